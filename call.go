@@ -1,0 +1,209 @@
+package sayso
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// MaxCall is the largest call, in bytes of JSON, that is looked at; what is
+// longer is refused.
+const MaxCall = 4 << 20
+
+// Args is the text of a JSON object: the arguments of a call as the tool will
+// receive them.
+type Args []byte
+
+// MarshalJSON writes the text as it is, and {} for none.
+func (a Args) MarshalJSON() ([]byte, error) {
+	if len(a) == 0 {
+		return []byte("{}"), nil
+	}
+	return a, nil
+}
+
+// UnmarshalJSON keeps the text as it is.
+func (a *Args) UnmarshalJSON(text []byte) error {
+	*a = append((*a)[:0], text...)
+	return nil
+}
+
+// Annotations are what a server says of its tool. They can only tighten,
+// unless policy trusts the server.
+type Annotations struct {
+	ReadOnly    *bool `json:"read_only,omitempty"`
+	Destructive *bool `json:"destructive,omitempty"`
+	Idempotent  *bool `json:"idempotent,omitempty"`
+	OpenWorld   *bool `json:"open_world,omitempty"`
+}
+
+// Call is what an agent wants to do.
+//
+// Tool is the host's own name when Host is given, else one of ours; see
+// [Call.Known]. Only Tool, Server, Args, Cwd, Session and DefinitionDigest are
+// part of the call's identity, see [Call.Digest]; the rest is for people and
+// for the log.
+type Call struct {
+	Tool             string            `json:"tool"`
+	Host             string            `json:"host,omitempty"`
+	Server           string            `json:"server,omitempty"`
+	Kind             Kind              `json:"kind,omitempty"`
+	Args             Args              `json:"args"`
+	Cwd              string            `json:"cwd,omitempty"`
+	Session          string            `json:"session,omitempty"`
+	Run              string            `json:"run,omitempty"`
+	CallID           string            `json:"call_id,omitempty"`
+	Caller           string            `json:"caller,omitempty"`
+	Tags             []string          `json:"tags,omitempty"`
+	Metadata         map[string]any    `json:"metadata,omitempty"`
+	Said             map[string]string `json:"said,omitempty"`
+	Description      string            `json:"description,omitempty"`
+	GroupID          string            `json:"group_id,omitempty"`
+	Annotations      *Annotations      `json:"annotations,omitempty"`
+	DefinitionDigest string            `json:"definition_digest,omitempty"`
+}
+
+// ParseCall reads one call from JSON, strictly: duplicate keys at any depth,
+// unknown members, names in another case, arguments that are no object or that
+// two readers could read differently are errors. Errors never quote values.
+func ParseCall(text []byte) (Call, error) {
+	if len(text) > MaxCall {
+		return Call{}, fmt.Errorf("%w: a call may have %d bytes, this one has %d", ErrInvalid, MaxCall, len(text))
+	}
+	var c Call
+	if err := jcs.Unmarshal(text, &c); err != nil {
+		return Call{}, fmt.Errorf("%w: call: %w", ErrInvalid, err)
+	}
+	if len(c.Args) == 0 {
+		return Call{}, fmt.Errorf("%w: call: args is missing; a call without arguments has {}", ErrInvalid)
+	}
+	return c, c.Validate()
+}
+
+// Validate reports whether the call can be judged at all.
+func (c Call) Validate() error {
+	if c.Tool == "" {
+		return fmt.Errorf("%w: call: tool is missing", ErrInvalid)
+	}
+	if len(c.Args) > MaxCall {
+		return fmt.Errorf("%w: call: args may have %d bytes", ErrInvalid, MaxCall)
+	}
+	if c.Kind != "" && !c.Kind.Known() {
+		return fmt.Errorf("%w: call: kind is none of shell, read, write, edit, delete, list, fetch, search, delegate, mcp, other", ErrInvalid)
+	}
+	for _, f := range [...]struct{ name, text string }{
+		{"tool", c.Tool}, {"host", c.Host}, {"server", c.Server}, {"session", c.Session},
+		{"run", c.Run}, {"call_id", c.CallID}, {"caller", c.Caller}, {"group_id", c.GroupID},
+		{"definition_digest", c.DefinitionDigest},
+	} {
+		if err := plain(f.name, f.text, 256); err != nil {
+			return err
+		}
+	}
+	if err := plain("cwd", c.Cwd, 4096); err != nil {
+		return err
+	}
+	return nil
+}
+
+// plain refuses names that are too long, that are no text, or that hold
+// control characters: they are shown, logged and compared.
+func plain(name, text string, limit int) error {
+	if len(text) > limit {
+		return fmt.Errorf("%w: call: %s may have %d bytes", ErrInvalid, name, limit)
+	}
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return fmt.Errorf("%w: call: %s holds a control character or is not UTF-8", ErrInvalid, name)
+	}
+	return nil
+}
+
+// Digest is a SHA-256. The zero Digest stands for none and equals no other.
+type Digest [sha256.Size]byte
+
+// IsZero reports whether d is none.
+func (d Digest) IsZero() bool { return d == Digest{} }
+
+// String is sha256: and 64 hexadecimal digits, or empty for none.
+func (d Digest) String() string {
+	if d.IsZero() {
+		return ""
+	}
+	return "sha256:" + hex.EncodeToString(d[:])
+}
+
+// MarshalText writes what String returns.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what String returns, and nothing else.
+func (d *Digest) UnmarshalText(text []byte) error {
+	*d = Digest{}
+	if len(text) == 0 {
+		return nil
+	}
+	hexed, ok := strings.CutPrefix(string(text), "sha256:")
+	raw, err := hex.DecodeString(hexed)
+	if !ok || err != nil || len(raw) != len(d) || hexed != strings.ToLower(hexed) {
+		return fmt.Errorf("%w: a digest is sha256: and 64 lower-case hexadecimal digits", ErrInvalid)
+	}
+	copy(d[:], raw)
+	return nil
+}
+
+// HashOf is the SHA-256 of parts, each framed by its length, under a domain
+// that keeps hashes of different things apart.
+func HashOf(domain string, parts ...[]byte) Digest {
+	h := sha256.New()
+	frame := func(p []byte) {
+		var n [8]byte
+		for i := range n {
+			n[i] = byte(uint64(len(p)) >> (56 - 8*i))
+		}
+		h.Write(n[:])
+		h.Write(p)
+	}
+	frame([]byte(domain))
+	for _, p := range parts {
+		frame(p)
+	}
+	return Digest(h.Sum(nil))
+}
+
+// identity is what a digest is taken of; its members are in canonical order.
+type identity struct {
+	Args             Args   `json:"args"`
+	Cwd              string `json:"cwd"`
+	DefinitionDigest string `json:"definition_digest"`
+	Server           string `json:"server"`
+	Session          string `json:"session"`
+	Tool             string `json:"tool"`
+	V                int    `json:"v"`
+}
+
+// Digest identifies exactly this call: the tool, its server, its arguments,
+// the directory, the session and the tool's definition.
+//
+// It is the SHA-256 over RFC 8785 (with exact integers) of those members, with
+// the tool by its canonical name, see [Call.Known]. It is taken before
+// anything is hidden or cut: two calls that look alike on a screen still have
+// different digests. Arguments that two readers could read differently have
+// none and are an error.
+func (c Call) Digest() (Digest, error) {
+	args, err := jcs.Object(c.Args)
+	if err != nil {
+		return Digest{}, fmt.Errorf("%w: args: %w", ErrInvalid, err)
+	}
+	tool, server := c.CanonicalName()
+	text, err := jcs.Marshal(identity{args, c.Cwd, c.DefinitionDigest, server, c.Session, tool, 1})
+	if err != nil {
+		return Digest{}, fmt.Errorf("%w: call: %w", ErrInvalid, err)
+	}
+	if text, err = jcs.Canonicalize(text); err != nil {
+		return Digest{}, fmt.Errorf("%w: call: %w", ErrInvalid, err)
+	}
+	return sha256.Sum256(text), nil
+}

@@ -1,0 +1,234 @@
+package sayso
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Seq is a position in the log; the first event has 1. Seqs follow the order
+// of commits: a reader that has seen n never meets a new event at or below n.
+type Seq uint64
+
+// EventType is what an event tells.
+type EventType string
+
+// The types of events; docs/events.md is their catalogue.
+const (
+	EventRequested EventType = "approval.requested"
+	EventAnswered  EventType = "approval.answered"
+	EventResolved  EventType = "approval.resolved"
+	EventExpired   EventType = "approval.expired"
+	EventWithdrawn EventType = "approval.withdrawn"
+	EventParked    EventType = "approval.parked"
+	EventTaken     EventType = "approval.taken"
+	EventRedeemed  EventType = "approval.redeemed"
+	EventVoided    EventType = "approval.voided"
+	EventFinished  EventType = "approval.finished"
+
+	EventAnswerRefused EventType = "answer.refused"
+
+	EventGrantCreated EventType = "grant.created"
+	EventGrantUsed    EventType = "grant.used"
+	EventGrantRevoked EventType = "grant.revoked"
+	EventGrantEnded   EventType = "grant.ended"
+
+	EventSessionStarted EventType = "session.started"
+	EventSessionPolicy  EventType = "session.policy"
+	EventSessionEnded   EventType = "session.ended"
+	EventModeChanged    EventType = "mode.changed"
+
+	EventPolicyLoaded   EventType = "policy.loaded"
+	EventPolicyAccepted EventType = "policy.accepted"
+
+	EventDefinitionQuarantined EventType = "definition.quarantined"
+	EventDefinitionAccepted    EventType = "definition.accepted"
+
+	EventContentErased EventType = "content.erased"
+)
+
+// Terminal reports whether a request is decided by this event. A stream has at
+// most one terminal event.
+func (t EventType) Terminal() bool {
+	return t == EventResolved || t == EventExpired || t == EventWithdrawn
+}
+
+// Spends reports whether this event ends an approval. A stream has at most one
+// such event.
+func (t EventType) Spends() bool { return t == EventRedeemed || t == EventVoided }
+
+// The streams of the log.
+const BrokerStream = "broker"
+
+// RequestStream, GrantStream and SessionStream name the stream of one thing.
+func RequestStream(id ID) string { return "request/" + string(id) }
+
+// GrantStream names the stream of a grant.
+func GrantStream(id ID) string { return "grant/" + string(id) }
+
+// SessionStream names the stream of a session.
+func SessionStream(session string) string { return "session/" + session }
+
+// StreamID returns the id in the name of a request's or a grant's stream.
+func StreamID(stream string) ID {
+	_, id, _ := strings.Cut(stream, "/")
+	return ID(id)
+}
+
+// Content is the free text that belongs to an event. It lies outside the chain
+// of the log, which holds a salted commitment to it, so that it can be erased
+// later while the log still verifies.
+type Content struct {
+	// Shown is merged into the event's payload wherever the event is shown.
+	Shown Args `json:"shown,omitempty"`
+	// Full is what may be shown to a person who asks for everything.
+	Full Args `json:"full,omitempty"`
+	// Private never leaves the engine: the call as it was asked, edits.
+	Private Args `json:"private,omitempty"`
+}
+
+// Event is one line of the log.
+type Event struct {
+	Seq        Seq
+	ID         ID
+	Stream     string
+	Pos        int // in its stream; the first has 1
+	Type       EventType
+	Version    int
+	At         Moment
+	Actor      Actor
+	SessionID  string
+	RunID      string
+	RequestID  ID
+	CallID     string
+	Payload    Args   // a JSON object without free text
+	Content    []byte // the JSON of a Content; nil if there is none or it was erased
+	Salt       []byte // of the commitment; erased with the content
+	Commitment Digest // zero if there never was any content
+	Prev       Digest // hash of the event before, in the whole log
+	Hash       Digest
+}
+
+// Head is the end of the log: what a copy kept elsewhere is compared with.
+type Head struct {
+	Seq  Seq    `json:"seq"`
+	Hash Digest `json:"hash"`
+	At   Moment `json:"-"` // of the newest event
+}
+
+// Commit is the commitment to content under salt; zero for no content.
+func Commit(salt, content []byte) Digest {
+	if content == nil {
+		return Digest{}
+	}
+	return HashOf("sayso/content/1", salt, content)
+}
+
+// Chain places e behind head: it sets its position in the log, the hash of the
+// event before it and its own. The engine calls it inside the transaction that
+// writes the event, having set Stream and Pos.
+func (e *Event) Chain(head Head) Head {
+	e.Seq, e.Prev = head.Seq+1, head.Hash
+	e.Commitment = Commit(e.Salt, e.Content)
+	e.Hash = e.hash()
+	return Head{e.Seq, e.Hash, e.At}
+}
+
+// hash covers everything but the content itself, its salt, and the hash.
+func (e *Event) hash() Digest {
+	h := sha256.New()
+	b := make([]byte, 0, 512+len(e.Payload))
+	str := func(s string) { b = appendFrame(b, s) }
+	num := func(n uint64) { b = appendUint(b, n) }
+	str("sayso/event/1")
+	num(uint64(e.Seq))
+	str(string(e.ID))
+	str(e.Stream)
+	num(uint64(e.Pos))
+	str(string(e.Type))
+	num(uint64(e.Version))
+	num(uint64(e.At.Wall.UnixNano()))
+	str(e.At.Boot)
+	num(uint64(e.At.Since))
+	str(e.Actor.Principal)
+	str(string(e.Actor.Kind))
+	str(e.Actor.Channel)
+	str(e.SessionID)
+	str(e.RunID)
+	str(string(e.RequestID))
+	str(e.CallID)
+	str(string(e.Payload))
+	b = append(b, e.Commitment[:]...)
+	b = append(b, e.Prev[:]...)
+	h.Write(b)
+	return Digest(h.Sum(nil))
+}
+
+func appendUint(b []byte, n uint64) []byte {
+	return append(b, byte(n>>56), byte(n>>48), byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
+}
+
+func appendFrame(b []byte, s string) []byte { return append(appendUint(b, uint64(len(s))), s...) }
+
+// Verify reports whether e stands unchanged behind head, and returns the new
+// head. Content that is present must match its commitment; content that was
+// erased is not missed here.
+func (e *Event) Verify(head Head) (Head, error) {
+	switch {
+	case e.Seq != head.Seq+1:
+		return head, fmt.Errorf("event %d stands where %d belongs", e.Seq, head.Seq+1)
+	case e.Prev != head.Hash:
+		return head, fmt.Errorf("event %d does not follow the one before it", e.Seq)
+	case e.hash() != e.Hash:
+		return head, fmt.Errorf("event %d was changed", e.Seq)
+	case e.Content != nil && Commit(e.Salt, e.Content) != e.Commitment:
+		return head, fmt.Errorf("the content of event %d was changed", e.Seq)
+	}
+	return Head{e.Seq, e.Hash, e.At}, nil
+}
+
+// Batch is one atomic append: all of it or nothing.
+type Batch struct {
+	// Events are in order. The engine sets Seq, Pos, Prev, Hash and Commitment.
+	Events []Event
+	// Expect says how many events each stream must hold. Every stream that
+	// Events name must be in it; [AnyLength] takes it as it is.
+	Expect map[string]int
+	// Keys are names that become taken, each by one stream, for ever.
+	Keys []Key
+	// Erase empties the content of all events of these requests, and forgets
+	// their digests.
+	Erase []ID
+}
+
+// AnyLength expects nothing of a stream.
+const AnyLength = -1
+
+// Key is a unique name for a stream.
+type Key struct{ Name, Stream string }
+
+// CallKey is the unique name of one call at one enforcement point.
+func CallKey(point, session, callID string) string {
+	return string(appendFrame(appendFrame(appendFrame(nil, point), session), callID))
+}
+
+// Validate reports whether a batch can be appended by any engine.
+func (b Batch) Validate() error {
+	if len(b.Events) == 0 {
+		return fmt.Errorf("%w: a batch without events", ErrInvalid)
+	}
+	for i := range b.Events {
+		e := &b.Events[i]
+		if _, ok := b.Expect[e.Stream]; !ok || e.Stream == "" {
+			return fmt.Errorf("%w: stream %q is not expected", ErrInvalid, e.Stream)
+		}
+		if e.Content != nil && len(e.Salt) < 16 {
+			return fmt.Errorf("%w: content of %s without a salt", ErrInvalid, e.Type)
+		}
+	}
+	return nil
+}
+
+// truncate keeps times to the millisecond, as they are shown.
+func truncate(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

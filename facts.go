@@ -1,0 +1,67 @@
+package sayso
+
+// Facts are what policy must know of the machine where the call would run,
+// gathered there. They are as trustworthy as the enforcement point. A fact
+// that is missing or cut short asks; it never allows.
+type Facts struct {
+	// Workspace is the resolved root of the project; empty when unknown.
+	Workspace string `json:"workspace,omitempty"`
+	// State lists the resolved folders that hold our own database, tokens and
+	// configuration.
+	State []string `json:"state,omitempty"`
+	// Operands are the paths that the call names.
+	Operands []PathFact `json:"operands,omitempty"`
+	// Files are the contents of workspace files that a command names.
+	Files []FileFact `json:"files,omitempty"`
+	// Truncated says that there was more than could be gathered.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// PathState is what was found at a path.
+type PathState string
+
+// The path states.
+const (
+	PathFile    PathState = "file"
+	PathDir     PathState = "dir"
+	PathMissing PathState = "missing" // its parent was resolved
+	PathSpecial PathState = "special" // a device, a socket, a FIFO
+	PathUnknown PathState = "unknown" // could not be resolved
+)
+
+// PathFact is where one path operand leads.
+type PathFact struct {
+	Arg      string    `json:"arg"`      // the argument it came from
+	Path     string    `json:"path"`     // as given
+	Resolved string    `json:"resolved"` // absolute, links followed; empty when unknown
+	State    PathState `json:"state"`
+	Links    int       `json:"links,omitempty"` // names the file has
+}
+
+// FileFact pins the content of a file that a command may run.
+type FileFact struct {
+	Path   string `json:"path"`
+	Digest Digest `json:"digest"`
+}
+
+// Operand returns the fact about the path in the named argument.
+func (f Facts) Operand(arg string) (PathFact, bool) {
+	for _, o := range f.Operands {
+		if o.Arg == arg {
+			return o, true
+		}
+	}
+	return PathFact{}, false
+}
+
+// Beneath reports whether the clean absolute path lies in root or is it,
+// component by component.
+func Beneath(root, path string) bool {
+	if root == "" || path == "" {
+		return false
+	}
+	if root == "/" || path == root {
+		return true
+	}
+	return len(path) > len(root) && path[:len(root)] == root && path[len(root)] == '/'
+}

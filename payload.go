@@ -1,0 +1,200 @@
+package sayso
+
+import "time"
+
+// Requested is the payload of approval.requested: what the log keeps of a
+// request when its free text has been erased.
+type Requested struct {
+	GroupID     string      `json:"group_id"`
+	Host        string      `json:"host"`
+	Tool        string      `json:"tool"`
+	HostTool    string      `json:"host_tool"`
+	Server      string      `json:"server"`
+	Kind        Kind        `json:"kind"`
+	Risk        Risk        `json:"risk"`
+	Danger      []Danger    `json:"danger"`
+	Cause       Cause       `json:"cause"`
+	Rule        string      `json:"rule"`
+	File        string      `json:"file"`
+	Line        int         `json:"line"`
+	Span        [2]int      `json:"span"`
+	Requirement Requirement `json:"requirement"`
+	DeadlineNS  int64       `json:"deadline_ns"` // zero for none
+	ThenDeny    bool        `json:"then_deny,omitzero"`
+	Policy      string      `json:"policy"`
+	Mode        Mode        `json:"mode"`
+	Holder      string      `json:"holder"`
+	Pins        Digest      `json:"pins"`
+	CanPin      bool        `json:"can_pin,omitzero"`
+	CanEdit     bool        `json:"can_edit,omitzero"`
+}
+
+// RequestedShown is the part of approval.requested that can be erased and that
+// everybody who may see the request sees.
+type RequestedShown struct {
+	Caller      string            `json:"caller"`
+	Cwd         string            `json:"cwd"`
+	Description string            `json:"description"`
+	Said        map[string]string `json:"said"`
+	Preview     Args              `json:"preview"`
+	Redactions  []Redaction       `json:"redactions"`
+	Warnings    []Warning         `json:"warnings"`
+	Digest      Digest            `json:"digest"`
+	Content     Digest            `json:"content"`
+	Fingerprint Digest            `json:"fingerprint"`
+	Ignores     []string          `json:"ignores"`
+	Covers      []CoverOffer      `json:"covers"`
+}
+
+// RequestedFull is everything that may be shown of a request.
+type RequestedFull struct {
+	Args         Args          `json:"args"` // whole, with hidden values hidden
+	Presentation *Presentation `json:"presentation,omitempty"`
+}
+
+// RequestedPrivate is what the engine keeps of a request to itself.
+type RequestedPrivate struct {
+	Call  Call  `json:"call"`
+	Facts Facts `json:"facts"`
+}
+
+// Answered is the payload of approval.answered.
+type Answered struct {
+	Effect Effect `json:"effect"`
+	Scope  Scope  `json:"scope"`
+	Cover  Cover  `json:"cover,omitempty"`
+	ForNS  int64  `json:"for_ns,omitzero"`
+	Uses   int    `json:"uses,omitzero"`
+}
+
+// AnsweredShown is the erasable part of approval.answered and of
+// approval.resolved.
+type AnsweredShown struct {
+	Note   string `json:"note"`
+	Digest Digest `json:"digest"`           // that the answer is about
+	Edited Digest `json:"edited,omitempty"` // of the edited call, zero if it was not edited
+	Args   Args   `json:"args,omitempty"`   // edited arguments, with hidden values hidden
+}
+
+// AnsweredPrivate holds edited arguments as the call will receive them.
+type AnsweredPrivate struct {
+	Args Args `json:"args,omitempty"`
+}
+
+// Resolved is the payload of approval.resolved.
+type Resolved struct {
+	Effect Effect  `json:"effect"`
+	Source Source  `json:"source"`
+	By     []Actor `json:"by"`
+	Cause  Cause   `json:"cause"`
+	Rule   string  `json:"rule"`
+	File   string  `json:"file"`
+	Line   int     `json:"line"`
+	Reason string  `json:"reason"`
+	Mode   Mode    `json:"mode"`
+	Grant  ID      `json:"grant,omitempty"`
+	Policy string  `json:"policy"` // version that the decision was judged by
+}
+
+// Parked is the payload of approval.parked.
+type Parked struct {
+	Cause string `json:"cause"` // patience, left or lost
+}
+
+// The causes of parking.
+const (
+	ParkedPatience = "patience" // the caller's patience ended
+	ParkedLeft     = "left"     // the caller went away
+	ParkedLost     = "lost"     // the caller died
+)
+
+// Taken is the payload of approval.taken.
+type Taken struct {
+	Holder string `json:"holder"`
+	CallID string `json:"call_id"` // the new id of the call
+}
+
+// Closed is the payload of approval.withdrawn, approval.expired,
+// approval.voided and grant.ended: why.
+type Closed struct {
+	Reason string `json:"reason"`
+}
+
+// Redeemed is the payload of approval.redeemed.
+type Redeemed struct {
+	Policy string `json:"policy"`
+}
+
+// Finished is the payload of approval.finished.
+type Finished struct {
+	Failed     bool   `json:"failed"`
+	Interrupt  bool   `json:"interrupt,omitzero"`
+	ExitStatus *int   `json:"exit_status,omitempty"`
+	TookNS     int64  `json:"took_ns,omitzero"`
+	Output     Digest `json:"output"`
+}
+
+// AnswerRefused is the payload of answer.refused.
+type AnswerRefused struct {
+	Effect Effect `json:"effect"`
+	Why    string `json:"why"` // decided, expired, withdrawn, mismatch, requester, not-allowed, agent-process
+}
+
+// GrantCreated is the payload of grant.created. The key is a digest and lies
+// in the erasable part.
+type GrantCreated struct {
+	Request   ID     `json:"request"`
+	Cover     Cover  `json:"cover"`
+	Host      string `json:"host"`
+	Tool      string `json:"tool"`
+	Server    string `json:"server"`
+	Policy    string `json:"policy"`
+	ExpiresNS int64  `json:"expires_ns,omitzero"`
+	Uses      int    `json:"uses,omitzero"` // zero for any number
+}
+
+// GrantShown is the erasable part of grant.created.
+type GrantShown struct {
+	Label string `json:"label"`
+	Key   Digest `json:"key"`
+}
+
+// GrantUsed is the payload of grant.used.
+type GrantUsed struct {
+	Request ID `json:"request"`
+}
+
+// SessionStarted is the payload of session.started.
+type SessionStarted struct {
+	Owner     string   `json:"owner"`
+	Approvers []string `json:"approvers"`
+	Host      string   `json:"host"`
+}
+
+// SessionPolicy is the payload of session.policy: all tool policies of the
+// session, which replace those before.
+type SessionPolicy struct {
+	Policies map[string]Effect `json:"policies"`
+}
+
+// ModeChanged is the payload of mode.changed, on a session's stream for that
+// session or on the broker's for all.
+type ModeChanged struct {
+	Mode  Mode  `json:"mode"`
+	ForNS int64 `json:"for_ns,omitzero"` // zero for no end
+}
+
+// PolicyLoaded is the payload of policy.loaded.
+type PolicyLoaded struct {
+	Policy string   `json:"policy"`
+	Files  []string `json:"files"`
+}
+
+// ContentErased is the payload of content.erased.
+type ContentErased struct {
+	Requests []ID   `json:"requests"`
+	Why      string `json:"why"`
+}
+
+// nanoseconds is how durations stand in payloads.
+func nanoseconds(n int64) time.Duration { return time.Duration(n) }

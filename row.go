@@ -1,0 +1,109 @@
+package sayso
+
+import "time"
+
+// Row is what a projection keeps of one request, so that it can be found
+// without reading the log. Rows are made from events alone and can be dropped
+// and made again.
+type Row struct {
+	ID      ID
+	Session string
+	Run     string
+	Group   string
+	CallID  string
+	Host    string
+	Tool    string
+	Server  string
+	Kind    Kind
+	Asker   string
+	Holder  string // the lease of whoever waits
+	Digest  Digest // zero once erased
+	Created Moment
+	After   time.Duration // until the deadline; zero for none
+	State   State
+	Source  Source // what it was decided by
+	Asked   bool   // a person was asked
+	Spent   bool   // redeemed or voided
+	Decided time.Time
+	First   Seq
+	Last    Seq
+}
+
+// RowOf begins the row of a request with its first event.
+func RowOf(e *Event) (Row, error) {
+	var p Requested
+	var s RequestedShown
+	if err := read(e, &p, &s); err != nil {
+		return Row{}, err
+	}
+	return Row{
+		ID: e.RequestID, Session: e.SessionID, Run: e.RunID, Group: p.GroupID, CallID: e.CallID, Host: p.Host,
+		Tool: p.Tool, Server: p.Server, Kind: p.Kind, Asker: e.Actor.Principal, Holder: p.Holder, Digest: s.Digest,
+		Created: e.At, After: nanoseconds(p.DeadlineNS), State: StateOpen, Asked: true, First: e.Seq, Last: e.Seq,
+	}, nil
+}
+
+// Apply changes the row by a later event of the same stream.
+func (w *Row) Apply(e *Event) error {
+	w.Last = e.Seq
+	switch e.Type {
+	case EventResolved:
+		var p Resolved
+		if err := read(e, &p, nil); err != nil {
+			return err
+		}
+		w.Source, w.Asked = p.Source, p.Source == SourcePerson || p.Source == SourceDeadline
+		w.close(e, StateDenied)
+		if p.Effect == Allow {
+			w.State = StateAllowed
+		}
+	case EventExpired:
+		w.close(e, StateExpired)
+	case EventWithdrawn:
+		w.close(e, StateWithdrawn)
+	case EventParked:
+		w.Holder = ""
+		if w.State.Open() {
+			w.State = StateParked
+		}
+	case EventTaken:
+		return w.taken(e)
+	case EventRedeemed, EventVoided:
+		w.Spent = true
+	case EventContentErased:
+		w.Digest = Digest{}
+	}
+	return nil
+}
+
+func (w *Row) taken(e *Event) error {
+	var p Taken
+	if err := read(e, &p, nil); err != nil {
+		return err
+	}
+	w.Holder = p.Holder
+	if w.State.Open() {
+		w.State = StateOpen
+	}
+	return nil
+}
+
+func (w *Row) close(e *Event, state State) { w.State, w.Decided = state, e.At.Wall }
+
+// RowQuery selects rows. Zero members select everything.
+type RowQuery struct {
+	Session  string
+	Sessions []string // any of them
+	Group    string
+	Digest   Digest
+	Tool     string
+	Host     string
+	States   []State
+	Asked    bool // only those that a person was asked about
+	Unspent  bool // only open ones, and approvals neither redeemed nor voided
+	Since    time.Time
+	Until    time.Time
+	Before   Seq  // only requests that began before, for the next page
+	Oldest   bool // oldest first; newest first otherwise
+	Limit    int  // zero for 100
+}

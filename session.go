@@ -1,0 +1,129 @@
+package sayso
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Session is what holds for one session of an agent: who answers for it, which
+// tools it may use without asking, and its mode.
+type Session struct {
+	ID        string
+	Owner     string   // whose agent it is; answers for it
+	Approvers []string // others who may answer for it
+	Host      string
+	Started   bool
+	Ended     bool
+	Policies  map[string]Effect // by canonical tool name, or server/tool
+	Mode      Mode              // empty if none was set for this session
+	Len       int               // events in the stream
+
+	modeAt  Moment
+	modeFor time.Duration
+}
+
+// FoldSession turns the events of a session's stream, or of the broker's for
+// what holds for all sessions, into the session. Other events are passed over.
+func FoldSession(id string, events []Event) (Session, error) {
+	s := Session{ID: id}
+	for i := range events {
+		if err := s.apply(&events[i]); err != nil {
+			return Session{}, fmt.Errorf("event %d (%s) of %s: %w", events[i].Seq, events[i].Type, events[i].Stream, err)
+		}
+		s.Len++
+	}
+	return s, nil
+}
+
+func (s *Session) apply(e *Event) error {
+	switch e.Type {
+	case EventSessionStarted:
+		var p SessionStarted
+		if err := read(e, &p, nil); err != nil {
+			return err
+		}
+		if !s.Started { // whoever started it first owns it
+			s.Owner, s.Approvers = p.Owner, p.Approvers
+		}
+		s.Host, s.Started, s.Ended = p.Host, true, false
+	case EventSessionPolicy:
+		var p SessionPolicy
+		if err := read(e, &p, nil); err != nil {
+			return err
+		}
+		s.Policies = p.Policies
+	case EventSessionEnded:
+		s.Ended = true
+	case EventModeChanged:
+		var p ModeChanged
+		if err := read(e, &p, nil); err != nil {
+			return err
+		}
+		s.Mode, s.modeAt, s.modeFor = p.Mode, e.At, nanoseconds(p.ForNS)
+	}
+	return nil
+}
+
+// ModeAt is the mode in force at now, and how long it still is; left is zero
+// for no end. An approve_all that has ended, or whose clock is in doubt, is
+// interactive.
+func (s *Session) ModeAt(now, recorded Moment) (m Mode, left time.Duration) {
+	if s.Mode == "" || s.modeFor <= 0 {
+		if s.Mode == ModeApproveAll {
+			return "", 0 // must be given an end
+		}
+		return s.Mode, 0
+	}
+	passed, doubtful := Elapsed(s.modeAt, now, recorded)
+	if passed >= s.modeFor || doubtful {
+		if s.Mode == ModeStrict && doubtful {
+			return ModeStrict, 0
+		}
+		return "", 0
+	}
+	return s.Mode, s.modeFor - passed
+}
+
+// Policy is what the session's tool policies say about a call. Names are the
+// canonical ones, the host's own, or server/tool.
+func (s *Session) Policy(c Call) (Effect, bool) {
+	tool, server := c.CanonicalName()
+	names := []string{tool, c.Tool}
+	if server != "" {
+		names = []string{server + "/" + tool, c.Tool}
+	}
+	effect, found := Allow, false
+	for _, name := range names {
+		if e, ok := s.Policies[name]; ok {
+			effect, found = effect.Meet(e), true
+		}
+	}
+	if !found {
+		return Deny, false
+	}
+	return effect, true
+}
+
+// MayAnswer reports whether a principal answers for this session: an admin for
+// every one, a person for their own and where they are listed. A session that
+// nobody owns is answered for by admins alone.
+func (s *Session) MayAnswer(a Actor) bool {
+	switch a.Kind {
+	case PrincipalAdmin:
+		return true
+	case PrincipalPerson:
+		return a.Principal != "" && (a.Principal == s.Owner || slices.Contains(s.Approvers, a.Principal))
+	}
+	return false
+}
+
+// MayLook reports whether a principal sees the requests of this session.
+func (s *Session) MayLook(a Actor) bool {
+	return s.MayAnswer(a) || (a.Kind == PrincipalViewer && a.Principal != "" &&
+		(slices.Contains(s.Approvers, a.Principal) || slices.Contains(a.Approvers, "*")))
+}
+
+// Tools returns the names that have a policy, sorted.
+func (s *Session) Tools() []string { return slices.Sorted(maps.Keys(s.Policies)) }

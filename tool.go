@@ -1,0 +1,134 @@
+package sayso
+
+import "strings"
+
+// Operand is what the primary argument of a tool is; rules match on it.
+type Operand string
+
+// The operands.
+const (
+	OperandNone    Operand = ""
+	OperandCommand Operand = "command" // a line of bash
+	OperandPath    Operand = "path"
+	OperandURL     Operand = "url"
+	OperandText    Operand = "text"
+)
+
+// Tool is what is known of a tool by its name alone.
+type Tool struct {
+	Name    string  // canonical name
+	Kind    Kind    //
+	Primary string  // the argument that rules match on, if there is one
+	Operand Operand // what that argument is
+	// Optional says that the primary argument may be left out, for tools that
+	// then work on the working directory.
+	Optional bool
+	// Bookkeeping tools keep the host's own notes and touch nothing else.
+	Bookkeeping bool
+	// OwnScreen tools are themselves a question to the person at the host.
+	OwnScreen bool
+}
+
+// canonicalTools are the tools by our own names.
+var canonicalTools = index([]Tool{
+	{Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand},
+	{Name: "file-read", Kind: KindRead, Primary: "path", Operand: OperandPath},
+	{Name: "file-write", Kind: KindWrite, Primary: "path", Operand: OperandPath},
+	{Name: "file-edit", Kind: KindEdit, Primary: "path", Operand: OperandPath},
+	{Name: "file-delete", Kind: KindDelete, Primary: "path", Operand: OperandPath},
+	{Name: "file-list", Kind: KindList, Primary: "path", Operand: OperandPath, Optional: true},
+	{Name: "file-search", Kind: KindSearch, Primary: "path", Operand: OperandPath, Optional: true},
+	{Name: "web-fetch", Kind: KindFetch, Primary: "url", Operand: OperandURL},
+	{Name: "web-search", Kind: KindOther, Primary: "query", Operand: OperandText},
+	{Name: "delegate", Kind: KindDelegate, Primary: "prompt", Operand: OperandText},
+	{Name: "task-create", Kind: KindOther, Bookkeeping: true},
+	{Name: "task-list", Kind: KindOther, Bookkeeping: true},
+	{Name: "task-complete", Kind: KindOther, Bookkeeping: true},
+	{Name: "task-update", Kind: KindOther, Bookkeeping: true},
+	{Name: "task-add-note", Kind: KindOther, Bookkeeping: true},
+	{Name: "task-view", Kind: KindOther, Bookkeeping: true},
+})
+
+// ownTools are the names of our own tools for the canonical ones.
+var ownTools = map[string]string{
+	"read_file": "file-read", "write_file": "file-write", "edit_file": "file-edit",
+	"delete_file": "file-delete", "list_files": "file-list",
+}
+
+func index(tools []Tool) map[string]Tool {
+	m := make(map[string]Tool, len(tools))
+	for _, t := range tools {
+		m[t.Name] = t
+	}
+	return m
+}
+
+// Known returns what is known of the call's tool. An unknown tool is of kind
+// other, or mcp if it belongs to a server, under the name the caller gave.
+func (c Call) Known() Tool {
+	if c.Server != "" {
+		return Tool{Name: c.Tool, Kind: KindMCP}
+	}
+	if c.Host != "" {
+		if t, ok := hostTools[c.Host][c.Tool]; ok {
+			return t
+		}
+		if server, tool, ok := SplitMCP(c.Tool); ok && server != "" {
+			return Tool{Name: tool, Kind: KindMCP}
+		}
+		return Tool{Name: c.Tool, Kind: KindOther}
+	}
+	name := c.Tool
+	if own, ok := ownTools[name]; ok {
+		name = own
+	}
+	if t, ok := canonicalTools[name]; ok {
+		return t
+	}
+	if server, tool, ok := SplitMCP(name); ok && server != "" {
+		return Tool{Name: tool, Kind: KindMCP}
+	}
+	return Tool{Name: name, Kind: KindOther}
+}
+
+// CanonicalName returns the tool's canonical name and, for a tool of an MCP
+// server, the server.
+func (c Call) CanonicalName() (tool, server string) {
+	t := c.Known()
+	if t.Kind == KindMCP && c.Server == "" {
+		server, tool, _ := SplitMCP(c.Tool)
+		return tool, server
+	}
+	return t.Name, c.Server
+}
+
+// EffectiveKind is the table's kind, or the caller's where it is stricter.
+func (c Call) EffectiveKind() Kind { return c.Known().Kind.Stricter(c.Kind) }
+
+// SplitMCP takes the name mcp__SERVER__TOOL apart, at the first double
+// underscore after the prefix.
+func SplitMCP(name string) (server, tool string, ok bool) {
+	rest, ok := strings.CutPrefix(name, "mcp__")
+	if !ok {
+		return "", "", false
+	}
+	server, tool, ok = strings.Cut(rest, "__")
+	return server, tool, ok && server != "" && tool != ""
+}
+
+// ToolNames reports whether some table knows name: a canonical name, one of
+// our own tools, or a tool of any host.
+func ToolNames(name string) bool {
+	if _, ok := canonicalTools[name]; ok {
+		return true
+	}
+	if _, ok := ownTools[name]; ok {
+		return true
+	}
+	for _, tools := range hostTools {
+		if _, ok := tools[name]; ok {
+			return true
+		}
+	}
+	return false
+}
