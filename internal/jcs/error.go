@@ -68,15 +68,13 @@ func shorten(pointer string) string {
 // at builds the error for a fault that starts at src[offset]. It reads the text
 // again to find the pointer, which only refusals pay for.
 func at(src []byte, offset int, reason string) *SyntaxError {
-	e := &SyntaxError{Offset: int64(offset), Reason: reason}
 	dec := jsontext.NewDecoder(bytes.NewReader(src))
-	for dec.InputOffset() <= e.Offset {
+	for dec.InputOffset() <= int64(offset) {
 		if _, err := dec.ReadToken(); err != nil {
 			break
 		}
-		e.Pointer = string(dec.StackPointer())
 	}
-	return e
+	return &SyntaxError{Offset: int64(offset), Pointer: string(dec.StackPointer()), Reason: reason}
 }
 
 // diagnose says why the library refused src.
@@ -139,7 +137,7 @@ func encodeError(err error) error {
 	if errors.As(err, &sem) {
 		return semantic(sem)
 	}
-	e := &SyntaxError{Reason: InvalidSyntax}
+	e := &SyntaxError{Reason: WrongType}
 	var lib *jsontext.SyntacticError
 	if errors.As(err, &lib) {
 		e.Offset, e.Pointer = lib.ByteOffset, string(lib.JSONPointer)
@@ -175,6 +173,10 @@ func reasonOf(err error) (string, bool) {
 		return DuplicateKey, true
 	case errors.Is(err, errNotUTF8):
 		return InvalidUTF8, true
+	}
+	var lib *jsontext.SyntacticError
+	if errors.As(err, &lib) {
+		return InvalidSyntax, true
 	}
 	return "", false
 }
