@@ -147,7 +147,8 @@ func parseExponent(text []byte) int {
 func (d decimal) isWhole() bool { return len(d.digits) <= d.point }
 
 // append writes d as ECMAScript writes a double (which RFC 8785 prescribes),
-// but with d's own digits.
+// but with d's own digits. d is whole or rounds to a whole number other than
+// zero, so its point is never left of its digits.
 func (d decimal) append(dst []byte) []byte {
 	if d.negative {
 		dst = append(dst, '-')
@@ -158,8 +159,8 @@ func (d decimal) append(dst []byte) []byte {
 		return appendZeros(append(dst, d.digits...), n-k)
 	case 0 < n && n <= maxPlainDigits:
 		return append(append(append(dst, d.digits[:n]...), '.'), d.digits[n:]...)
-	case -6 < n && n <= 0:
-		return append(appendZeros(append(dst, '0', '.'), -n), d.digits...)
+	case n == 0:
+		return append(append(dst, '0', '.'), d.digits...)
 	}
 	return d.appendExponent(dst)
 }
@@ -169,11 +170,7 @@ func (d decimal) appendExponent(dst []byte) []byte {
 	if len(d.digits) > 1 {
 		dst = append(append(dst, '.'), d.digits[1:]...)
 	}
-	dst = append(dst, 'e')
-	if d.point > 0 {
-		dst = append(dst, '+')
-	}
-	return strconv.AppendInt(dst, int64(d.point-1), 10)
+	return strconv.AppendInt(append(dst, 'e', '+'), int64(d.point-1), 10)
 }
 
 func appendZeros(dst []byte, n int) []byte {
