@@ -36,6 +36,9 @@ type Admission struct {
 	// Immediate says that a yes is run at once: it is redeemed in the same
 	// commit as it is recorded.
 	Immediate bool
+	// CanEdit says that the caller takes edited arguments; where it does not,
+	// people are not offered to edit.
+	CanEdit bool
 	// Present makes what a person is shown. It runs only if a person will see
 	// it, and may return [ErrPresentationWanted] to have the caller send it.
 	Present func(context.Context) (*Presentation, error)

@@ -23,7 +23,7 @@ type Row struct {
 	State   State
 	Source  Source // what it was decided by
 	Asked   bool   // a person was asked
-	Spent   bool   // redeemed or voided
+	Spent   bool   // nothing more can come of it: used, void, or its no was delivered
 	Decided time.Time
 	First   Seq
 	Last    Seq
@@ -53,14 +53,17 @@ func (w *Row) Apply(e *Event) error {
 			return err
 		}
 		w.Source, w.Asked = p.Source, p.Source == SourcePerson || p.Source == SourceDeadline
+		w.Spent = p.Effect != Allow && w.State != StateParked
 		w.close(e, StateDenied)
 		if p.Effect == Allow {
 			w.State = StateAllowed
 		}
 	case EventExpired:
 		w.close(e, StateExpired)
+		w.Spent = true
 	case EventWithdrawn:
 		w.close(e, StateWithdrawn)
+		w.Spent = true
 	case EventParked:
 		w.Holder = ""
 		if w.State.Open() {
@@ -85,6 +88,7 @@ func (w *Row) taken(e *Event) error {
 	if w.State.Open() {
 		w.State = StateOpen
 	}
+	w.Spent = w.Spent || w.State == StateDenied
 	return nil
 }
 
@@ -100,7 +104,7 @@ type RowQuery struct {
 	Host     string
 	States   []State
 	Asked    bool // only those that a person was asked about
-	Unspent  bool // only open ones, and approvals neither redeemed nor voided
+	Unspent  bool // only those that are not spent, see [Row]
 	Since    time.Time
 	Until    time.Time
 	Before   Seq  // only requests that began before, for the next page

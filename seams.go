@@ -28,6 +28,11 @@ type Gate interface {
 	// Withdraw takes an open request back, and voids an approval that was not
 	// redeemed.
 	Withdraw(ctx context.Context, id ID, reason string) error
+	// Begin records that a session of a host began. Admit does so by itself for
+	// a session that it has not met.
+	Begin(ctx context.Context, session, host string) error
+	// End records that a session ended. Its grants end with it.
+	End(ctx context.Context, session string) error
 }
 
 // Inbox is where people find open requests, answer them, and follow the log:

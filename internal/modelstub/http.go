@@ -1,14 +1,13 @@
 package modelstub
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/sse"
 )
 
 // maxBody is larger than any request an agent's first turns make.
@@ -35,7 +34,7 @@ func (s *Stub) message(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var req request
-	if err := json.Unmarshal(body, &req, jsontext.AllowDuplicateNames(true)); err != nil {
+	if err := jcs.UnmarshalLenient(body, &req); err != nil {
 		refuse(w, "cannot read the request: "+err.Error())
 		return
 	}
@@ -49,32 +48,41 @@ func (s *Stub) message(w http.ResponseWriter, r *http.Request) {
 }
 
 func reply(w http.ResponseWriter, v any) {
+	b, err := jcs.Marshal(v)
+	if err != nil { // the script holds arguments that are not JSON
+		refuse(w, "cannot write the turn: "+err.Error())
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.MarshalWrite(w, v, json.Deterministic(true)) // the agent has gone; nobody to tell
+	_, _ = w.Write(b) // if the agent has gone, there is nobody to tell
 }
 
 // refuse answers in the shape the API gives errors. The status is one that
 // agents do not retry.
 func refuse(w http.ResponseWriter, text string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusBadRequest)
-	_ = json.MarshalWrite(w, map[string]any{
+	b, err := jcs.Marshal(map[string]any{
 		"type":  "error",
 		"error": map[string]any{"type": "invalid_request_error", "message": text},
-	}, json.Deterministic(true))
+	})
+	if err != nil {
+		b = nil // a text that is not UTF-8; the status says enough
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = w.Write(b)
 }
 
-// stream writes msg as the API's server-sent events, each block in one delta.
+// stream writes m as the API's server-sent events, each block in one delta.
+// Arguments travel as a string there, so that a script may also hold ones that
+// are cut short.
 func stream(w http.ResponseWriter, m message) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	var out bytes.Buffer
+	events := sse.NewWriter(w, http.NewResponseController(w).Flush)
 	send := func(event string, data map[string]any) {
 		data["type"] = event
-		b, err := json.Marshal(data, json.Deterministic(true))
-		if err != nil {
-			return // a script's input that is not JSON; the agent sees a stream without it
+		if b, err := jcs.Marshal(data); err == nil {
+			_ = events.Event("", event, b) // if the agent has gone, there is nobody to tell
 		}
-		fmt.Fprintf(&out, "event: %s\ndata: %s\n\n", event, b)
 	}
 	start := m
 	start.Content, start.StopReason = []block{}, nil
@@ -89,5 +97,4 @@ func stream(w http.ResponseWriter, m message) {
 		"usage": map[string]any{"output_tokens": 1},
 	})
 	send("message_stop", map[string]any{})
-	_, _ = w.Write(out.Bytes())
 }

@@ -3,8 +3,9 @@ package modelstub
 import (
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 // request is what the stub reads of a request for a message. The rest of the
@@ -65,7 +66,7 @@ func parts(content jsontext.Value) []part {
 		return nil
 	}
 	var ps []part
-	if err := json.Unmarshal(content, &ps); err != nil {
+	if err := jcs.UnmarshalLenient(content, &ps); err != nil {
 		return nil
 	}
 	return ps
@@ -75,7 +76,7 @@ func parts(content jsontext.Value) []part {
 func text(content jsontext.Value) string {
 	if content.Kind() == '"' {
 		var s string
-		_ = json.Unmarshal(content, &s) // its kind says that it is a string
+		_ = jcs.UnmarshalLenient(content, &s) // its kind says that it is a string
 		return s
 	}
 	var lines []string

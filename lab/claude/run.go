@@ -5,9 +5,12 @@ package claude
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -25,6 +28,7 @@ type Options struct {
 	Mode     string          // --permission-mode; "bypassPermissions" if empty
 	Prompt   string          // what the user says; "go" if empty
 	Args     []string        // further arguments
+	Stdin    io.Reader       // for --input-format stream-json; nothing if nil
 	Env      []string        // further KEY=value; nothing of the caller's environment but PATH is passed on
 	Timeout  time.Duration   // when the whole process group is killed; 60 s if zero
 }
@@ -74,6 +78,7 @@ func Start(t testing.TB, o Options) *Session {
 	s.cmd = exec.Command(Binary(t), o.arguments()...)
 	s.cmd.Dir = o.Dir
 	s.cmd.Env = o.environment(url)
+	s.cmd.Stdin = o.Stdin
 	s.cmd.Stdout, s.cmd.Stderr = &s.out, &s.errout
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s.cmd.WaitDelay = 5 * time.Second // a grandchild that holds the pipes must not hold the test
@@ -81,7 +86,12 @@ func Start(t testing.TB, o Options) *Session {
 		t.Fatalf("start claude: %v", err)
 	}
 	s.timer = time.AfterFunc(o.Timeout, s.expire)
-	t.Cleanup(func() { s.Kill(); s.Wait() })
+	t.Cleanup(func() {
+		if !s.ended() {
+			s.Kill()
+		}
+		s.Wait()
+	})
 	go func() {
 		defer close(s.done)
 		_ = s.cmd.Wait() // the exit code is read from ProcessState
@@ -95,11 +105,41 @@ func (s *Session) Pid() int { return s.cmd.Process.Pid }
 // Signal sends sig to the binary alone, as a terminal or a supervisor would.
 func (s *Session) Signal(sig os.Signal) error { return s.cmd.Process.Signal(sig) }
 
-// Kill kills the whole process group, hooks included unless they left it.
+// Kill kills the binary, its process group and everything below it. The host
+// starts each hook in a session of its own, so the group alone is not enough.
 func (s *Session) Kill() {
+	below := descendants(s.Pid())
 	if err := syscall.Kill(-s.Pid(), syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		_ = s.cmd.Process.Kill()
 	}
+	for _, pid := range below {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended by itself
+	}
+}
+
+// descendants returns the processes below pid, as far as they still hang on it.
+func descendants(pid int) []int {
+	out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output()
+	if err != nil {
+		return nil
+	}
+	children := map[int][]int{}
+	for line := range strings.Lines(string(out)) {
+		var child, parent int
+		if _, err := fmt.Sscan(line, &child, &parent); err == nil {
+			children[parent] = append(children[parent], child)
+		}
+	}
+	var found []int
+	for next := children[pid]; len(next) > 0; {
+		found = append(found, next...)
+		var below []int
+		for _, p := range next {
+			below = append(below, children[p]...)
+		}
+		next = below
+	}
+	return found
 }
 
 func (s *Session) expire() {
@@ -111,6 +151,15 @@ func (s *Session) expire() {
 
 // Done is closed when the binary has ended.
 func (s *Session) Done() <-chan struct{} { return s.done }
+
+func (s *Session) ended() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // Wait waits for the end and returns what the run left behind.
 func (s *Session) Wait() Result {
