@@ -1,0 +1,76 @@
+package home
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// CodeLife is how long a login code may be used.
+const CodeLife = 2 * time.Minute
+
+// LoginLife is how long the token lasts that a login code is changed into.
+const LoginLife = 12 * time.Hour
+
+// login is what a code stands for.
+type login struct {
+	Name    string              `json:"name"`
+	Kind    sayso.PrincipalKind `json:"kind"`
+	Expires time.Time           `json:"expires"`
+}
+
+func (p Paths) codeFile(code string) string {
+	sum := hash(strings.ToUpper(strings.TrimSpace(code)))
+	return filepath.Join(p.State, "codes", hex.EncodeToString(sum[:]))
+}
+
+// LoginCode makes a code that a person types, or follows as a link, to get a
+// token of their own, once and soon.
+func (p Paths) LoginCode(now time.Time, a sayso.Actor) (string, error) {
+	if !a.Kind.Looks() {
+		return "", fmt.Errorf("%w: login codes are for people", sayso.ErrNotAllowed)
+	}
+	if err := errors.Join(p.Make(), MakeFolder(filepath.Join(p.State, "codes"))); err != nil {
+		return "", err
+	}
+	code := rand.Text()
+	text, err := jcs.Marshal(login{a.Principal, a.Kind, now.Add(CodeLife).UTC()})
+	if err != nil {
+		return "", err
+	}
+	return code, Write(p.codeFile(code), text)
+}
+
+// Login changes a code into a token. The code is spent whatever happens: of
+// two who use it at once, one gets the token.
+func (p Paths) Login(now time.Time, code string) (secret string, t Token, err error) {
+	path := p.codeFile(code)
+	mine := path + "." + rand.Text()
+	if err := os.Rename(path, mine); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = errors.New("the code is unknown or was used")
+		}
+		return "", Token{}, fmt.Errorf("%w: %w", sayso.ErrNotAllowed, err)
+	}
+	text, err := read(mine)
+	if err = errors.Join(err, os.Remove(mine)); err != nil {
+		return "", Token{}, err
+	}
+	var l login
+	if err := jcs.Unmarshal(text, &l); err != nil {
+		return "", Token{}, err
+	}
+	if !now.Before(l.Expires) {
+		return "", Token{}, fmt.Errorf("%w: the code expired", sayso.ErrNotAllowed)
+	}
+	return p.Tokens().Create(now, Token{Name: l.Name, Kind: l.Kind, Expires: now.Add(LoginLife).UTC().Truncate(time.Second)})
+}

@@ -1,0 +1,143 @@
+package home
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// OpenError reports a file or folder that others may read or write, or that
+// belongs to somebody else. Its text names the command that closes it.
+type OpenError struct {
+	Path string
+	Mode fs.FileMode // as found
+	Want fs.FileMode // as it must be
+	Why  string      // if it is not the mode
+}
+
+func (e *OpenError) Error() string {
+	if e.Why != "" {
+		return fmt.Sprintf("%s %s", e.Path, e.Why)
+	}
+	return fmt.Sprintf("%s is open to others (mode %04o)", e.Path, e.Mode.Perm())
+}
+
+// Hint is what to type.
+func (e *OpenError) Hint() string {
+	if e.Why != "" {
+		return "ls -ld " + quoted(e.Path)
+	}
+	return fmt.Sprintf("chmod %o %s", e.Want, quoted(e.Path))
+}
+
+// Make creates the folders that are missing, closed to others, and refuses
+// those that are open.
+func (p Paths) Make() error {
+	for _, dir := range append(p.Folders(), filepath.Dir(p.Socket())) {
+		if err := MakeFolder(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MakeFolder creates a folder closed to others, and refuses one that is open.
+func MakeFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	return CheckFolder(dir)
+}
+
+// CheckFolder reports a folder that others may enter or that is not ours.
+func CheckFolder(dir string) error { return check(dir, 0o700, fs.ModeDir) }
+
+// CheckFile reports a file that others may read or write or that is not ours.
+func CheckFile(path string) error { return check(path, 0o600, 0) }
+
+func check(path string, want, kind fs.FileMode) error {
+	st, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if st.Mode().Type() != kind {
+		return &OpenError{Path: path, Why: "is not what it must be: " + st.Mode().String()}
+	}
+	if uid, ok := owner(st); ok && uid != os.Getuid() {
+		return &OpenError{Path: path, Why: fmt.Sprintf("belongs to user %d, not to you", uid)}
+	}
+	if st.Mode().Perm()&^want != 0 {
+		return &OpenError{Path: path, Mode: st.Mode(), Want: want}
+	}
+	return nil
+}
+
+// Audit returns what is wrong with the modes of all folders and files that
+// exist, in order of their names.
+func (p Paths) Audit() []error {
+	var found []error
+	note := func(err error) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			found = append(found, err)
+		}
+	}
+	for _, dir := range p.Folders() {
+		note(CheckFolder(dir))
+	}
+	for _, path := range p.files() {
+		note(CheckFile(path))
+	}
+	return found
+}
+
+// files lists everything that should be closed: what we write by name, and all
+// that lies beside the database and among the tokens.
+func (p Paths) files() []string {
+	files := []string{p.Policy(), p.TokenList(), p.OffFile(), p.LockFile(), p.Integrations()}
+	for _, pattern := range []string{p.Database() + "*", filepath.Join(p.TokenFolder(), "*")} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			continue // the folder's name holds a pattern; the files by name are still looked at
+		}
+		files = append(files, found...)
+	}
+	slices.Sort(files)
+	return files
+}
+
+// Write replaces a file as a whole: a reader sees the old bytes or the new
+// ones, also after a crash.
+func Write(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // made with mode 0600
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(f.Name()))
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// read returns a file that must be closed to others.
+func read(path string) ([]byte, error) {
+	if err := CheckFile(path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
