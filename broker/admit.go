@@ -1,0 +1,204 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// Admit implements sayso.Gate.
+func (g gate) Admit(ctx context.Context, a sayso.Admission) (sayso.Decision, error) {
+	if !g.actor.Kind.Asks() {
+		return sayso.Decision{}, fmt.Errorf("%w: %s is no requester", sayso.ErrNotAllowed, g.actor.Kind)
+	}
+	if err := a.Call.Validate(); err != nil {
+		return sayso.Decision{}, err
+	}
+	digest, err := a.Call.Digest()
+	if err != nil {
+		return sayso.Decision{}, err
+	}
+	w := &waiter{Broker: g.Broker, actor: g.actor, a: a, digest: digest}
+	if a.Patience > 0 {
+		w.until = time.Now().Add(a.Patience)
+	}
+	return w.admit(ctx)
+}
+
+// waiter is one call of Admit.
+type waiter struct {
+	*Broker
+	actor  sayso.Actor
+	a      sayso.Admission
+	digest sayso.Digest
+	until  time.Time // end of patience; zero for none
+
+	opened    sayso.ID // the request that this call opened itself, if it did
+	openedLen int      // and how long its stream was then
+}
+
+// admit takes up what waits for this call, or opens a request for it. It goes
+// round again when somebody else was first.
+func (w *waiter) admit(ctx context.Context) (sayso.Decision, error) {
+	for range tries {
+		r, found, err := w.prior(ctx)
+		if err != nil {
+			return sayso.Decision{}, err
+		}
+		if !found {
+			r, err = w.open(ctx)
+		}
+		if err == nil {
+			return w.wait(ctx, r)
+		}
+		if !isConflict(err) {
+			return sayso.Decision{}, err
+		}
+		if err := ctx.Err(); err != nil {
+			return sayso.Decision{}, err
+		}
+	}
+	return sayso.Decision{}, errStorm
+}
+
+// errUsedID reports a call id that came with another call before. It is no
+// conflict of appends: going round again would not help.
+type errUsedID struct{ id sayso.ID }
+
+func (e errUsedID) Error() string {
+	return fmt.Sprintf("%v: this call id was used for another call (ticket %s)", sayso.ErrConflict, e.id.Short())
+}
+
+func (e errUsedID) Is(target error) bool { return target == sayso.ErrConflict }
+
+// prior finds the request that this call continues: the one with the same call
+// id, or one with the same digest that nobody has the decision of.
+func (w *waiter) prior(ctx context.Context) (r sayso.Request, found bool, err error) {
+	c := w.a.Call
+	if c.CallID != "" {
+		stream, err := w.log.Lookup(ctx, w.key())
+		if err == nil {
+			r, err = w.same(ctx, stream)
+			return r, err == nil, err
+		}
+		if !errors.Is(err, sayso.ErrNotFound) {
+			return r, false, fmt.Errorf("looking for the call: %w", err)
+		}
+	}
+	rows, err := w.log.Rows(ctx, sayso.RowQuery{Session: c.Session, Digest: w.digest, Unspent: true, Oldest: true})
+	if err != nil {
+		return r, false, fmt.Errorf("looking for the call: %w", err)
+	}
+	for _, row := range rows {
+		if row.Asker != w.actor.Principal {
+			continue
+		}
+		if r, err = w.load(ctx, row.ID); err != nil {
+			return r, false, err
+		}
+		ok, err := w.takeable(ctx, &r)
+		if err == nil && ok {
+			err = w.take(ctx, &r)
+		}
+		if err != nil || ok {
+			return r, err == nil, err
+		}
+	}
+	return r, false, nil
+}
+
+func (w *waiter) key() string {
+	return sayso.CallKey(w.actor.Principal, w.a.Call.Session, w.a.Call.CallID)
+}
+
+// same continues the request that this call id belongs to.
+func (w *waiter) same(ctx context.Context, stream string) (sayso.Request, error) {
+	for range tries {
+		r, err := w.read(ctx, stream)
+		if err != nil {
+			return r, err
+		}
+		if r.Digest != w.digest {
+			return r, errUsedID{r.ID}
+		}
+		ok, err := w.takeable(ctx, &r)
+		if err != nil || !ok {
+			return r, err
+		}
+		if err = w.take(ctx, &r); !isConflict(err) {
+			return r, err
+		}
+	}
+	return sayso.Request{}, errStorm
+}
+
+// takeable reports whether nobody has, or still waits for, the decision. The
+// loss of a waiter that died is recorded on the way.
+func (w *waiter) takeable(ctx context.Context, r *sayso.Request) (bool, error) {
+	now, recorded, err := w.clock(ctx)
+	if err != nil {
+		return false, err
+	}
+	if r.State.Open() && r.DeadlinePassed(now, recorded) {
+		return false, nil
+	}
+	if r.State == sayso.StateAllowed && (!r.Unspent() || r.Lapsed(now, recorded)) {
+		return false, nil
+	}
+	if r.Undelivered() {
+		return true, nil
+	}
+	if !(r.State == sayso.StateOpen || r.State == sayso.StateAllowed) || w.held(ctx, r.Life.Holder) {
+		return false, nil
+	}
+	err = w.one(ctx, r, sayso.EventParked, sayso.BrokerActor, sayso.Parked{Cause: sayso.ParkedLost})
+	return err == nil, err
+}
+
+// take takes a parked request up, under the new id of the call, unless the
+// same call has come back too often within a minute.
+func (w *waiter) take(ctx context.Context, r *sayso.Request) error {
+	if w.stormy(r) {
+		return &sayso.PendingError{Ticket: r.ID, Deadline: deadline(r), Stop: true}
+	}
+	holder, err := w.holder(ctx)
+	if err != nil {
+		return err
+	}
+	batch := newBatch(w.o.Now())
+	batch.step(r, sayso.EventTaken, w.actor, sayso.Taken{Holder: holder, CallID: w.a.Call.CallID}, nil)
+	if id := w.a.Call.CallID; id != "" && !contains(r.Life.CallIDs, id) {
+		batch.Keys = []sayso.Key{{Name: w.key(), Stream: sayso.RequestStream(r.ID)}}
+	}
+	return w.advance(ctx, r, batch)
+}
+
+// stormy reports whether an open request was asked for three times within the
+// last minute already.
+func (w *waiter) stormy(r *sayso.Request) bool {
+	if !r.State.Open() || len(r.Life.Takes) < 2 {
+		return false
+	}
+	third := r.Life.Takes[len(r.Life.Takes)-2]
+	ago, _ := sayso.Elapsed(third, w.o.Now(), third)
+	return ago < time.Minute
+}
+
+func contains(list []string, s string) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}
+
+func deadline(r *sayso.Request) time.Time {
+	if r.Deadline == nil {
+		return time.Time{}
+	}
+	return *r.Deadline
+}

@@ -1,0 +1,296 @@
+package broker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/present"
+)
+
+// ChannelAgentProcess is the channel of an answer that comes from under an
+// agent's process tree. Such answers are refused and recorded.
+const ChannelAgentProcess = "agent-process"
+
+// Answer implements sayso.Inbox.
+func (in inbox) Answer(ctx context.Context, id sayso.ID, a sayso.Answer) (sayso.Decision, error) {
+	if err := validate(&a); err != nil {
+		return sayso.Decision{}, err
+	}
+	for range tries {
+		d, err := in.answer(ctx, id, a)
+		if !isConflict(err) {
+			return d, err
+		}
+		if err := ctx.Err(); err != nil {
+			return sayso.Decision{}, err
+		}
+	}
+	return sayso.Decision{}, errStorm
+}
+
+// validate refuses words that are not known, before anything is looked up.
+func validate(a *sayso.Answer) error {
+	switch {
+	case a.Effect != sayso.Allow && a.Effect != sayso.Deny:
+		return fmt.Errorf("%w: an answer is allow or deny", sayso.ErrInvalid)
+	case a.Scope != "" && a.Scope != sayso.ScopeOnce && a.Scope != sayso.ScopeSession:
+		return fmt.Errorf("%w: scope must be once or session", sayso.ErrInvalid)
+	case a.Cover != "" && a.Cover != sayso.CoverCall:
+		return fmt.Errorf("%w: cover must be call", sayso.ErrInvalid)
+	case a.Uses < 0 || a.For < 0:
+		return fmt.Errorf("%w: uses and for cannot be negative", sayso.ErrInvalid)
+	case len(a.Note) > 4000:
+		return fmt.Errorf("%w: a note may have 4000 bytes", sayso.ErrInvalid)
+	case a.Effect == sayso.Deny && (len(a.Args) > 0 || a.Scope == sayso.ScopeSession || a.Uses > 0 || a.For > 0):
+		return fmt.Errorf("%w: only an allow can be edited or remembered", sayso.ErrInvalid)
+	case a.Scope != sayso.ScopeSession && (a.Uses > 0 || a.For > 0 || a.Cover != ""):
+		return fmt.Errorf("%w: only an answer with scope session has cover, uses or for", sayso.ErrInvalid)
+	case len(a.Args) > 0 && a.Scope == sayso.ScopeSession:
+		return fmt.Errorf("%w: an edited call is allowed once; it cannot be remembered", sayso.ErrInvalid)
+	}
+	if a.Scope == "" {
+		a.Scope = sayso.ScopeOnce
+	}
+	return nil
+}
+
+// answer decides once; a conflict means that the stream grew meanwhile.
+func (in inbox) answer(ctx context.Context, id sayso.ID, a sayso.Answer) (sayso.Decision, error) {
+	r, err := in.load(ctx, id)
+	if err != nil {
+		return sayso.Decision{}, err
+	}
+	session, err := in.session(ctx, r.SessionID)
+	if err != nil {
+		return sayso.Decision{}, err
+	}
+	if why := in.barred(&r, &session); why != "" {
+		return sayso.Decision{}, in.refused(ctx, &r, a, why, sayso.ErrNotAllowed)
+	}
+	now, recorded, err := in.clock(ctx)
+	if err != nil {
+		return sayso.Decision{}, err
+	}
+	if r.State.Open() && r.DeadlinePassed(now, recorded) {
+		if err := in.expire(ctx, &r); err != nil {
+			return sayso.Decision{}, err
+		}
+	}
+	if !r.State.Open() {
+		return in.late(ctx, &r, a)
+	}
+	if a.Digest != r.Digest || a.Content != r.Content || r.Digest.IsZero() {
+		return sayso.Decision{}, in.refused(ctx, &r, a, "mismatch", sayso.ErrMismatch)
+	}
+	return in.record(ctx, &r, a)
+}
+
+// barred says why this principal may not answer this request; empty if it may.
+func (in inbox) barred(r *sayso.Request, s *sayso.Session) string {
+	switch {
+	case in.actor.Channel == ChannelAgentProcess:
+		return "agent-process"
+	case !in.actor.Kind.Answers():
+		return "not-allowed"
+	case in.actor.Principal == r.Life.Asker.Principal:
+		return "requester"
+	case !s.MayAnswer(in.actor):
+		return "not-allowed"
+	}
+	return ""
+}
+
+// refused records an answer that is not taken, and returns why.
+func (in inbox) refused(ctx context.Context, r *sayso.Request, a sayso.Answer, why string, cause error) error {
+	batch := newBatch(in.o.Now())
+	batch.add(sayso.RequestStream(r.ID), sayso.AnyLength, sayso.EventAnswerRefused, aboutRequest(r), in.actor,
+		sayso.AnswerRefused{Effect: a.Effect, Why: why}, nil)
+	if _, err := in.append(ctx, batch); err != nil {
+		return errors.Join(cause, err)
+	}
+	return fmt.Errorf("answer to %s refused (%s): %w", r.ID.Short(), why, cause)
+}
+
+// late tells the second that the first was first. The same answer again from
+// the same person is a success.
+func (in inbox) late(ctx context.Context, r *sayso.Request, a sayso.Answer) (sayso.Decision, error) {
+	switch r.State {
+	case sayso.StateExpired:
+		return sayso.Decision{}, in.refused(ctx, r, a, "expired", sayso.ErrExpired)
+	case sayso.StateWithdrawn:
+		return sayso.Decision{}, in.refused(ctx, r, a, "withdrawn", sayso.ErrWithdrawn)
+	}
+	if in.repeats(r, a) {
+		return public(*r.Decision), nil
+	}
+	return public(*r.Decision), in.refused(ctx, r, a, "decided", &sayso.DecidedError{Decision: public(*r.Decision)})
+}
+
+// repeats reports whether this person gave this very answer before.
+func (in inbox) repeats(r *sayso.Request, a sayso.Answer) bool {
+	if r.Decision.Source != sayso.SourcePerson || a.Content != r.Content {
+		return false
+	}
+	for _, g := range r.Life.Answers {
+		if g.By.Principal != in.actor.Principal {
+			continue
+		}
+		was := g.Answer
+		want, err := in.edited(r, a)
+		return err == nil && was.Effect == a.Effect && was.Scope == a.Scope && was.Digest == a.Digest &&
+			was.For == a.For && was.Uses == a.Uses && g.For == want
+	}
+	return false
+}
+
+// edited is the digest of the call that an answer allows.
+func (in inbox) edited(r *sayso.Request, a sayso.Answer) (sayso.Digest, error) {
+	if len(a.Args) == 0 {
+		return a.Digest, nil
+	}
+	asked, err := r.Asked()
+	if err != nil {
+		return sayso.Digest{}, err
+	}
+	asked.Call.Args = a.Args
+	return asked.Call.Digest()
+}
+
+// record appends the answer and, if the requirement is now met, the decision
+// and the grant that remembers it.
+func (in inbox) record(ctx context.Context, r *sayso.Request, a sayso.Answer) (sayso.Decision, error) {
+	version, why := in.judgeAnew(ctx, r, a)
+	if why != nil {
+		return sayso.Decision{}, why
+	}
+	allows, err := in.edited(r, a)
+	if err != nil {
+		return sayso.Decision{}, err
+	}
+	text, err := in.answerContent(a, allows)
+	if err != nil {
+		return sayso.Decision{}, err
+	}
+	batch := newBatch(in.o.Now())
+	batch.step(r, sayso.EventAnswered, in.actor, sayso.Answered{
+		Effect: a.Effect, Scope: a.Scope, Cover: a.Cover, ForNS: int64(a.For), Uses: a.Uses,
+	}, text)
+	given := append(r.Life.Answers[:len(r.Life.Answers):len(r.Life.Answers)], sayso.Given{By: in.actor, Answer: a, For: allows})
+	effect, met := r.Met(given)
+	if met {
+		batch.step(r, sayso.EventResolved, sayso.BrokerActor, sayso.Resolved{
+			Effect: effect, Source: sayso.SourcePerson, By: deciders(given, effect, allows), Cause: r.Cause,
+			Rule: r.Rule, File: r.File, Line: r.Line, Policy: version,
+		}, text)
+		if effect == sayso.Allow && a.Scope == sayso.ScopeSession {
+			if err := in.remember(batch, r, a, version); err != nil {
+				return sayso.Decision{}, err
+			}
+		}
+	}
+	if err := in.advance(ctx, r, batch); err != nil {
+		return sayso.Decision{}, err
+	}
+	if !met {
+		return sayso.Decision{State: r.State, Request: r.ID}, nil
+	}
+	return public(*r.Decision), nil
+}
+
+// deciders are the people whose answers made the decision.
+func deciders(given []sayso.Given, effect sayso.Effect, allows sayso.Digest) []sayso.Actor {
+	last := given[len(given)-1]
+	if effect != sayso.Allow {
+		return []sayso.Actor{last.By}
+	}
+	var by []sayso.Actor
+	for _, g := range given {
+		if g.Answer.Effect == sayso.Allow && g.For == allows {
+			by = append(by, g.By)
+		}
+	}
+	return by
+}
+
+// judgeAnew asks policy about what is about to be allowed, as it is now: the
+// call may have been edited, the policy may have changed. A deny is final.
+func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, a sayso.Answer) (version string, err error) {
+	if a.Effect != sayso.Allow {
+		return r.Life.Policy, nil
+	}
+	asked, err := r.Asked()
+	if err != nil {
+		return "", err
+	}
+	c, facts := asked.Call, asked.Facts
+	if len(a.Args) > 0 {
+		if !r.CanEdit {
+			return "", fmt.Errorf("%w: this host does not take edited arguments", sayso.ErrInvalid)
+		}
+		if _, err := jcs.Object(a.Args); err != nil {
+			return "", fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
+		}
+		c.Args = a.Args
+		// The facts were gathered for other arguments; without them policy can
+		// only be stricter.
+		facts.Operands, facts.Files, facts.Truncated = nil, nil, true
+	}
+	v := in.policy.Judge(ctx, c, facts)
+	if v.Effect == sayso.Deny {
+		return "", fmt.Errorf("%w: policy denies this call: %s", sayso.ErrNotAllowed,
+			sayso.Decision{Reason: v.Reason, Rule: v.Rule, File: v.File, Line: v.Line}.Because())
+	}
+	return v.Policy, nil
+}
+
+// answerContent is the erasable part of an answer.
+func (in inbox) answerContent(a sayso.Answer, allows sayso.Digest) (*sayso.Content, error) {
+	hidden, err := in.o.Redactor.Call(a.Args, map[string]string{"note": a.Note})
+	if err != nil {
+		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
+	}
+	shown := sayso.AnsweredShown{Note: safe(hidden.Texts["note"]), Digest: a.Digest}
+	if len(a.Args) == 0 {
+		return content(shown, nil, nil)
+	}
+	shown.Edited = allows
+	if shown.Args, _, err = present.SafeJSON(hidden.Full); err != nil {
+		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
+	}
+	return content(shown, nil, sayso.AnsweredPrivate{Args: bytes.Clone(a.Args)})
+}
+
+// public is a decision as people see it: the receipt and edited arguments are
+// the requester's alone.
+func public(d sayso.Decision) sayso.Decision {
+	d.Args, d.Receipt = nil, sayso.Receipt{}
+	return d
+}
+
+// AnswerGroup implements sayso.Inbox.
+func (in inbox) AnswerGroup(ctx context.Context, group string, members []sayso.Member, a sayso.Answer) ([]sayso.MemberResult, error) {
+	if group == "" || len(members) == 0 || len(a.Args) > 0 {
+		return nil, fmt.Errorf("%w: a group answer names its group and its members, and edits nothing", sayso.ErrInvalid)
+	}
+	results := make([]sayso.MemberResult, 0, len(members))
+	for _, m := range members {
+		res := sayso.MemberResult{ID: m.ID}
+		r, err := in.load(ctx, m.ID)
+		switch {
+		case err != nil:
+			res.Err = err
+		case r.GroupID != group:
+			res.Err = fmt.Errorf("%w: %s is not of this group", sayso.ErrInvalid, m.ID.Short())
+		default:
+			one := a
+			one.Digest, one.Content = m.Digest, m.Content
+			res.Decision, res.Err = in.Answer(ctx, m.ID, one)
+		}
+		results = append(results, res)
+	}
+	return results, nil
+}

@@ -1,0 +1,203 @@
+// Package broker is the engine of sayso: it stops calls, asks policy, waits for
+// people, and lets exactly what was decided run, once.
+//
+// A [Broker] is a sayso.Gate and a sayso.Inbox over a sayso.Log and a
+// sayso.Policy. The log is the only meeting point: Admit appends that a call was
+// requested and waits until its stream grows; Answer appends what a person said;
+// whoever waits reads it there, in this process or in another, before or after
+// a restart. Nothing that runs is not in the log first, and every append names
+// the length of the stream it was decided on, so of two that act at once one
+// wins and the other reads again.
+//
+//	log := memory.New(nil)
+//	b, err := broker.New(log, rules, nil)
+//	...
+//	gate := b.Gate(sayso.Actor{Principal: "my-agent", Kind: sayso.PrincipalTool})
+//	d, err := gate.Admit(ctx, sayso.Admission{Call: call})
+//
+// Several brokers may work on one log, in one process or in many.
+package broker
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/boot"
+	"github.com/sayso-dev/sayso/redact"
+)
+
+// Options change how a Broker works. The zero value is the default.
+type Options struct {
+	// Now is the clock; by default the machine's.
+	Now func() sayso.Moment
+	// Redactor hides secrets; by default one with the default names and limits.
+	Redactor *redact.Redactor
+	// MaxOpen is how many requests of one session may wait for people; 200 by
+	// default.
+	MaxOpen int
+	// MaxAsks is how often one session may ask people within a minute; 120 by
+	// default.
+	MaxAsks int
+	// Mode is the mode where none was set in the log; interactive by default.
+	Mode sayso.Mode
+	// Locked reports whether everything must be asked and no grant counts.
+	Locked func() bool
+	// Opened is called when a request begins to wait for people. It must return
+	// at once.
+	Opened func(sayso.Request)
+}
+
+// Broker is a gate and an inbox over a log. Its methods may be called from many
+// goroutines.
+type Broker struct {
+	log    sayso.Log
+	policy sayso.Policy
+	o      Options
+
+	mu    sync.Mutex // guards lease
+	lease sayso.Lease
+}
+
+// New returns a broker over a log and a policy. The caller closes the log
+// after the broker.
+func New(log sayso.Log, policy sayso.Policy, opts *Options) (*Broker, error) {
+	if log == nil || policy == nil {
+		return nil, fmt.Errorf("%w: a broker needs a log and a policy", sayso.ErrInvalid)
+	}
+	b := &Broker{log: log, policy: policy}
+	if opts != nil {
+		b.o = *opts
+	}
+	if b.o.Now == nil {
+		b.o.Now = now
+	}
+	if b.o.Redactor == nil {
+		b.o.Redactor = redact.New(nil)
+	}
+	if b.o.MaxOpen <= 0 {
+		b.o.MaxOpen = 200
+	}
+	if b.o.MaxAsks <= 0 {
+		b.o.MaxAsks = 120
+	}
+	if b.o.Locked == nil {
+		b.o.Locked = func() bool { return false }
+	}
+	if b.o.Opened == nil {
+		b.o.Opened = func(sayso.Request) {}
+	}
+	return b, nil
+}
+
+// Close gives the broker's lease back: requests that it waited for count as
+// parked from then on.
+func (b *Broker) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.lease == nil {
+		return nil
+	}
+	err := b.lease.Release()
+	b.lease = nil
+	return err
+}
+
+// Gate returns the gate for one requester.
+func (b *Broker) Gate(a sayso.Actor) sayso.Gate { return gate{b, a} }
+
+// Inbox returns the inbox for one person, viewer or requester.
+func (b *Broker) Inbox(a sayso.Actor) sayso.Inbox { return inbox{b, a} }
+
+// gate acts for one requester.
+type gate struct {
+	*Broker
+	actor sayso.Actor
+}
+
+// inbox acts for one person.
+type inbox struct {
+	*Broker
+	actor sayso.Actor
+}
+
+// now is the machine's clock. Where the boot clock cannot be read the moment
+// has none, and is then compared by the wall clock.
+func now() sayso.Moment {
+	m := sayso.Moment{Wall: time.Now().UTC()}
+	if id, since, err := boot.Now(); err == nil {
+		m.Boot, m.Since = id, since
+	}
+	return m
+}
+
+// clock returns now and the newest moment that the log recorded.
+func (b *Broker) clock(ctx context.Context) (now, recorded sayso.Moment, err error) {
+	head, err := b.log.Head(ctx)
+	if err != nil {
+		return now, recorded, fmt.Errorf("reading the head of the log: %w", err)
+	}
+	return b.o.Now(), head.At, nil
+}
+
+// holder returns the name of this process's lease, taking it when it is needed
+// first. One lease serves all waiters of a process: they die together.
+func (b *Broker) holder(ctx context.Context) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.lease == nil {
+		lease, err := b.log.Hold(ctx)
+		if err != nil {
+			return "", fmt.Errorf("taking a lease: %w", err)
+		}
+		b.lease = lease
+	}
+	return b.lease.Name(), nil
+}
+
+// held reports whether whoever waits under a lease lives. Not known counts as
+// alive: nobody else then takes the request up.
+func (b *Broker) held(ctx context.Context, name string) bool {
+	if name == "" {
+		return false
+	}
+	ok, err := b.log.Held(ctx, name)
+	return ok || err != nil
+}
+
+func newID(at time.Time) sayso.ID { return sayso.NewID(at, random()) }
+
+func random() (r [16]byte) {
+	rand.Read(r[:]) // never fails: it ends the process instead
+	return r
+}
+
+// load reads a request.
+func (b *Broker) load(ctx context.Context, id sayso.ID) (sayso.Request, error) {
+	return b.read(ctx, sayso.RequestStream(id))
+}
+
+func (b *Broker) read(ctx context.Context, stream string) (sayso.Request, error) {
+	events, err := b.log.Stream(ctx, stream, 0)
+	if err != nil {
+		return sayso.Request{}, fmt.Errorf("reading %s: %w", stream, err)
+	}
+	return sayso.Fold(events)
+}
+
+// tries is how often an append is decided anew because somebody else was first.
+// Each try loses to an append that succeeded, so this many means a storm.
+const tries = 64
+
+var errStorm = fmt.Errorf("%w: too many others append at once", sayso.ErrUnavailable)
+
+// isConflict reports whether an append lost to another, and is worth deciding
+// anew.
+func isConflict(err error) bool {
+	var used errUsedID
+	return errors.Is(err, sayso.ErrConflict) && !errors.As(err, &used)
+}

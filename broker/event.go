@@ -1,0 +1,116 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// batch collects the events of one append.
+type batch struct {
+	sayso.Batch
+	at  sayso.Moment
+	err error
+}
+
+func newBatch(at sayso.Moment) *batch {
+	return &batch{at: at, Batch: sayso.Batch{Expect: map[string]int{}}}
+}
+
+// about names what an event is about.
+type about struct {
+	session, run, callID string
+	request              sayso.ID
+}
+
+func aboutRequest(r *sayso.Request) about {
+	return about{r.SessionID, r.RunID, r.CallID, r.ID}
+}
+
+// add puts an event behind the others. length is how many events the stream
+// must hold before this batch.
+func (b *batch) add(stream string, length int, t sayso.EventType, a about, by sayso.Actor, payload any, content *sayso.Content) {
+	e := sayso.Event{
+		ID: newID(b.at.Wall), Stream: stream, Type: t, Version: 1, At: b.at, Actor: by,
+		SessionID: a.session, RunID: a.run, RequestID: a.request, CallID: a.callID,
+	}
+	e.Payload = b.marshal(payload)
+	if content != nil {
+		salt := random()
+		e.Content, e.Salt = b.marshal(content), salt[:]
+	}
+	if _, ok := b.Expect[stream]; !ok {
+		b.Expect[stream] = length
+	}
+	b.Events = append(b.Events, e)
+}
+
+// step adds an event to a request's stream.
+func (b *batch) step(r *sayso.Request, t sayso.EventType, by sayso.Actor, payload any, content *sayso.Content) {
+	b.add(sayso.RequestStream(r.ID), r.Life.Len, t, aboutRequest(r), by, payload, content)
+}
+
+func (b *batch) marshal(v any) []byte {
+	text, err := jcs.Marshal(v)
+	if err != nil && b.err == nil {
+		b.err = fmt.Errorf("%w: writing an event: %w", sayso.ErrInvalid, err)
+	}
+	return text
+}
+
+// append writes the batch and returns its events.
+func (b *Broker) append(ctx context.Context, batch *batch) ([]sayso.Event, error) {
+	if batch.err != nil {
+		return nil, batch.err
+	}
+	events, err := b.log.Append(ctx, batch.Batch)
+	if err != nil && !isConflict(err) {
+		return nil, fmt.Errorf("recording: %w", err)
+	}
+	return events, err
+}
+
+// advance appends the batch and applies its events to the request.
+func (b *Broker) advance(ctx context.Context, r *sayso.Request, batch *batch) error {
+	events, err := b.append(ctx, batch)
+	if err != nil {
+		return err
+	}
+	stream := sayso.RequestStream(r.ID)
+	for i := range events {
+		if events[i].Stream != stream {
+			continue
+		}
+		if err := r.Apply(&events[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one appends a single event to a request's stream, if it is as long as r.
+func (b *Broker) one(ctx context.Context, r *sayso.Request, t sayso.EventType, by sayso.Actor, payload any) error {
+	batch := newBatch(b.o.Now())
+	batch.step(r, t, by, payload, nil)
+	return b.advance(ctx, r, batch)
+}
+
+func content(shown, full, private any) (*sayso.Content, error) {
+	var c sayso.Content
+	for _, part := range []struct {
+		to   *sayso.Args
+		from any
+	}{{&c.Shown, shown}, {&c.Full, full}, {&c.Private, private}} {
+		if part.from == nil {
+			continue
+		}
+		text, err := jcs.Marshal(part.from)
+		if err != nil {
+			return nil, fmt.Errorf("%w: writing content: %w", sayso.ErrInvalid, err)
+		}
+		*part.to = text
+	}
+	return &c, nil
+}

@@ -1,0 +1,316 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// sight remembers what one reader may see while it reads.
+type sight struct {
+	in       inbox
+	sessions map[string]bool
+}
+
+// see reports whether the reader may look at a session.
+func (s *sight) see(ctx context.Context, session string) (bool, error) {
+	if see, ok := s.sessions[session]; ok {
+		return see, nil
+	}
+	state, err := s.in.session(ctx, session)
+	if err != nil {
+		return false, err
+	}
+	if s.sessions == nil || len(s.sessions) > 1000 {
+		s.sessions = map[string]bool{}
+	}
+	s.sessions[session] = state.MayLook(s.in.actor)
+	return s.sessions[session], nil
+}
+
+// request reports whether the reader may see a request: people those of their
+// sessions, requesters their own.
+func (s *sight) request(ctx context.Context, r *sayso.Request) (bool, error) {
+	if s.in.actor.Kind.Asks() {
+		return r.Life.Asker.Principal == s.in.actor.Principal, nil
+	}
+	return s.see(ctx, r.SessionID)
+}
+
+// Requests implements sayso.Inbox.
+func (in inbox) Requests(ctx context.Context, q sayso.RowQuery) ([]sayso.Request, error) {
+	now, recorded, err := in.clock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	streams, err := in.streams(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	eyes := sight{in: in}
+	found := []sayso.Request{}
+	for _, events := range streams {
+		r, err := sayso.Fold(events)
+		if err != nil {
+			return nil, err
+		}
+		see, err := eyes.request(ctx, &r)
+		if err != nil {
+			return nil, err
+		}
+		if r = r.At(now, recorded); see && wanted(&r, q) {
+			found = append(found, shown(r))
+		}
+	}
+	return found, nil
+}
+
+// shown is a request as people see it.
+func shown(r sayso.Request) sayso.Request {
+	if r.Decision != nil {
+		d := public(*r.Decision)
+		r.Decision = &d
+	}
+	return r
+}
+
+// wanted drops what the projection still counts as open but whose deadline has
+// passed.
+func wanted(r *sayso.Request, q sayso.RowQuery) bool {
+	if q.Group != "" && r.GroupID != q.Group {
+		return false
+	}
+	if len(q.States) == 0 {
+		return true
+	}
+	for _, s := range q.States {
+		if s == r.State {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyOpen reports whether a query asks for open requests alone, which are
+// found without looking at any other.
+func onlyOpen(q sayso.RowQuery) bool {
+	for _, s := range q.States {
+		if !s.Open() {
+			return false
+		}
+	}
+	return len(q.States) > 0 && len(q.Sessions) == 0 && q.Digest.IsZero() && q.Tool == "" && q.Host == "" &&
+		q.Since.IsZero() && q.Until.IsZero() && q.Before == 0
+}
+
+func (in inbox) streams(ctx context.Context, q sayso.RowQuery) ([][]sayso.Event, error) {
+	if onlyOpen(q) {
+		events, err := in.log.Open(ctx, q.Session, q.Limit)
+		if err != nil {
+			return nil, fmt.Errorf("listing open requests: %w", err)
+		}
+		return events, nil
+	}
+	rows, err := in.log.Rows(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("searching requests: %w", err)
+	}
+	streams := make([][]sayso.Event, 0, len(rows))
+	for _, row := range rows {
+		events, err := in.log.Stream(ctx, sayso.RequestStream(row.ID), 0)
+		if err != nil {
+			return nil, fmt.Errorf("reading request %s: %w", row.ID.Short(), err)
+		}
+		streams = append(streams, events)
+	}
+	return streams, nil
+}
+
+// Request implements sayso.Inbox.
+func (in inbox) Request(ctx context.Context, typed string) (sayso.Request, error) {
+	id, err := in.find(ctx, typed)
+	if err != nil {
+		return sayso.Request{}, err
+	}
+	r, err := in.visible(ctx, id)
+	if err != nil {
+		return sayso.Request{}, err
+	}
+	now, recorded, err := in.clock(ctx)
+	if err != nil {
+		return sayso.Request{}, err
+	}
+	return shown(r.At(now, recorded)), nil
+}
+
+// find returns the one id that was typed.
+func (in inbox) find(ctx context.Context, typed string) (sayso.ID, error) {
+	typed = strings.ToLower(strings.TrimSpace(typed))
+	if id, err := sayso.ParseID(typed); err == nil {
+		return id, nil
+	}
+	if len(typed) < 4 {
+		return "", fmt.Errorf("%w: an id has at least four characters", sayso.ErrInvalid)
+	}
+	ids, err := in.log.Find(ctx, typed, 6)
+	if err != nil {
+		return "", fmt.Errorf("looking for %q: %w", typed, err)
+	}
+	switch len(ids) {
+	case 0:
+		return "", fmt.Errorf("request %q: %w", typed, sayso.ErrNotFound)
+	case 1:
+		return ids[0], nil
+	}
+	var full []string
+	for _, id := range ids {
+		full = append(full, string(id))
+	}
+	return "", fmt.Errorf("%w: %q means several requests: %s", sayso.ErrConflict, typed, strings.Join(full, ", "))
+}
+
+// visible reads a request that this principal may see.
+func (in inbox) visible(ctx context.Context, id sayso.ID) (sayso.Request, error) {
+	r, err := in.load(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	eyes := sight{in: in}
+	see, err := eyes.request(ctx, &r)
+	if err == nil && !see {
+		err = fmt.Errorf("request %s: %w", id.Short(), sayso.ErrNotAllowed)
+	}
+	return r, err
+}
+
+// Content implements sayso.Inbox.
+func (in inbox) Content(ctx context.Context, id sayso.ID) (sayso.RequestedFull, error) {
+	var full sayso.RequestedFull
+	r, err := in.visible(ctx, id)
+	if err != nil {
+		return full, err
+	}
+	if !in.actor.Kind.Answers() {
+		return full, fmt.Errorf("content of %s: %w", id.Short(), sayso.ErrNotAllowed)
+	}
+	events, err := in.log.Stream(ctx, sayso.RequestStream(r.ID), 0)
+	if err != nil {
+		return full, fmt.Errorf("reading request %s: %w", id.Short(), err)
+	}
+	if len(events) == 0 || events[0].Content == nil {
+		return full, fmt.Errorf("the content of %s was erased: %w", id.Short(), sayso.ErrNotFound)
+	}
+	var c sayso.Content
+	if err := jcs.UnmarshalLenient(events[0].Content, &c); err != nil {
+		return full, fmt.Errorf("reading request %s: %w", id.Short(), err)
+	}
+	return full, jcs.UnmarshalLenient(c.Full, &full)
+}
+
+// Life implements sayso.Inbox.
+func (in inbox) Life(ctx context.Context, id sayso.ID) ([]sayso.Event, error) {
+	if _, err := in.visible(ctx, id); err != nil {
+		return nil, err
+	}
+	events, err := in.log.Stream(ctx, sayso.RequestStream(id), 0)
+	if err != nil {
+		return nil, fmt.Errorf("reading request %s: %w", id.Short(), err)
+	}
+	for i := range events {
+		if events[i], err = events[i].Public(); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
+// Head implements sayso.Inbox.
+func (in inbox) Head(ctx context.Context) (sayso.Head, error) { return in.log.Head(ctx) }
+
+// Follow implements sayso.Inbox.
+func (in inbox) Follow(ctx context.Context, since sayso.Seq, q sayso.EventQuery) iter.Seq2[sayso.Event, error] {
+	return func(yield func(sayso.Event, error) bool) {
+		f := follower{sight: sight{in: in}, own: map[sayso.ID]bool{}}
+		for {
+			events, err := in.log.Since(ctx, since, 256)
+			if err == nil && len(events) == 0 {
+				err = in.log.WaitSince(ctx, since)
+			}
+			if err != nil {
+				yield(sayso.Event{}, fmt.Errorf("following the log: %w", err))
+				return
+			}
+			for i := range events {
+				since = events[i].Seq
+				e, see, err := f.show(ctx, &events[i], q)
+				if (see || err != nil) && !yield(e, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// follower decides which events one reader sees.
+type follower struct {
+	sight
+	own map[sayso.ID]bool // requests of a requester
+}
+
+func (f *follower) show(ctx context.Context, e *sayso.Event, q sayso.EventQuery) (sayso.Event, bool, error) {
+	if e.Type == sayso.EventSessionStarted {
+		delete(f.sessions, e.SessionID)
+	}
+	if e.Type == sayso.EventRequested && e.Actor.Principal == f.in.actor.Principal && f.in.actor.Kind.Asks() {
+		f.own[e.RequestID] = true
+	}
+	if !q.Matches(e) {
+		return sayso.Event{}, false, nil
+	}
+	see, err := f.sees(ctx, e)
+	if err != nil || !see {
+		return sayso.Event{}, false, err
+	}
+	public, err := e.Public()
+	return public, err == nil, err
+}
+
+// sees reports whether the reader may see an event. What belongs to no session
+// is for people.
+func (f *follower) sees(ctx context.Context, e *sayso.Event) (bool, error) {
+	if f.in.actor.Kind.Asks() {
+		return f.owns(ctx, e)
+	}
+	if e.Stream == sayso.BrokerStream {
+		return f.in.actor.Kind.Looks(), nil
+	}
+	return f.see(ctx, e.SessionID)
+}
+
+func (f *follower) owns(ctx context.Context, e *sayso.Event) (bool, error) {
+	if e.RequestID == "" || !strings.HasPrefix(e.Stream, "request/") {
+		return false, nil
+	}
+	own, known := f.own[e.RequestID]
+	if !known {
+		r, err := f.in.load(ctx, e.RequestID)
+		if err != nil {
+			return false, err
+		}
+		own = r.Life.Asker.Principal == f.in.actor.Principal
+		f.own[e.RequestID] = own
+	}
+	return own, nil
+}
+
+// Explain implements sayso.Inbox.
+func (in inbox) Explain(ctx context.Context, c sayso.Call, f sayso.Facts) (sayso.Verdict, error) {
+	if err := c.Validate(); err != nil {
+		return sayso.Verdict{}, err
+	}
+	return in.policy.Judge(ctx, c, f), nil
+}

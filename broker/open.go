@@ -1,0 +1,265 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/present"
+)
+
+// open records the call, with the decision if policy, a grant or the mode has
+// one, and returns it as it then stands in the log.
+func (w *waiter) open(ctx context.Context) (sayso.Request, error) {
+	j, err := w.judge(ctx)
+	if err != nil {
+		return sayso.Request{}, err
+	}
+	var shown *sayso.Presentation
+	if j.effect == sayso.Ask {
+		if err := w.room(ctx); err != nil {
+			return sayso.Request{}, err
+		}
+		if shown, err = w.presentation(ctx); err != nil {
+			return sayso.Request{}, err
+		}
+	}
+	batch := newBatch(w.o.Now())
+	id := newID(batch.at.Wall)
+	r := sayso.Request{ID: id, SessionID: w.a.Call.Session, RunID: w.a.Call.Run, CallID: w.a.Call.CallID, Digest: w.digest}
+	if err := w.requested(ctx, batch, &r, j, shown); err != nil {
+		return r, err
+	}
+	if j.effect != sayso.Ask {
+		if err := w.resolvedAtOnce(batch, &r, j); err != nil {
+			return r, err
+		}
+	}
+	events, err := w.append(ctx, batch)
+	if err != nil {
+		return r, err
+	}
+	return w.opening(&r, events, j.effect == sayso.Ask)
+}
+
+// opening folds the request from the events that opened it.
+func (w *waiter) opening(r *sayso.Request, events []sayso.Event, asked bool) (sayso.Request, error) {
+	stream := sayso.RequestStream(r.ID)
+	var opened sayso.Request
+	for i := range events {
+		if events[i].Stream == stream {
+			if err := opened.Apply(&events[i]); err != nil {
+				return opened, err
+			}
+		}
+	}
+	w.opened, w.openedLen = opened.ID, opened.Life.Len
+	if asked {
+		w.o.Opened(opened)
+	}
+	return opened, nil
+}
+
+// requested adds approval.requested, and session.started for a session that is
+// met for the first time.
+func (w *waiter) requested(ctx context.Context, batch *batch, r *sayso.Request, j judged, shown *sayso.Presentation) error {
+	c := w.a.Call
+	tool, server := c.CanonicalName()
+	p := sayso.Requested{
+		GroupID: c.GroupID, Host: c.Host, Tool: tool, HostTool: c.Tool, Server: server, Kind: c.EffectiveKind(),
+		Risk: j.verdict.Risk, Danger: j.verdict.Danger, Cause: j.Cause, Rule: j.Rule, File: j.File, Line: j.Line,
+		Span: j.Span, Requirement: sayso.Requirement{Count: 1}, DeadlineNS: int64(j.verdict.Deadline.After),
+		ThenDeny: j.verdict.Deadline.Deny, Policy: j.verdict.Policy, Mode: j.mode, Pins: j.pins, CanPin: j.canPin,
+		CanEdit: w.a.CanEdit,
+	}
+	if ask := w.a.Ask; ask != nil {
+		p.Risk = p.Risk.Raise(ask.Risk)
+		if ask.GroupID != "" {
+			p.GroupID = ask.GroupID
+		}
+	}
+	if j.effect == sayso.Ask {
+		var err error
+		if p.Holder, err = w.holder(ctx); err != nil {
+			return err
+		}
+	}
+	text, err := w.content(j, shown)
+	if err != nil {
+		return err
+	}
+	if !j.session.Started {
+		w.started(batch, &j.session)
+	}
+	batch.step(r, sayso.EventRequested, w.actor, p, text)
+	if c.CallID != "" {
+		batch.Keys = append(batch.Keys, sayso.Key{Name: w.key(), Stream: sayso.RequestStream(r.ID)})
+	}
+	return nil
+}
+
+// resolvedAtOnce adds the decision of policy, a grant or the mode, the use of
+// the grant, and the redemption if the caller runs the call at once.
+func (w *waiter) resolvedAtOnce(batch *batch, r *sayso.Request, j judged) error {
+	p := sayso.Resolved{
+		Effect: j.effect, Source: j.source, Cause: j.Cause, Rule: j.Rule, File: j.File, Line: j.Line,
+		Reason: j.Reason, Mode: j.mode, Policy: j.verdict.Policy,
+	}
+	if j.grant != nil {
+		p.Grant, p.By = j.grant.ID, []sayso.Actor{j.grant.By}
+		batch.add(sayso.GrantStream(j.grant.ID), j.grant.Len, sayso.EventGrantUsed,
+			about{session: r.SessionID, request: r.ID, callID: r.CallID}, w.actor, sayso.GrantUsed{Request: r.ID}, nil)
+	}
+	text, err := content(sayso.AnsweredShown{Digest: r.Digest}, nil, nil)
+	if err != nil {
+		return err
+	}
+	batch.step(r, sayso.EventResolved, sayso.BrokerActor, p, text)
+	if j.effect == sayso.Allow && w.a.Immediate {
+		batch.step(r, sayso.EventRedeemed, w.actor, sayso.Redeemed{Policy: j.verdict.Policy}, nil)
+	}
+	return nil
+}
+
+// presentation builds what a person will see, now that one will.
+func (w *waiter) presentation(ctx context.Context) (*sayso.Presentation, error) {
+	if w.a.Ask != nil && w.a.Ask.Presentation != nil {
+		return w.a.Ask.Presentation, nil
+	}
+	if w.a.Present == nil {
+		return nil, nil
+	}
+	p, err := w.a.Present(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("preparing what a person is shown: %w", err)
+	}
+	return p, nil
+}
+
+// content redacts the call and makes it safe for the eye. What people are
+// shown, and only that, has a digest that their answer must name.
+func (w *waiter) content(j judged, shown *sayso.Presentation) (*sayso.Content, error) {
+	c := w.a.Call
+	args, trusted := c.Args, w.actor.Kind == sayso.PrincipalTool && w.a.Ask != nil
+	if trusted && len(w.a.Ask.Display) > 0 {
+		args = w.a.Ask.Display
+	}
+	texts := map[string]string{"description": w.description(j), "cwd": c.Cwd, "caller": c.Caller}
+	for k, v := range c.Said {
+		texts["said/"+k] = v
+	}
+	if shown != nil {
+		texts["presentation"] = shown.Content
+	}
+	hidden, err := w.o.Redactor.Call(args, texts)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the arguments cannot be shown: %w", sayso.ErrInvalid, err)
+	}
+	cut, warnings := w.o.Redactor.Preview(hidden.Full)
+	preview, seen, err := present.SafeJSON(cut)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the arguments cannot be shown: %w", sayso.ErrInvalid, err)
+	}
+	full, _, err := present.SafeJSON(hidden.Full)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the arguments cannot be shown: %w", sayso.ErrInvalid, err)
+	}
+	everything := sayso.RequestedFull{Args: full}
+	var drawn []byte
+	if shown != nil {
+		p := *shown
+		p.Content = hidden.Texts["presentation"]
+		p.Metadata = maps.Clone(shown.Metadata)
+		everything.Presentation = &p
+		drawn = []byte(string(p.Type) + "\n" + p.Content)
+	}
+	s := sayso.RequestedShown{
+		Caller: safe(hidden.Texts["caller"]), Cwd: safe(hidden.Texts["cwd"]), Description: safe(hidden.Texts["description"]),
+		Said: map[string]string{}, Preview: preview, Redactions: hidden.Redactions, Warnings: append(warnings, seen...),
+		Digest: w.digest, Fingerprint: w.fingerprint(trusted),
+		Covers: []sayso.CoverOffer{{Cover: sayso.CoverCall, Label: "this exact call"}},
+	}
+	s.Content = sayso.HashOf("sayso/shown/1", full, drawn, []byte(s.Cwd))
+	if trusted {
+		s.Ignores = w.a.Ask.Ignores
+	}
+	for k := range c.Said {
+		s.Said[safe(k)] = safe(hidden.Texts["said/"+k])
+	}
+	return content(s, everything, sayso.RequestedPrivate{Call: c, Facts: w.a.Facts})
+}
+
+// safe makes a text safe for the eye.
+func safe(s string) string {
+	shown, _ := present.Safe(s)
+	return shown
+}
+
+// description is the title of the request: the rule's, the tool's, or the
+// caller's.
+func (w *waiter) description(j judged) string {
+	switch {
+	case j.verdict.Title != "":
+		return j.verdict.Title
+	case w.a.Ask != nil && w.a.Ask.Description != "":
+		return w.a.Ask.Description
+	}
+	return w.a.Call.Description
+}
+
+// fingerprint is what a wider grant would match on. Only tools may leave
+// arguments out of it.
+func (w *waiter) fingerprint(trusted bool) sayso.Digest {
+	if !trusted || len(w.a.Ask.Payload) == 0 {
+		return w.digest
+	}
+	tool, server := w.a.Call.CanonicalName()
+	return sayso.HashOf("sayso/fingerprint/1", []byte(tool), []byte(server), []byte(w.a.Call.Session), w.a.Ask.Payload)
+}
+
+// room refuses a request of a session that has too many open, or asks too
+// often, with one event for each minute and not one for each call.
+func (w *waiter) room(ctx context.Context) error {
+	now := w.o.Now()
+	open, asked, err := w.log.Count(ctx, w.a.Call.Session, now.Wall.Add(-time.Minute))
+	if err != nil {
+		return fmt.Errorf("counting open requests: %w", err)
+	}
+	why := ""
+	switch {
+	case open >= w.o.MaxOpen:
+		why = fmt.Sprintf("%d requests of this session are open already", open)
+	case asked >= w.o.MaxAsks:
+		why = fmt.Sprintf("this session asked %d times within a minute", asked)
+	default:
+		return nil
+	}
+	if err := w.refuse(ctx, now, why); err != nil && !isConflict(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %s", sayso.ErrTooMany, why)
+}
+
+// refuse records a call that nobody is asked about, unless this minute has one.
+func (w *waiter) refuse(ctx context.Context, now sayso.Moment, why string) error {
+	batch := newBatch(now)
+	r := sayso.Request{ID: newID(now.Wall), SessionID: w.a.Call.Session, RunID: w.a.Call.Run, CallID: w.a.Call.CallID, Digest: w.digest}
+	tool, server := w.a.Call.CanonicalName()
+	c, err := content(sayso.RequestedShown{Digest: w.digest}, nil, nil)
+	if err != nil {
+		return err
+	}
+	batch.step(&r, sayso.EventRequested, w.actor, sayso.Requested{
+		Host: w.a.Call.Host, Tool: tool, HostTool: w.a.Call.Tool, Server: server, Kind: w.a.Call.EffectiveKind(),
+		Cause: sayso.CauseBuiltin, Requirement: sayso.Requirement{Count: 1},
+	}, c)
+	batch.step(&r, sayso.EventResolved, sayso.BrokerActor, sayso.Resolved{
+		Effect: sayso.Deny, Source: sayso.SourcePolicy, Cause: sayso.CauseBuiltin, Rule: "too many requests", Reason: why,
+	}, nil)
+	minute := fmt.Sprint(now.Wall.Unix() / 60)
+	batch.Keys = []sayso.Key{{Name: sayso.CallKey("limit/"+minute, w.a.Call.Session, ""), Stream: sayso.RequestStream(r.ID)}}
+	_, err = w.append(ctx, batch)
+	return err
+}

@@ -1,0 +1,150 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// own returns a request that this gate's principal made.
+func (g gate) own(ctx context.Context, id sayso.ID) (sayso.Request, error) {
+	r, err := g.load(ctx, id)
+	if err == nil && r.Life.Asker.Principal != g.actor.Principal {
+		return sayso.Request{}, fmt.Errorf("request %s: %w: another made it", id.Short(), sayso.ErrNotAllowed)
+	}
+	return r, err
+}
+
+// again repeats an append that was decided on a stream that grew meanwhile.
+func (g gate) again(ctx context.Context, id sayso.ID, step func(*sayso.Request) error) error {
+	for range tries {
+		r, err := g.own(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err = step(&r); !isConflict(err) {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return errStorm
+}
+
+// Redeem implements sayso.Gate.
+func (g gate) Redeem(ctx context.Context, receipt sayso.Receipt, c sayso.Call) error {
+	digest, err := c.Digest()
+	if err != nil {
+		return err
+	}
+	return g.again(ctx, receipt.Request, func(r *sayso.Request) error {
+		now, recorded, err := g.clock(ctx)
+		if err != nil {
+			return err
+		}
+		if receipt.Digest != digest {
+			return fmt.Errorf("redeeming %s: %w", r.ID.Short(), sayso.ErrMismatch)
+		}
+		if err := r.Usable(digest, now, recorded); err != nil && !errors.Is(err, sayso.ErrVoided) {
+			return fmt.Errorf("redeeming %s: %w", r.ID.Short(), err)
+		}
+		if err := g.usable(ctx, r, now, recorded); err != nil {
+			return err
+		}
+		return g.one(ctx, r, sayso.EventRedeemed, g.actor, sayso.Redeemed{Policy: r.Life.Policy})
+	})
+}
+
+// Report implements sayso.Gate.
+func (g gate) Report(ctx context.Context, o sayso.Outcome) error {
+	id := o.Request
+	if id == "" {
+		stream, err := g.log.Lookup(ctx, sayso.CallKey(g.actor.Principal, o.Session, o.CallID))
+		if err != nil {
+			return fmt.Errorf("reporting call %q: %w", o.CallID, err)
+		}
+		id = sayso.StreamID(stream)
+	}
+	return g.again(ctx, id, func(r *sayso.Request) error {
+		switch {
+		case !r.Life.Redeemed:
+			return fmt.Errorf("reporting %s: %w: it was not redeemed", r.ID.Short(), sayso.ErrInvalid)
+		case r.Life.Finished:
+			return nil
+		}
+		return g.one(ctx, r, sayso.EventFinished, g.actor, sayso.Finished{
+			Failed: o.Failed, Interrupt: o.Interrupt, ExitStatus: o.ExitStatus, TookNS: int64(o.Took), Output: o.Output,
+		})
+	})
+}
+
+// Withdraw implements sayso.Gate.
+func (g gate) Withdraw(ctx context.Context, id sayso.ID, reason string) error {
+	reason = g.o.Redactor.Strip(safe(reason))
+	return g.again(ctx, id, func(r *sayso.Request) error {
+		switch {
+		case r.State.Open():
+			return g.one(ctx, r, sayso.EventWithdrawn, g.actor, sayso.Closed{Reason: reason})
+		case r.Unspent():
+			return g.one(ctx, r, sayso.EventVoided, g.actor, sayso.Closed{Reason: "withdrawn"})
+		case r.State == sayso.StateWithdrawn || r.Life.Voided != "":
+			return nil
+		case r.Life.Redeemed:
+			return fmt.Errorf("withdrawing %s: %w", r.ID.Short(), sayso.ErrSpent)
+		}
+		return fmt.Errorf("withdrawing %s: %w", r.ID.Short(), &sayso.DecidedError{Decision: public(*r.Decision)})
+	})
+}
+
+// Begin implements sayso.Gate.
+func (g gate) Begin(ctx context.Context, session, host string) error {
+	w := waiter{Broker: g.Broker, actor: g.actor, a: sayso.Admission{Call: sayso.Call{Session: session, Host: host}}}
+	for range tries {
+		s, err := g.session(ctx, session)
+		if err != nil || s.Started {
+			return err
+		}
+		batch := newBatch(g.o.Now())
+		w.started(batch, &s)
+		if _, err = g.append(ctx, batch); !isConflict(err) {
+			return err
+		}
+	}
+	return errStorm
+}
+
+// End implements sayso.Gate.
+func (g gate) End(ctx context.Context, session string) error {
+	for range tries {
+		err := g.end(ctx, session)
+		if !isConflict(err) {
+			return err
+		}
+	}
+	return errStorm
+}
+
+func (g gate) end(ctx context.Context, session string) error {
+	s, err := g.session(ctx, session)
+	if err != nil || s.Ended || !s.Started {
+		return err
+	}
+	batch := newBatch(g.o.Now())
+	batch.add(sayso.SessionStream(session), s.Len, sayso.EventSessionEnded, about{session: session}, g.actor, sayso.Closed{Reason: "the host ended it"}, nil)
+	streams, err := g.log.Grants(ctx, sayso.Digest{}, session, false)
+	if err != nil {
+		return fmt.Errorf("looking for grants: %w", err)
+	}
+	for _, stream := range streams {
+		grant, err := g.grant(ctx, stream)
+		if err != nil {
+			return err
+		}
+		batch.add(stream, grant.Len, sayso.EventGrantEnded, about{session: session}, sayso.BrokerActor, sayso.Closed{Reason: "session ended"}, nil)
+	}
+	_, err = g.append(ctx, batch)
+	return err
+}

@@ -1,0 +1,153 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// session reads what holds for a session.
+func (b *Broker) session(ctx context.Context, id string) (sayso.Session, error) {
+	events, err := b.log.Stream(ctx, sayso.SessionStream(id), 0)
+	if err != nil {
+		return sayso.Session{}, fmt.Errorf("reading session %q: %w", id, err)
+	}
+	return sayso.FoldSession(id, events)
+}
+
+// global reads what holds for all sessions.
+func (b *Broker) global(ctx context.Context) (sayso.Session, error) {
+	events, err := b.log.Stream(ctx, sayso.BrokerStream, 0)
+	if err != nil {
+		return sayso.Session{}, fmt.Errorf("reading what holds for all sessions: %w", err)
+	}
+	return sayso.FoldSession("", events)
+}
+
+// modeOf is the mode in force for a session: its own, or the one for all, or
+// the one that this broker was started with. The strictest of a strict one and
+// any other is strict.
+func (b *Broker) modeOf(ctx context.Context, s *sayso.Session) (sayso.Mode, error) {
+	m, err := b.modeState(ctx, s)
+	return m.Mode, err
+}
+
+func (b *Broker) modeState(ctx context.Context, s *sayso.Session) (sayso.ModeState, error) {
+	now, recorded, err := b.clock(ctx)
+	if err != nil {
+		return sayso.ModeState{}, err
+	}
+	if s != nil {
+		if m, left := s.ModeAt(now, recorded); m != "" {
+			return sayso.ModeState{Mode: m, Left: left}, nil
+		}
+	}
+	all, err := b.global(ctx)
+	if err != nil {
+		return sayso.ModeState{}, err
+	}
+	if m, left := all.ModeAt(now, recorded); m != "" {
+		return sayso.ModeState{Mode: m, Left: left}, nil
+	}
+	if b.o.Mode != "" {
+		return sayso.ModeState{Mode: b.o.Mode}, nil
+	}
+	return sayso.ModeState{Mode: sayso.ModeInteractive}, nil
+}
+
+// started adds session.started: whose agent it is comes from the requester's
+// credential.
+func (w *waiter) started(batch *batch, s *sayso.Session) {
+	batch.add(sayso.SessionStream(s.ID), s.Len, sayso.EventSessionStarted, about{session: s.ID, run: w.a.Call.Run}, w.actor,
+		sayso.SessionStarted{Owner: w.actor.Owner, Approvers: w.actor.Approvers, Host: w.a.Call.Host}, nil)
+}
+
+// mayAnswer returns nil if this principal answers for a session.
+func (in inbox) mayAnswer(ctx context.Context, session string) error {
+	if in.actor.Channel == ChannelAgentProcess {
+		return fmt.Errorf("session %q: %w: this comes from under an agent", session, sayso.ErrNotAllowed)
+	}
+	s, err := in.session(ctx, session)
+	if err != nil {
+		return err
+	}
+	if !s.MayAnswer(in.actor) {
+		return fmt.Errorf("session %q: %w", session, sayso.ErrNotAllowed)
+	}
+	return nil
+}
+
+// Policies implements sayso.Inbox.
+func (in inbox) Policies(ctx context.Context, session string) (map[string]sayso.Effect, error) {
+	s, err := in.session(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	if !s.MayLook(in.actor) {
+		return nil, fmt.Errorf("session %q: %w", session, sayso.ErrNotAllowed)
+	}
+	if s.Policies == nil {
+		return map[string]sayso.Effect{}, nil
+	}
+	return maps.Clone(s.Policies), nil
+}
+
+// SetPolicies implements sayso.Inbox.
+func (in inbox) SetPolicies(ctx context.Context, session string, p map[string]sayso.Effect) error {
+	if err := in.mayAnswer(ctx, session); err != nil {
+		return err
+	}
+	for name := range p {
+		if name == "" || len(name) > 256 {
+			return fmt.Errorf("%w: a session policy needs the name of a tool", sayso.ErrInvalid)
+		}
+	}
+	batch := newBatch(in.o.Now())
+	batch.add(sayso.SessionStream(session), sayso.AnyLength, sayso.EventSessionPolicy, about{session: session}, in.actor, sayso.SessionPolicy{Policies: p}, nil)
+	_, err := in.append(ctx, batch)
+	return err
+}
+
+// Mode implements sayso.Inbox.
+func (in inbox) Mode(ctx context.Context, session string) (sayso.ModeState, error) {
+	if !in.actor.Kind.Looks() {
+		return sayso.ModeState{}, fmt.Errorf("mode: %w", sayso.ErrNotAllowed)
+	}
+	if session == "" {
+		return in.modeState(ctx, nil)
+	}
+	s, err := in.session(ctx, session)
+	if err != nil {
+		return sayso.ModeState{}, err
+	}
+	return in.modeState(ctx, &s)
+}
+
+// SetMode implements sayso.Inbox.
+func (in inbox) SetMode(ctx context.Context, session string, m sayso.Mode, d time.Duration) error {
+	if _, err := sayso.ParseMode(string(m)); err != nil {
+		return err
+	}
+	if m == sayso.ModeApproveAll && (d <= 0 || d > 24*time.Hour) {
+		return fmt.Errorf("%w: approve_all must be given an end, at most 24 hours away", sayso.ErrInvalid)
+	}
+	if d < 0 {
+		return fmt.Errorf("%w: a mode cannot end in the past", sayso.ErrInvalid)
+	}
+	stream := sayso.BrokerStream
+	if session != "" {
+		stream = sayso.SessionStream(session)
+		if err := in.mayAnswer(ctx, session); err != nil {
+			return err
+		}
+	} else if in.actor.Kind != sayso.PrincipalAdmin || in.actor.Channel == ChannelAgentProcess {
+		return fmt.Errorf("the mode of all sessions takes an admin: %w", sayso.ErrNotAllowed)
+	}
+	batch := newBatch(in.o.Now())
+	batch.add(stream, sayso.AnyLength, sayso.EventModeChanged, about{session: session}, in.actor, sayso.ModeChanged{Mode: m, ForNS: int64(d)}, nil)
+	_, err := in.append(ctx, batch)
+	return err
+}

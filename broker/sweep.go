@@ -1,0 +1,113 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// Run sweeps every few seconds until ctx ends. A program that stays up runs it;
+// others call [Broker.Sweep] before they list what is open.
+func (b *Broker) Run(ctx context.Context) error {
+	tick := time.NewTicker(3 * time.Second)
+	defer tick.Stop()
+	for {
+		if err := b.Sweep(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Sweep records what nobody was there to record: requests whose deadline
+// passed, waiters that died, approvals that lapsed, grants that ended. None of
+// it depends on being swept: it is checked again wherever it counts.
+func (b *Broker) Sweep(ctx context.Context) error {
+	now, recorded, err := b.clock(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.sweepOpen(ctx, now, recorded), b.sweepAllowed(ctx, now, recorded), b.sweepGrants(ctx, now, recorded))
+}
+
+func (b *Broker) sweepOpen(ctx context.Context, now, recorded sayso.Moment) error {
+	streams, err := b.log.Open(ctx, "", 0)
+	if err != nil {
+		return fmt.Errorf("sweeping open requests: %w", err)
+	}
+	alive := map[string]bool{}
+	for _, events := range streams {
+		r, err := sayso.Fold(events)
+		if err != nil {
+			return err
+		}
+		holder := r.Life.Holder
+		if _, known := alive[holder]; !known {
+			alive[holder] = b.held(ctx, holder)
+		}
+		switch {
+		case r.DeadlinePassed(now, recorded):
+			err = b.expire(ctx, &r)
+		case r.State == sayso.StateOpen && !alive[holder]:
+			err = b.one(ctx, &r, sayso.EventParked, sayso.BrokerActor, sayso.Parked{Cause: sayso.ParkedLost})
+		}
+		if err != nil && !isConflict(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Broker) sweepAllowed(ctx context.Context, now, recorded sayso.Moment) error {
+	rows, err := b.log.Rows(ctx, sayso.RowQuery{States: []sayso.State{sayso.StateAllowed}, Unspent: true, Oldest: true, Limit: 1000})
+	if err != nil {
+		return fmt.Errorf("sweeping approvals: %w", err)
+	}
+	for _, row := range rows {
+		r, err := b.load(ctx, row.ID)
+		if err != nil {
+			return err
+		}
+		if !r.Unspent() || !r.Lapsed(now, recorded) {
+			continue
+		}
+		err = b.one(ctx, &r, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: "lapsed"})
+		if err != nil && !isConflict(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Broker) sweepGrants(ctx context.Context, now, recorded sayso.Moment) error {
+	streams, err := b.log.Grants(ctx, sayso.Digest{}, "", false)
+	if err != nil {
+		return fmt.Errorf("sweeping grants: %w", err)
+	}
+	for _, stream := range streams {
+		g, err := b.grant(ctx, stream)
+		if err != nil {
+			return err
+		}
+		why, ok := g.Live(now, recorded)
+		if ok && g.Policy == b.policy.Version() {
+			continue
+		}
+		if ok {
+			why = "policy changed"
+		}
+		batch := newBatch(b.o.Now())
+		batch.add(stream, g.Len, sayso.EventGrantEnded, about{session: g.SessionID}, sayso.BrokerActor, sayso.Closed{Reason: why}, nil)
+		if _, err := b.append(ctx, batch); err != nil && !isConflict(err) {
+			return err
+		}
+	}
+	return nil
+}

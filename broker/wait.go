@@ -1,0 +1,208 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// wait returns the decision on r, as soon as there is one.
+//
+// The order is the proof that no wake-up is lost: read the stream; if it is not
+// decided, wait for growth after what was read. If it grew in between, Wait
+// returns at once.
+func (w *waiter) wait(ctx context.Context, r sayso.Request) (sayso.Decision, error) {
+	for {
+		now, recorded, err := w.clock(ctx)
+		if err != nil {
+			return sayso.Decision{}, err
+		}
+		if !r.State.Open() {
+			return w.deliver(ctx, r, now, recorded)
+		}
+		if r.DeadlinePassed(now, recorded) {
+			err = w.expire(ctx, &r)
+		} else {
+			err = w.sleep(ctx, &r, now, recorded)
+		}
+		if err != nil && !isConflict(err) {
+			return sayso.Decision{}, err
+		}
+		if err := w.refresh(ctx, &r); err != nil {
+			return sayso.Decision{}, err
+		}
+	}
+}
+
+// refresh applies what was appended to the request's stream since.
+func (b *Broker) refresh(ctx context.Context, r *sayso.Request) error {
+	events, err := b.log.Stream(ctx, sayso.RequestStream(r.ID), r.Life.Len)
+	if err != nil {
+		return fmt.Errorf("reading request %s: %w", r.ID.Short(), err)
+	}
+	for i := range events {
+		if err := r.Apply(&events[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sleep waits until the stream grows, the deadline passes or patience ends. A
+// request that nobody waits for any more is parked.
+func (w *waiter) sleep(ctx context.Context, r *sayso.Request, now, recorded sayso.Moment) error {
+	var ends time.Time
+	if left, timed := r.Remaining(now, recorded); timed {
+		ends = time.Now().Add(left)
+	}
+	if !w.until.IsZero() && (ends.IsZero() || w.until.Before(ends)) {
+		if ends = w.until; !time.Now().Before(ends) {
+			return w.park(ctx, r)
+		}
+	}
+	within, cancel := ctx, func() {}
+	if !ends.IsZero() {
+		within, cancel = context.WithDeadlineCause(ctx, ends, errSlept)
+	}
+	err := w.log.Wait(within, sayso.RequestStream(r.ID), r.Life.Len)
+	cancel()
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		w.leave(ctx, r)
+		return ctx.Err()
+	case errors.Is(context.Cause(within), errSlept):
+		return nil // a database hiccup must not be taken for the end of a deadline
+	}
+	return fmt.Errorf("waiting for request %s: %w", r.ID.Short(), err)
+}
+
+// errSlept tells the end of a sleep from every other error.
+var errSlept = errors.New("slept")
+
+// park records that the caller's patience ended, and tells it so.
+func (w *waiter) park(ctx context.Context, r *sayso.Request) error {
+	err := w.one(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedPatience})
+	if err != nil {
+		return err
+	}
+	return &sayso.PendingError{Ticket: r.ID, Deadline: deadline(r)}
+}
+
+// leave records that the caller went away without waiting for the end. It may
+// fail without harm: a request whose waiter is gone is found by its lease.
+func (w *waiter) leave(ctx context.Context, r *sayso.Request) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	for range 3 {
+		if err := w.refresh(ctx, r); err != nil || !(r.State.Open() || r.Unspent()) {
+			return
+		}
+		err := w.one(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedLeft})
+		if !isConflict(err) {
+			return
+		}
+	}
+}
+
+// expire records that the deadline passed, or the denial that it leads to.
+func (b *Broker) expire(ctx context.Context, r *sayso.Request) error {
+	if r.Life.After.Deny {
+		batch := newBatch(b.o.Now())
+		c, err := content(sayso.AnsweredShown{Digest: r.Digest}, nil, nil)
+		if err != nil {
+			return err
+		}
+		batch.step(r, sayso.EventResolved, sayso.BrokerActor, sayso.Resolved{
+			Effect: sayso.Deny, Source: sayso.SourceDeadline, Cause: r.Cause, Rule: r.Rule, File: r.File,
+			Line: r.Line, Reason: "nobody answered before the deadline", Policy: r.Life.Policy,
+		}, c)
+		return b.advance(ctx, r, batch)
+	}
+	return b.one(ctx, r, sayso.EventExpired, sayso.BrokerActor, sayso.Closed{Reason: "nobody answered before the deadline"})
+}
+
+// deliver returns the decision on a request that is decided. A yes that is run
+// at once is redeemed first: record, then act.
+func (w *waiter) deliver(ctx context.Context, r sayso.Request, now, recorded sayso.Moment) (sayso.Decision, error) {
+	d := *r.Decision
+	switch r.State {
+	case sayso.StateExpired:
+		return d, fmt.Errorf("request %s: %w", r.ID.Short(), sayso.ErrExpired)
+	case sayso.StateWithdrawn:
+		return d, fmt.Errorf("request %s: %w", r.ID.Short(), sayso.ErrWithdrawn)
+	case sayso.StateAllowed:
+		if r.Life.Redeemed && w.fresh(&r) {
+			d.Redeemed = true
+			return d, nil
+		}
+		if err := w.usable(ctx, &r, now, recorded); err != nil {
+			return refusal(r), err
+		}
+		if w.a.Immediate {
+			return w.spend(ctx, r)
+		}
+	}
+	return d, nil
+}
+
+// fresh reports whether this very admission redeemed the request, in the
+// commit that opened it.
+func (w *waiter) fresh(r *sayso.Request) bool { return w.opened == r.ID && r.Life.Len == w.openedLen }
+
+// spend redeems the approval for a caller that runs the call at once.
+func (w *waiter) spend(ctx context.Context, r sayso.Request) (sayso.Decision, error) {
+	err := w.one(ctx, &r, sayso.EventRedeemed, w.actor, sayso.Redeemed{Policy: r.Life.Policy})
+	if isConflict(err) {
+		// Somebody else moved the request on: of all that run, one wins.
+		if err := w.refresh(ctx, &r); err != nil {
+			return sayso.Decision{}, err
+		}
+		now, recorded, err := w.clock(ctx)
+		if err != nil {
+			return sayso.Decision{}, err
+		}
+		if err := w.usable(ctx, &r, now, recorded); err != nil {
+			return refusal(r), err
+		}
+		err = w.one(ctx, &r, sayso.EventRedeemed, w.actor, sayso.Redeemed{Policy: r.Life.Policy})
+		if err != nil {
+			return refusal(r), fmt.Errorf("redeeming %s: %w", r.ID.Short(), err)
+		}
+	} else if err != nil {
+		return refusal(r), err
+	}
+	d := *r.Decision
+	d.Redeemed = true
+	return d, nil
+}
+
+// refusal is a decision that denies and names its request.
+func refusal(r sayso.Request) sayso.Decision {
+	return sayso.Decision{State: sayso.StateDenied, Request: r.ID}
+}
+
+// usable reports why an approval may not be used now; one that has lapsed, or
+// whose policy has changed, is made void on the record.
+func (b *Broker) usable(ctx context.Context, r *sayso.Request, now, recorded sayso.Moment) error {
+	err := r.Usable(r.Decision.Digest, now, recorded)
+	why := ""
+	switch {
+	case errors.Is(err, sayso.ErrVoided) && r.Life.Voided == "":
+		why = "lapsed"
+	case err == nil && r.Life.Policy != b.policy.Version():
+		why, err = "policy changed", sayso.ErrVoided
+	}
+	if why != "" {
+		// If this is not recorded the approval still is not used.
+		_ = b.one(ctx, r, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: why})
+	}
+	if err != nil {
+		return fmt.Errorf("request %s: %w", r.ID.Short(), err)
+	}
+	return nil
+}
