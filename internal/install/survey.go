@@ -1,0 +1,118 @@
+package install
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// Rule is one of the host's own permission rules.
+type Rule struct {
+	List string // allow, ask or deny
+	Text string // as it stands there
+	// Pattern is the same as a pattern of our policy; empty if it cannot be
+	// taken over, and then Why says why.
+	Pattern string
+	Why     string
+}
+
+// Survey is what Claude Code's settings say besides our hooks.
+type Survey struct {
+	Installed       bool // our hook for PreToolUse is there
+	Program         string
+	Rules           []Rule
+	DefaultMode     string
+	DisableAllHooks bool
+	ManagedOnly     bool
+	OtherHooks      []string // commands and addresses of other PreToolUse hooks
+}
+
+// SurveyClaude reads what matters to us in Claude Code's settings.
+func SurveyClaude(settings []byte) (Survey, error) {
+	var s Survey
+	if len(bytes.TrimSpace(settings)) == 0 {
+		return s, nil
+	}
+	root, err := object(settings)
+	if err != nil {
+		return s, err
+	}
+	s.DisableAllHooks = truth(settings, root.get("disableAllHooks"))
+	s.ManagedOnly = truth(settings, root.get("allowManagedHooksOnly"))
+	permissions := root.get("permissions")
+	s.DefaultMode = stringOf(settings, permissions.get("defaultMode"))
+	for _, list := range []string{"allow", "ask", "deny"} {
+		for _, e := range elements(permissions.get(list)) {
+			if text := stringOf(settings, e); text != "" {
+				s.Rules = append(s.Rules, takeOver(list, text))
+			}
+		}
+	}
+	for _, g := range elements(root.get("hooks").get("PreToolUse")) {
+		for _, h := range elements(g.get("hooks")) {
+			s.hook(settings, h)
+		}
+	}
+	return s, nil
+}
+
+func (s *Survey) hook(text []byte, h *node) {
+	command := stringOf(text, h.get("command"))
+	if ours(text, h) {
+		s.Installed = stringOf(text, h.get("onFailure")) == "block"
+		s.Program = command
+		return
+	}
+	if command == "" {
+		command = stringOf(text, h.get("url"))
+	}
+	if command == "" {
+		command = stringOf(text, h.get("type"))
+	}
+	s.OtherHooks = append(s.OtherHooks, command)
+}
+
+func truth(text []byte, n *node) bool { return n != nil && string(n.raw(text)) == "true" }
+
+// takeOver says what a rule is in our policy. A rule is taken over only where
+// ours means exactly the same.
+func takeOver(list, text string) Rule {
+	r := Rule{List: list, Text: text}
+	tool, rest, specified := strings.Cut(text, "(")
+	rest, closed := strings.CutSuffix(rest, ")")
+	name := canonicalTool(tool)
+	switch {
+	case specified && !closed:
+		r.Why = "it is not written as Tool(…)"
+	case strings.HasPrefix(tool, "mcp__") && !specified:
+		r.mcp(tool)
+	case name == "":
+		r.Why = "no tool of that name is known"
+	case !specified:
+		r.Pattern = name
+	case tool == "Bash" && !strings.ContainsAny(rest, "*") && !strings.HasSuffix(rest, ":") && rest != "":
+		r.Pattern = name + ":" + rest
+	case tool == "Bash":
+		r.Why = "it matches more than one exact command"
+	default:
+		r.Why = "its argument has a language of its own"
+	}
+	return r
+}
+
+func (r *Rule) mcp(tool string) {
+	if _, name, ok := sayso.SplitMCP(tool); ok && !strings.Contains(name, "*") {
+		r.Pattern = tool
+		return
+	}
+	r.Why = "it matches all tools of a server"
+}
+
+func canonicalTool(name string) string {
+	t := sayso.Call{Host: host, Tool: name}.Known()
+	if t.Name == name && t.Kind == sayso.KindOther && !t.Bookkeeping {
+		return ""
+	}
+	return t.Name
+}
