@@ -1,0 +1,56 @@
+package install_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/install"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func TestReplace_keepsModeLinkAndACopy(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "dotfiles.json"), filepath.Join(dir, "settings.json")
+	if err := os.WriteFile(real, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	backup, err := install.Replace(link, []byte("old"), []byte("new"), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{real: "new", link: "new", backup: "old"} {
+		got, err := os.ReadFile(path)
+		if err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v", path, got, err)
+		}
+	}
+	st, err := os.Lstat(link)
+	if err != nil || st.Mode().Type() != os.ModeSymlink {
+		t.Errorf("the link became %v, %v", st.Mode(), err)
+	}
+	if st, err := os.Stat(real); err != nil || st.Mode().Perm() != 0o640 {
+		t.Errorf("the mode became %v, %v", st.Mode(), err)
+	}
+	if _, err := install.Replace(link, []byte("old"), []byte("newer"), noon); !errors.Is(err, sayso.ErrConflict) {
+		t.Errorf("a file that changed meanwhile: %v", err)
+	}
+}
+
+func TestOldEnough(t *testing.T) {
+	for version, want := range map[string]error{
+		"2.1.294": sayso.ErrNotAllowed, "2.1.295": nil, "2.1.329": nil, "2.2.0": nil, "3.0.0": nil, "1.9.999": sayso.ErrNotAllowed,
+		"2.1.295-beta": nil, "2.1": sayso.ErrInvalid, "": sayso.ErrInvalid, "two": sayso.ErrInvalid,
+	} {
+		if err := install.OldEnough(version); !errors.Is(err, want) || (want == nil) != (err == nil) {
+			t.Errorf("%q: %v, want %v", version, err, want)
+		}
+	}
+}
