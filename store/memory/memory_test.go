@@ -9,6 +9,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/store/memory"
+	"github.com/sayso-dev/sayso/store/storetest"
 )
 
 func event(stream string) sayso.Batch {
@@ -62,4 +63,11 @@ func TestOptions_fail(t *testing.T) {
 	if events, err := log.Stream(t.Context(), "session/s", 0); err != nil || len(events) != 1 {
 		t.Errorf("got %d events and %v, want the one that was appended", len(events), err)
 	}
+}
+
+func TestPromises(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) storetest.Opener {
+		log := memory.New(nil)
+		return func(*testing.T) sayso.Log { return log.Join() }
+	})
 }
