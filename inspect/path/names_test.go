@@ -1,0 +1,96 @@
+package path_test
+
+import (
+	"testing"
+
+	"github.com/sayso-dev/sayso/inspect/path"
+)
+
+func TestControl(t *testing.T) {
+	for p, want := range map[string]bool{
+		"/work/app/.git/config":                    true,
+		"/work/app/.git":                           true,
+		"/work/app/.GIT/hooks/pre-commit":          true,
+		"/work/app/.Git/config":                    true,
+		"/work/app/.g\u200cit/config":              true,
+		"/work/app/.git./config":                   true,
+		"/work/app/.git /config":                   true,
+		"/work/app/.git::$INDEX_ALLOCATION/config": true,
+		"/work/app/GIT~1/config":                   true,
+		"/work/app/.claude/settings.json":          true,
+		"/work/app/.claude/new":                    true,
+		"/work/app/.CURSOR/mcp.json":               true,
+		"/work/app/.vscode/tasks.json":             true,
+		"/work/app/.vſcode/tasks.json":             true,
+		"/work/app/.mcp.json":                      true,
+		"/work/app/.MCP.JSON":                      true,
+		"/work/app/.envrc":                         true,
+		"/work/app/.sayso/policy.yaml":             true,
+		"/home/dev/.bashrc":                        true,
+		"/home/dev/.bashrc.d":                      true,
+		"/home/dev/.zshenv":                        true,
+		"/home/dev/.gitconfig":                     true,
+		"/home/dev/.config/git/config":             true,
+		"/home/dev/.config/fish/config.fish":       true,
+		"/home/dev/.config/sayso/policy.yaml":      true,
+		"/home/dev/.ssh/authorized_keys":           true,
+		"/etc/profile.d/x.sh":                      true,
+		"/work/app/.github/workflows/ci.yml":       true,
+		"/work/app/.github/README.md":              false,
+		"/work/app/main.go":                        false,
+		"/work/app/git/config":                     false,
+		"/work/app/.gitignore":                     false,
+		"/work/app/x.git/y":                        false,
+		"/work/app/claude/settings.json":           false,
+		"/work/app/.envrc.md":                      false,
+		"/":                                        false,
+	} {
+		if got := path.Control(p); got != want {
+			t.Errorf("Control(%q) = %v", p, got)
+		}
+	}
+}
+
+func TestCredential(t *testing.T) {
+	for p, want := range map[string]bool{
+		"/work/app/.env":                          true,
+		"/work/app/.ENV":                          true,
+		"/work/app/.env.local":                    true,
+		"/work/app/prod.env":                      true,
+		"/work/app/.env.example":                  false,
+		"/work/app/env":                           false,
+		"/work/app/.environment":                  false,
+		"/home/dev/.ssh/id_ed25519":               true,
+		"/home/dev/.ssh/work":                     true,
+		"/home/dev/.ssh/id_ed25519.pub":           false,
+		"/home/dev/.ssh/known_hosts":              false,
+		"/home/dev/.ssh":                          false,
+		"/home/dev/.netrc":                        true,
+		"/home/dev/.aws/credentials":              true,
+		"/home/dev/.aws/sso/cache/x.json":         true,
+		"/home/dev/.config/gcloud/credentials.db": true,
+		"/home/dev/.kube/config":                  true,
+		"/home/dev/.npmrc":                        true,
+		"/home/dev/.pypirc":                       true,
+		"/home/dev/.docker/config.json":           true,
+		"/work/app/server.pem":                    true,
+		"/work/app/tls/SERVER.KEY":                true,
+		"/work/app/keys.go":                       false,
+		"/work/app/docker/config.json":            false,
+		"/etc/shadow":                             true,
+		"/work/app/etc/shadow.go":                 false,
+		"/home/dev/.gnupg/private-keys-v1.d/x":    true,
+	} {
+		if got := path.Credential(p); got != want {
+			t.Errorf("Credential(%q) = %v", p, got)
+		}
+	}
+}
+
+func BenchmarkNames(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		path.Control("/home/dev/src/app/internal/server/main.go")
+		path.Credential("/home/dev/src/app/internal/server/main.go")
+	}
+}
