@@ -192,8 +192,9 @@ func (e *Event) Verify(head Head) (Head, error) {
 type Batch struct {
 	// Events are in order. The engine sets Seq, Pos, Prev, Hash and Commitment.
 	Events []Event
-	// Expect says how many events each stream must hold. Every stream that
-	// Events name must be in it; [AnyLength] takes it as it is.
+	// Expect says how many events each stream must hold before. Every stream
+	// that Events name must be in it, and others may be: what was read of them
+	// must still hold. [AnyLength] takes a stream as it is.
 	Expect map[string]int
 	// Keys are names that become taken, each by one stream, for ever.
 	Keys []Key

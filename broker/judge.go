@@ -16,6 +16,7 @@ type judged struct {
 	verdict sayso.Verdict
 	grant   *sayso.Grant
 	session sayso.Session
+	global  sayso.Session // what holds for all sessions
 	pins    sayso.Digest
 	canPin  bool
 }
@@ -30,9 +31,14 @@ func (w *waiter) judge(ctx context.Context) (judged, error) {
 	if j.session, err = w.session(ctx, c.Session); err != nil {
 		return j, err
 	}
-	if j.mode, err = w.modeOf(ctx, &j.session); err != nil {
+	if j.global, err = w.global(ctx); err != nil {
 		return j, err
 	}
+	state, err := w.modeState(ctx, &j.session, &j.global)
+	if err != nil {
+		return j, err
+	}
+	j.mode = state.Mode
 	matches, otherwise := j.verdict.Matches, w.otherwise(j.verdict.Default)
 	set, isSet := j.session.Policy(c)
 	if isSet && set != sayso.Allow {

@@ -32,6 +32,10 @@ func (w *waiter) open(ctx context.Context) (sayso.Request, error) {
 	if err := w.requested(ctx, batch, &r, j, shown); err != nil {
 		return r, err
 	}
+	// What was read of the session and of all sessions must still hold when
+	// this is recorded: a mode or a policy set meanwhile decides anew.
+	batch.Expect[sayso.SessionStream(r.SessionID)] = j.session.Len
+	batch.Expect[sayso.BrokerStream] = j.global.Len
 	if j.effect != sayso.Ask {
 		if err := w.resolvedAtOnce(batch, &r, j); err != nil {
 			return r, err

@@ -27,30 +27,17 @@ func (b *Broker) global(ctx context.Context) (sayso.Session, error) {
 	return sayso.FoldSession("", events)
 }
 
-// modeOf is the mode in force for a session: its own, or the one for all, or
-// the one that this broker was started with. The strictest of a strict one and
-// any other is strict.
-func (b *Broker) modeOf(ctx context.Context, s *sayso.Session) (sayso.Mode, error) {
-	m, err := b.modeState(ctx, s)
-	return m.Mode, err
-}
-
-func (b *Broker) modeState(ctx context.Context, s *sayso.Session) (sayso.ModeState, error) {
+// modeState is the mode in force: the session's own, or the one for all, or
+// the one that this broker was started with.
+func (b *Broker) modeState(ctx context.Context, sessions ...*sayso.Session) (sayso.ModeState, error) {
 	now, recorded, err := b.clock(ctx)
 	if err != nil {
 		return sayso.ModeState{}, err
 	}
-	if s != nil {
+	for _, s := range sessions {
 		if m, left := s.ModeAt(now, recorded); m != "" {
 			return sayso.ModeState{Mode: m, Left: left}, nil
 		}
-	}
-	all, err := b.global(ctx)
-	if err != nil {
-		return sayso.ModeState{}, err
-	}
-	if m, left := all.ModeAt(now, recorded); m != "" {
-		return sayso.ModeState{Mode: m, Left: left}, nil
 	}
 	if b.o.Mode != "" {
 		return sayso.ModeState{Mode: b.o.Mode}, nil
@@ -116,14 +103,18 @@ func (in inbox) Mode(ctx context.Context, session string) (sayso.ModeState, erro
 	if !in.actor.Kind.Looks() {
 		return sayso.ModeState{}, fmt.Errorf("mode: %w", sayso.ErrNotAllowed)
 	}
+	all, err := in.global(ctx)
+	if err != nil {
+		return sayso.ModeState{}, err
+	}
 	if session == "" {
-		return in.modeState(ctx, nil)
+		return in.modeState(ctx, &all)
 	}
 	s, err := in.session(ctx, session)
 	if err != nil {
 		return sayso.ModeState{}, err
 	}
-	return in.modeState(ctx, &s)
+	return in.modeState(ctx, &s, &all)
 }
 
 // SetMode implements sayso.Inbox.
