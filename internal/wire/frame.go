@@ -1,0 +1,122 @@
+package wire
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// The subprotocols of GET /v1/ws. With [Protocol] a message is one frame. With
+// [ProtocolBatch] a message is one or more frames with a line end between
+// them, and no frame has a line end inside. A browser, which cannot set
+// headers, offers its token as a third subprotocol behind [TokenProtocol]; it
+// is never chosen.
+const (
+	Protocol      = "sayso.v1"
+	ProtocolBatch = "sayso.v1.batch"
+	TokenProtocol = "sayso.token."
+)
+
+// MaxMessage is the longest message of a WebSocket, in bytes.
+const MaxMessage = 8 << 20
+
+// CloseSlow and CloseRefused are the codes with which the server closes a
+// connection: a follower that does not keep up and has to resume from the last
+// event it has, and a token that ended.
+const (
+	CloseSlow    = 4008
+	CloseRefused = 4003
+)
+
+// The operations of a WebSocket. They mirror the routes.
+const (
+	OpAdmit        = "admit"
+	OpPresentation = "presentation"
+	OpRedeem       = "redeem"
+	OpOutcome      = "outcome"
+	OpWithdraw     = "withdraw"
+	OpBegin        = "begin"
+	OpEnd          = "end"
+	OpCancel       = "cancel"
+	OpRequests     = "requests"
+	OpRequest      = "request"
+	OpCall         = "call"
+	OpContent      = "content"
+	OpLife         = "life"
+	OpAnswer       = "answer"
+	OpGroup        = "group"
+	OpHead         = "head"
+	OpFollow       = "follow"
+	OpUnfollow     = "unfollow"
+	OpGrants       = "grants"
+	OpRevoke       = "revoke"
+	OpPolicies     = "policies"
+	OpSetPolicies  = "set_policies"
+	OpMode         = "mode"
+	OpSetMode      = "set_mode"
+	OpCheck        = "check"
+	OpEvent        = "event" // from the server: one event of a follow
+)
+
+// Frame is one message part of a WebSocket. The client chooses the ID of an
+// operation, which must not be in use; the answer and the events of a follow
+// carry the same. An answer has a Status, those of HTTP, and no Op.
+type Frame struct {
+	ID     uint64     `json:"id"`
+	Op     string     `json:"op,omitempty"`
+	Status int        `json:"status,omitzero"`
+	Body   sayso.Args `json:"body,omitzero"`
+}
+
+// Target is the body of cancel and unfollow: which operation.
+type Target struct {
+	ID uint64 `json:"id"`
+}
+
+// ParseFrame reads one frame, strictly. The body shares no memory with text.
+func ParseFrame(text []byte) (Frame, error) {
+	var f Frame
+	err := jcs.Unmarshal(text, &f)
+	return f, err
+}
+
+// AppendFrame appends a frame whose body is JSON without line ends; nil for
+// none.
+func AppendFrame(b []byte, id uint64, op string, status int, body []byte) []byte {
+	b = append(b, `{"id":`...)
+	b = strconv.AppendUint(b, id, 10)
+	if op != "" {
+		b = append(append(append(b, `,"op":"`...), op...), '"')
+	}
+	if status != 0 {
+		b = append(b, `,"status":`...)
+		b = strconv.AppendInt(b, int64(status), 10)
+	}
+	if body != nil {
+		b = append(append(b, `,"body":`...), body...)
+	}
+	return append(b, '}')
+}
+
+// Frames yields the frames of one message.
+func Frames(message []byte, batch bool) func(func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		for len(message) > 0 {
+			part := message
+			i := -1
+			if batch {
+				i = bytes.IndexByte(message, '\n')
+			}
+			if i >= 0 {
+				part, message = message[:i], message[i+1:]
+			} else {
+				message = nil
+			}
+			if !yield(part) {
+				return
+			}
+		}
+	}
+}
