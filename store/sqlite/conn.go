@@ -1,0 +1,194 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"modernc.org/libc"
+	lib "modernc.org/sqlite/lib"
+	"zombiezen.com/go/sqlite"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// run runs one statement, which is prepared once for each connection. Arguments
+// are string, int, int64, []byte, bool or nil.
+func run(c *sqlite.Conn, query string, row func(*sqlite.Stmt) error, args ...any) error {
+	st, err := c.Prepare(query)
+	if err != nil {
+		return err
+	}
+	for i, a := range args {
+		bind(st, i+1, a)
+	}
+	for {
+		more, err := st.Step()
+		if err != nil || !more {
+			return err
+		}
+		if row == nil {
+			continue
+		}
+		if err := row(st); err != nil {
+			_ = st.Reset() // reports the last error of Step, of which there was none
+			if errors.Is(err, errStop) {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// errStop ends the rows of run without an error.
+var errStop = errors.New("no more rows are wanted")
+
+func bind(st *sqlite.Stmt, i int, a any) {
+	switch v := a.(type) {
+	case string:
+		st.BindText(i, v)
+	case int:
+		st.BindInt64(i, int64(v))
+	case int64:
+		st.BindInt64(i, v)
+	case []byte:
+		st.BindBytes(i, v)
+	case bool:
+		st.BindBool(i, v)
+	case nil:
+		st.BindNull(i)
+	default:
+		panic(fmt.Sprintf("sqlite: cannot bind a %T", a))
+	}
+}
+
+// number runs a statement whose result is one number; none is zero.
+func number(c *sqlite.Conn, query string, args ...any) (n int, err error) {
+	err = run(c, query, func(st *sqlite.Stmt) error { n = st.ColumnInt(0); return nil }, args...)
+	return n, err
+}
+
+// column copies the bytes of a column; nil for NULL.
+func column(st *sqlite.Stmt, i int) []byte {
+	if st.ColumnIsNull(i) {
+		return nil
+	}
+	b := make([]byte, st.ColumnLen(i))
+	st.ColumnBytes(i, b)
+	return b
+}
+
+// unavailable says in words why the database could not be used.
+func unavailable(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	why := ""
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultBusy, sqlite.ResultLocked:
+		why = "the database is locked by another process; see which with: fuser -v on the database file: "
+	case sqlite.ResultFull:
+		why = "the disk is full; make room and try again: "
+	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
+		why = "the database is damaged; restore it from a backup: "
+	case sqlite.ResultReadOnly:
+		why = "the database cannot be written: "
+	}
+	return fmt.Errorf("%w: %s: %s%w", sayso.ErrUnavailable, doing, why, err)
+}
+
+// constraint reports whether an error is that of a unique index or a trigger:
+// the statement failed, the transaction goes on.
+func constraint(err error) bool {
+	return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultConstraint
+}
+
+// keepWAL tells a connection not to write the -wal file into the database when
+// it is the last to close, which takes longer than everything else that a
+// short-lived process does. The driver has no name for this switch, so it is
+// set through the library beneath; if that cannot be reached, closing is slower
+// and no less right.
+func keepWAL(c *sqlite.Conn) {
+	handle := reflect.ValueOf(c).Elem().FieldByName("conn")
+	if handle.Kind() != reflect.Uintptr || handle.IsZero() {
+		return
+	}
+	tls := libc.NewTLS()
+	defer tls.Close()
+	args := libc.NewVaList(int32(1), uintptr(0))
+	if args == 0 {
+		return
+	}
+	defer libc.Xfree(tls, args)
+	lib.Xsqlite3_db_config(tls, uintptr(handle.Uint()), lib.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, args)
+}
+
+// readers are the connections that read, opened when they are first needed.
+type readers struct {
+	open   func() (*sqlite.Conn, error)
+	turns  chan struct{} // one for each connection that may be in use
+	mu     sync.Mutex
+	idle   []*sqlite.Conn
+	closed bool
+}
+
+const maxReaders = 4
+
+func (r *readers) init(open func() (*sqlite.Conn, error)) {
+	r.open, r.turns = open, make(chan struct{}, maxReaders)
+}
+
+// take returns a connection, which must be given back.
+func (r *readers) take() (*sqlite.Conn, error) {
+	r.turns <- struct{}{}
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		<-r.turns
+		return nil, errClosed
+	}
+	if n := len(r.idle); n > 0 {
+		c := r.idle[n-1]
+		r.idle = r.idle[:n-1]
+		r.mu.Unlock()
+		return c, nil
+	}
+	r.mu.Unlock()
+	c, err := r.open()
+	if err != nil {
+		<-r.turns
+		return nil, err
+	}
+	keepWAL(c)
+	return c, nil
+}
+
+func (r *readers) give(c *sqlite.Conn) {
+	r.mu.Lock()
+	if r.closed {
+		_ = c.Close() // nothing was written on it
+	} else {
+		r.idle = append(r.idle, c)
+	}
+	r.mu.Unlock()
+	<-r.turns
+}
+
+// close closes the connections, those in use when they are given back.
+func (r *readers) close() {
+	r.mu.Lock()
+	r.closed = true
+	idle := r.idle
+	r.idle = nil
+	r.mu.Unlock()
+	for _, c := range idle {
+		_ = c.Close() // nothing was written on it
+	}
+	for range maxReaders { // wait for those in use
+		r.turns <- struct{}{}
+	}
+	for range maxReaders {
+		<-r.turns
+	}
+}

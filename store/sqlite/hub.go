@@ -1,0 +1,178 @@
+package sqlite
+
+import (
+	"context"
+	"sync"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// hub holds who waits for which stream. A commit costs only those who wait for
+// the streams that it made longer.
+type hub struct {
+	mu        sync.Mutex
+	streams   map[string]*waiter
+	followers map[*waiter]struct{}
+	seen      sayso.Seq // everything up to here was published
+}
+
+// waiter waits for a stream to have more than after events, or as a follower
+// for the log to. Those of one stream form a ring.
+type waiter struct {
+	after      uint64
+	woken      chan struct{}
+	next, prev *waiter
+}
+
+func (h *hub) init() {
+	h.streams, h.followers = map[string]*waiter{}, map[*waiter]struct{}{}
+}
+
+func (h *hub) join(stream string, after uint64) *waiter {
+	w := &waiter{after: after, woken: make(chan struct{})}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	first, ok := h.streams[stream]
+	if !ok {
+		w.next, w.prev = w, w
+		h.streams[stream] = w
+		return w
+	}
+	w.next, w.prev = first, first.prev
+	w.prev.next, first.prev = w, w
+	return w
+}
+
+func (h *hub) leave(stream string, w *waiter) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.remove(stream, w)
+}
+
+// remove takes w out of its ring unless that was done before.
+func (h *hub) remove(stream string, w *waiter) {
+	if w.next == nil {
+		return
+	}
+	switch {
+	case w.next == w:
+		delete(h.streams, stream)
+	case h.streams[stream] == w:
+		h.streams[stream] = w.next
+	}
+	w.prev.next, w.next.prev = w.next, w.prev
+	w.next, w.prev = nil, nil
+}
+
+func (h *hub) follow(after uint64) *waiter {
+	w := &waiter{after: after, woken: make(chan struct{})}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.followers[w] = struct{}{}
+	return w
+}
+
+func (h *hub) unfollow(w *waiter) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.followers, w)
+}
+
+// publish wakes whom events concern, which were committed behind base.
+func (h *hub) publish(base sayso.Seq, events []sayso.Event) {
+	if len(events) == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range events {
+		h.grown(events[i].Stream, uint64(events[i].Pos))
+	}
+	last := events[len(events)-1].Seq
+	h.reached(last)
+	if base <= h.seen {
+		h.seen = max(h.seen, last) // else others wrote in between, and watching finds it
+	}
+}
+
+// grown wakes those who wait for a stream that has length events now.
+func (h *hub) grown(stream string, length uint64) {
+	w, ok := h.streams[stream]
+	if !ok {
+		return
+	}
+	for range ring(w) {
+		next := w.next
+		if w.after < length {
+			h.remove(stream, w)
+			close(w.woken)
+		}
+		w = next
+	}
+}
+
+// ring is how many waiters the ring of w has.
+func ring(w *waiter) (n int) {
+	for at := w.next; at != w; at = at.next {
+		n++
+	}
+	return n + 1
+}
+
+// reached wakes those who wait for the log to be longer.
+func (h *hub) reached(last sayso.Seq) {
+	for w := range h.followers {
+		if w.after < uint64(last) {
+			delete(h.followers, w)
+			close(w.woken)
+		}
+	}
+}
+
+// Wait returns nil once stream has more than after events; see [sayso.Log]. The
+// waiter is registered before the log is looked at, so nothing can come
+// between.
+func (l *Log) Wait(ctx context.Context, stream string, after int) error {
+	if err := l.usable(ctx); err != nil {
+		return err
+	}
+	w := l.hub.join(stream, uint64(max(after, 0)))
+	defer l.hub.leave(stream, w)
+	if err := l.watch.start(l); err != nil {
+		return err
+	}
+	n, err := l.length(ctx, stream)
+	if err != nil || n > after {
+		return err
+	}
+	return l.sleep(ctx, w)
+}
+
+// WaitSince returns nil once the log has an event after a position; see
+// [sayso.Log].
+func (l *Log) WaitSince(ctx context.Context, after sayso.Seq) error {
+	if err := l.usable(ctx); err != nil {
+		return err
+	}
+	w := l.hub.follow(uint64(after))
+	defer l.hub.unfollow(w)
+	if err := l.watch.start(l); err != nil {
+		return err
+	}
+	head, err := l.Head(ctx)
+	if err != nil || head.Seq > after {
+		return err
+	}
+	return l.sleep(ctx, w)
+}
+
+func (l *Log) sleep(ctx context.Context, w *waiter) error {
+	select {
+	case <-w.woken:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-l.closed:
+		return errClosed
+	}
+}

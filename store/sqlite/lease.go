@@ -1,0 +1,171 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// lease is a locked file. The kernel lets go of the lock when the process dies,
+// in whatever way.
+type lease struct {
+	file *os.File
+	name string
+	of   *leases
+	once sync.Once
+	err  error
+}
+
+// leases are those that a log holds; they end with it.
+type leases struct {
+	mu     sync.Mutex
+	held   map[*lease]struct{}
+	closed bool
+}
+
+func (h *leases) keep(e *lease) (sayso.Lease, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e.of = h
+	if h.closed {
+		return nil, errors.Join(errClosed, e.end())
+	}
+	if h.held == nil {
+		h.held = map[*lease]struct{}{}
+	}
+	h.held[e] = struct{}{}
+	return e, nil
+}
+
+func (h *leases) close() (err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for e := range h.held {
+		err = errors.Join(err, e.end())
+	}
+	h.held = nil
+	return err
+}
+
+func (l *Log) leaseFolder() string { return filepath.Join(filepath.Dir(l.path), "leases") }
+
+// Hold takes a lease under a new name; see [sayso.Log]. One for a process is
+// enough.
+func (l *Log) Hold(ctx context.Context) (sayso.Lease, error) {
+	if err := l.usable(ctx); err != nil {
+		return nil, err
+	}
+	if err := makeFolder(l.leaseFolder()); err != nil {
+		return nil, fmt.Errorf("%w: take a lease: %w", sayso.ErrUnavailable, err)
+	}
+	for {
+		e, err := take(l.leaseFolder(), rand.Text())
+		if err == nil {
+			return l.held.keep(e)
+		}
+		if !errors.Is(err, errRemoved) {
+			return nil, fmt.Errorf("%w: take a lease: %w", sayso.ErrUnavailable, err)
+		}
+	}
+}
+
+var errRemoved = errors.New("the file was taken for one left behind")
+
+// take makes and locks a file. Between the two, somebody who found it free may
+// have removed it.
+func take(folder, name string) (*lease, error) {
+	path := filepath.Join(folder, name+".lock")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = lock(f, unix.LOCK_EX)
+	if errors.Is(err, unix.EWOULDBLOCK) || err == nil && !same(f, path) {
+		err = errRemoved // by somebody who looks at it now, or did
+	}
+	if err != nil {
+		_ = os.Remove(path) // it may be gone
+		return nil, errors.Join(err, f.Close())
+	}
+	return &lease{file: f, name: name}, nil
+}
+
+func lock(f *os.File, how int) error {
+	for {
+		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// same reports whether path is still the name of f.
+func same(f *os.File, path string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(path)
+	return err == nil && os.SameFile(open, named)
+}
+
+func (e *lease) Name() string { return e.name }
+
+// Release lets go of the lease. It may be called again.
+func (e *lease) Release() error {
+	e.of.mu.Lock()
+	defer e.of.mu.Unlock()
+	delete(e.of.held, e)
+	return e.end()
+}
+
+func (e *lease) end() error {
+	e.once.Do(func() {
+		removed := os.Remove(e.file.Name())
+		if errors.Is(removed, fs.ErrNotExist) {
+			removed = nil
+		}
+		e.err = errors.Join(removed, e.file.Close())
+	})
+	return e.err
+}
+
+// Held reports whether a process holds a lease; see [sayso.Log]. A file that
+// nobody holds any more is removed.
+func (l *Log) Held(ctx context.Context, name string) (bool, error) {
+	if err := l.usable(ctx); err != nil {
+		return false, err
+	}
+	if name == "" || strings.ContainsAny(name, `/\.`) {
+		return false, nil // no lease has such a name
+	}
+	path := filepath.Join(l.leaseFolder(), name+".lock")
+	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("%w: look at a lease: %w", sayso.ErrUnavailable, err)
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	err = lock(f, unix.LOCK_SH)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("%w: look at a lease: %w", sayso.ErrUnavailable, err)
+	}
+	_ = os.Remove(path) // somebody else may have done so
+	return false, nil
+}

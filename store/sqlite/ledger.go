@@ -1,0 +1,276 @@
+package sqlite
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// prepared is a batch with all that can be worked out before its turn comes.
+type prepared struct {
+	events []sayso.Event // our own copy
+	begun  []*begun      // what the event of that index begins; mostly nil
+	expect map[string]int
+	keys   []sayso.Key
+	erase  []sayso.ID
+}
+
+// begun is a request or a grant that an event begins, read from its content.
+type begun struct {
+	row sayso.Row
+	key sayso.Digest // of a grant
+}
+
+// prepare checks and copies a batch, in the form in which it will be read.
+func prepare(b sayso.Batch) (prepared, error) {
+	if err := b.Validate(); err != nil {
+		return prepared{}, err
+	}
+	p := prepared{
+		events: make([]sayso.Event, len(b.Events)), begun: make([]*begun, len(b.Events)),
+		expect: b.Expect, keys: b.Keys, erase: b.Erase,
+	}
+	for i := range b.Events {
+		e := &p.events[i]
+		*e = b.Events[i]
+		normalise(e)
+		var err error
+		if p.begun[i], err = begins(e); err != nil {
+			return prepared{}, fmt.Errorf("%w: %s of %s: %w", sayso.ErrInvalid, e.Type, e.Stream, err)
+		}
+	}
+	return p, nil
+}
+
+// normalise brings an event into the form in which the database gives it back,
+// and lets it share no bytes with the caller's.
+func normalise(e *sayso.Event) {
+	e.Payload = bytes.Clone(e.Payload)
+	e.Content, e.Salt = bytes.Clone(e.Content), bytes.Clone(e.Salt)
+	if e.Content == nil {
+		e.Salt = nil
+	}
+	e.At.Wall = wall(e.At.Wall.UnixNano())
+	e.Actor.Owner, e.Actor.Approvers = "", nil
+}
+
+func wall(ns int64) time.Time { return time.Unix(0, ns).UTC() }
+
+// begins reads what a first event begins.
+func begins(e *sayso.Event) (*begun, error) {
+	switch {
+	case e.Type == sayso.EventRequested && strings.HasPrefix(e.Stream, requestPrefix):
+		if e.Stream != sayso.RequestStream(e.RequestID) {
+			return nil, fmt.Errorf("the request is named %q", e.RequestID)
+		}
+		row, err := sayso.RowOf(e)
+		return &begun{row: row}, err
+	case e.Type == sayso.EventGrantCreated && strings.HasPrefix(e.Stream, grantPrefix):
+		first := *e
+		first.Pos = 1
+		g, err := sayso.FoldGrant([]sayso.Event{first})
+		return &begun{key: g.Key}, err
+	}
+	return nil, nil
+}
+
+const (
+	requestPrefix = "request/"
+	grantPrefix   = "grant/"
+)
+
+// verdict is an error that is about one batch: the log and the disk are fine.
+type verdict struct{ err error }
+
+func (v verdict) Error() string { return v.err.Error() }
+func (v verdict) Unwrap() error { return v.err }
+
+func isVerdict(err error) bool {
+	var v verdict
+	return errors.As(err, &v)
+}
+
+func conflict(format string, args ...any) error {
+	return verdict{fmt.Errorf("%w: %s", sayso.ErrConflict, fmt.Sprintf(format, args...))}
+}
+
+// ledger is what the writer knows of the log inside a transaction. It keeps
+// what it learned for the next one, if nobody else has written in between.
+type ledger struct {
+	head     sayso.Head
+	streams  map[string]*stream
+	archives bool // some streams may lie in segments
+}
+
+// stream is the state of one stream.
+type stream struct {
+	length int
+	row    *sayso.Row // of a request; nil if there is none
+	stored bool       // the row is in the database
+	kept   kept       // as it stands there
+}
+
+// rememberedStreams bounds what a ledger keeps.
+const rememberedStreams = 50_000
+
+func (s *ledger) forget() { s.head, s.streams = sayso.Head{}, nil }
+
+// begin reads the head and drops what is no longer certain.
+func (s *ledger) begin(c *sqlite.Conn) error {
+	head, err := readHead(c)
+	if err != nil {
+		return err
+	}
+	if s.streams == nil || head != s.head || len(s.streams) > rememberedStreams {
+		n, err := number(c, `SELECT EXISTS (SELECT 1 FROM segments)`)
+		if err != nil {
+			return err
+		}
+		s.streams, s.archives = map[string]*stream{}, n > 0
+	}
+	s.head = head
+	return nil
+}
+
+// stream returns the state of a stream as the earlier batches left it.
+func (s *ledger) stream(c *sqlite.Conn, name string) (*stream, error) {
+	if st, ok := s.streams[name]; ok {
+		return st, nil
+	}
+	length, err := s.length(c, name)
+	if err != nil {
+		return nil, err
+	}
+	st := &stream{length: length}
+	if length > 0 && strings.HasPrefix(name, requestPrefix) {
+		if err := st.load(c, sayso.StreamID(name)); err != nil {
+			return nil, err
+		}
+	}
+	s.streams[name] = st
+	return st, nil
+}
+
+func (s *ledger) length(c *sqlite.Conn, name string) (int, error) {
+	n, err := number(c, `SELECT pos FROM events WHERE stream = ? ORDER BY pos DESC LIMIT 1`, name)
+	if err != nil || n > 0 || !s.archives {
+		return n, err
+	}
+	return number(c, `SELECT coalesce(max(length), 0) FROM archived WHERE stream = ?`, name)
+}
+
+// draft is the ledger as one batch would leave it.
+type draft struct {
+	*ledger
+	conn    *sqlite.Conn
+	head    sayso.Head
+	changed map[string]*stream
+}
+
+// stream returns the draft's own copy of a stream.
+func (d *draft) stream(name string) (*stream, error) {
+	if st, ok := d.changed[name]; ok {
+		return st, nil
+	}
+	old, err := d.ledger.stream(d.conn, name)
+	if err != nil {
+		return nil, err
+	}
+	st := new(*old)
+	if old.row != nil {
+		st.row = new(*old.row)
+	}
+	d.changed[name] = st
+	return st, nil
+}
+
+// add writes a batch into the open transaction and returns its events in their
+// places. An error leaves the ledger as it was; the caller undoes the rest.
+func (s *ledger) add(c *sqlite.Conn, b *prepared) ([]sayso.Event, error) {
+	d := &draft{ledger: s, conn: c, head: s.head, changed: make(map[string]*stream, 2)}
+	if err := d.expect(b.expect); err != nil {
+		return nil, err
+	}
+	for i := range b.events {
+		if err := d.place(&b.events[i], b.begun[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.take(b.keys); err != nil {
+		return nil, err
+	}
+	for name, st := range d.changed {
+		if err := st.save(c, name); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.erase(b); err != nil {
+		return nil, err
+	}
+	s.head = d.head
+	maps.Copy(s.streams, d.changed)
+	return b.events, nil
+}
+
+func (d *draft) expect(expected map[string]int) error {
+	for name, want := range expected {
+		if want == sayso.AnyLength {
+			continue
+		}
+		st, err := d.stream(name)
+		if err != nil {
+			return err
+		}
+		if st.length != want {
+			return conflict("stream %s has %d events, not %d", name, st.length, want)
+		}
+	}
+	return nil
+}
+
+// place gives an event its place and writes it.
+func (d *draft) place(e *sayso.Event, b *begun) error {
+	st, err := d.stream(e.Stream)
+	if err != nil {
+		return err
+	}
+	st.length++
+	e.Pos = st.length
+	d.head = e.Chain(d.head)
+	if err := insert(d.conn, e); err != nil {
+		return refusal(e, err)
+	}
+	return d.project(st, e, b)
+}
+
+// refusal turns what the database says against an event into a verdict.
+func refusal(e *sayso.Event, err error) error {
+	switch {
+	case sqlite.ErrCode(err) == sqlite.ResultConstraintCheck:
+		return verdict{fmt.Errorf("%w: %s of stream %s: %w", sayso.ErrInvalid, e.Type, e.Stream, err)}
+	case constraint(err) && (e.Type.Terminal() || e.Type.Spends()):
+		return conflict("stream %s has an event like %s", e.Stream, e.Type)
+	case constraint(err):
+		return conflict("stream %s refuses %s: %v", e.Stream, e.Type, err)
+	}
+	return err
+}
+
+func (d *draft) take(keys []sayso.Key) error {
+	for _, k := range keys {
+		if err := run(d.conn, `INSERT INTO keys (name, stream) VALUES (?, ?)`, nil, []byte(k.Name), k.Stream); err != nil {
+			if constraint(err) {
+				return conflict("a key of stream %s is taken", k.Stream)
+			}
+			return err
+		}
+	}
+	return nil
+}

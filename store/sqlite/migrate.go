@@ -1,0 +1,90 @@
+package sqlite
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+//go:embed migration/*.sql
+var migrations embed.FS
+
+// projections is the file that makes the tables that Rebuild fills.
+const projections = "migration/0002_projections.sql"
+
+// files returns the names of all migrations in their order.
+func files() ([]string, error) { return fs.Glob(migrations, "migration/*.sql") }
+
+// migrate brings the schema up to date, one transaction for each step. Several
+// processes may do so at once.
+func migrate(c *sqlite.Conn) error {
+	names, err := files()
+	if err != nil {
+		return err
+	}
+	version, err := number(c, `PRAGMA user_version`)
+	if err != nil {
+		return unavailable("read the version of the schema", err)
+	}
+	if version == len(names) {
+		return nil
+	}
+	if version > len(names) {
+		return fmt.Errorf("its schema has version %d and this program knows %d; use the newer sayso that made it",
+			version, len(names))
+	}
+	if err := begin(c); err != nil {
+		return err
+	}
+	for i := range names {
+		if err := step(c, i, names[i]); err != nil {
+			return fmt.Errorf("migration %s: %w", names[i], err)
+		}
+	}
+	return nil
+}
+
+// begin turns the write-ahead log on, which stays so, in a database that is
+// empty or ours.
+func begin(c *sqlite.Conn) error {
+	foreign, err := number(c, `SELECT count(*) FROM sqlite_schema WHERE (SELECT user_version FROM pragma_user_version) = 0`)
+	if err != nil {
+		return unavailable("read the schema", err)
+	}
+	if foreign > 0 {
+		return fmt.Errorf("this is the database of another program; name another file")
+	}
+	if err := run(c, `PRAGMA journal_mode = WAL`, nil); err != nil {
+		return unavailable("turn the write-ahead log on", err)
+	}
+	return nil
+}
+
+// step runs one migration unless it was run before.
+func step(c *sqlite.Conn, index int, name string) (err error) {
+	end, err := sqlitex.ImmediateTransaction(c)
+	if err != nil {
+		return unavailable("begin", err)
+	}
+	defer end(&err)
+	version, err := number(c, `PRAGMA user_version`)
+	if err != nil || version > index {
+		return err
+	}
+	if err := script(c, name); err != nil {
+		return err
+	}
+	return run(c, fmt.Sprintf(`PRAGMA user_version = %d`, index+1), nil)
+}
+
+// script runs the statements of a migration in the transaction that is open.
+func script(c *sqlite.Conn, name string) error {
+	text, err := migrations.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return sqlitex.ExecuteScript(c, string(text), nil)
+}

@@ -1,0 +1,129 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// Options change how a log behaves. The zero Options are fine.
+type Options struct {
+	// Busy is how long an append waits for another process to let go of the
+	// database before it fails with [sayso.ErrUnavailable]. Default: 5 seconds.
+	Busy time.Duration
+	// Checkpoint says that Close writes what is in the -wal file into the
+	// database: for servers. Others leave it to them, and do so themselves once
+	// in a thousand times. Default: false.
+	Checkpoint bool
+	// Poll is how often waiters look for commits of other processes of which
+	// the file system said nothing. Default: about a second.
+	Poll time.Duration
+}
+
+func (o *Options) orDefault() Options {
+	var out Options
+	if o != nil {
+		out = *o
+	}
+	if out.Busy <= 0 {
+		out.Busy = 5 * time.Second
+	}
+	if out.Poll <= 0 {
+		out.Poll = time.Second
+	}
+	return out
+}
+
+// Log is a log in a SQLite file. It may be used from many goroutines, and many
+// processes may have the same file open.
+type Log struct {
+	path    string
+	opts    Options
+	writer  *writer
+	readers readers
+	hub     hub
+	watch   watch
+	held    leases
+	closed  chan struct{}
+	once    sync.Once
+	closing error
+}
+
+var _ sayso.Log = (*Log)(nil)
+
+// Open opens the log at path and makes it, its folder and what is missing in its
+// schema if need be. Nil options are the zero ones.
+//
+// It fails if the folder or the file can be reached by other users, if it lies
+// on a network file system, or if a newer version of sayso made its schema.
+func Open(ctx context.Context, path string, opts *Options) (*Log, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	if err := makePlace(path); err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	l := &Log{path: path, opts: opts.orDefault(), closed: make(chan struct{})}
+	l.hub.init()
+	c, err := l.connect()
+	if err != nil {
+		return nil, err
+	}
+	if err := migrate(c); err != nil {
+		_ = c.Close() // the error that matters is the first
+		return nil, fmt.Errorf("open the log %s: %w", path, err)
+	}
+	l.readers.init(l.connect)
+	l.writer = newWriter(l, c)
+	return l, nil
+}
+
+// connect opens a connection that writes durably and waits for its turn.
+func (l *Log) connect() (*sqlite.Conn, error) {
+	c, err := sqlite.OpenConn(l.path, sqlite.OpenReadWrite)
+	if err != nil {
+		return nil, unavailable("open "+l.path, err)
+	}
+	c.SetBusyTimeout(l.opts.Busy)
+	if err := run(c, `PRAGMA synchronous = FULL`, nil); err != nil {
+		_ = c.Close() // the error that matters is the first
+		return nil, unavailable("open "+l.path, err)
+	}
+	return c, nil
+}
+
+// Close ends the waits with [sayso.ErrUnavailable], finishes the appends that
+// were begun and releases what the log holds. It may be called again.
+func (l *Log) Close() error {
+	l.once.Do(func() {
+		close(l.closed)
+		l.watch.stop()
+		l.readers.close()
+		l.closing = errors.Join(l.held.close(), l.writer.close(l.opts.Checkpoint || rand.N(1000) == 0))
+	})
+	return l.closing
+}
+
+// usable reports why nothing can be asked of the log now.
+func (l *Log) usable(ctx context.Context) error {
+	select {
+	case <-l.closed:
+		return errClosed
+	default:
+		return ctx.Err()
+	}
+}
+
+var errClosed = fmt.Errorf("%w: the log was closed", sayso.ErrUnavailable)

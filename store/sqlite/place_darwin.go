@@ -1,0 +1,18 @@
+package sqlite
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func localFileSystem(folder string) error {
+	var st unix.Statfs_t
+	if err := unix.Statfs(folder, &st); err != nil {
+		return &os.PathError{Op: "statfs", Path: folder, Err: err}
+	}
+	if st.Flags&unix.MNT_LOCAL == 0 {
+		return networkedError(folder, unix.ByteSliceToString(st.Fstypename[:]))
+	}
+	return nil
+}

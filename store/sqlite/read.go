@@ -1,0 +1,288 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// read lends a connection to do.
+func (l *Log) read(ctx context.Context, doing string, do func(*sqlite.Conn) error) error {
+	if err := l.usable(ctx); err != nil {
+		return err
+	}
+	c, err := l.readers.take()
+	if err != nil {
+		return err
+	}
+	defer l.readers.give(c)
+	if err := do(c); err != nil {
+		return unavailable(doing, err)
+	}
+	return nil
+}
+
+// Stream returns the events of a stream; see [sayso.Log].
+func (l *Log) Stream(ctx context.Context, stream string, after int) (out []sayso.Event, err error) {
+	err = l.read(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
+		return run(c, `SELECT `+eventColumns+withContent+`WHERE e.stream = ? AND e.pos > ? ORDER BY e.pos`,
+			collect(&out), stream, after)
+	})
+	return out, err
+}
+
+// collect returns a function that appends each row as an event.
+func collect(out *[]sayso.Event) func(*sqlite.Stmt) error {
+	return func(st *sqlite.Stmt) error {
+		*out = append(*out, scanEvent(st))
+		return nil
+	}
+}
+
+// Since returns events after a position; see [sayso.Log]. A limit of zero is
+// none.
+func (l *Log) Since(ctx context.Context, after sayso.Seq, limit int) (out []sayso.Event, err error) {
+	err = l.read(ctx, "read the log", func(c *sqlite.Conn) error {
+		return run(c, `SELECT `+eventColumns+withContent+`WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
+			collect(&out), int64(after), orAll(limit))
+	})
+	return out, err
+}
+
+// orAll is a limit as SQLite takes it.
+func orAll(limit int) int {
+	if limit <= 0 {
+		return -1
+	}
+	return limit
+}
+
+// Head returns the end of the log; see [sayso.Log].
+func (l *Log) Head(ctx context.Context) (h sayso.Head, err error) {
+	err = l.read(ctx, "read the head of the log", func(c *sqlite.Conn) error {
+		h, err = readHead(c)
+		return err
+	})
+	return h, err
+}
+
+// length is how many events a stream has.
+func (l *Log) length(ctx context.Context, stream string) (n int, err error) {
+	err = l.read(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
+		n, err = number(c, `SELECT pos FROM events WHERE stream = ? ORDER BY pos DESC LIMIT 1`, stream)
+		if err == nil && n == 0 {
+			n, err = number(c, `SELECT coalesce(max(length), 0) FROM archived WHERE stream = ?`, stream)
+		}
+		return err
+	})
+	return n, err
+}
+
+const openRequests = `SELECT ` + eventColumns + ` FROM (
+	SELECT first_seq, id FROM requests WHERE open = 1 %s ORDER BY first_seq LIMIT ?1) r
+	CROSS JOIN events e ON e.stream = 'request/' || r.id LEFT JOIN content c ON c.seq = e.seq
+	ORDER BY r.first_seq, e.pos`
+
+var (
+	openOfAll     = fmt.Sprintf(openRequests, "")
+	openOfSession = fmt.Sprintf(openRequests, "AND session = ?2")
+)
+
+// Open returns the events of open requests; see [sayso.Log].
+func (l *Log) Open(ctx context.Context, session string, limit int) (out [][]sayso.Event, err error) {
+	query, args := openOfAll, []any{orAll(limit)}
+	if session != "" {
+		query, args = openOfSession, append(args, session)
+	}
+	err = l.read(ctx, "list open requests", func(c *sqlite.Conn) error {
+		return run(c, query, func(st *sqlite.Stmt) error {
+			e := scanEvent(st)
+			if n := len(out); n > 0 && out[n-1][0].Stream == e.Stream {
+				out[n-1] = append(out[n-1], e)
+			} else {
+				out = append(out, []sayso.Event{e})
+			}
+			return nil
+		}, args...)
+	})
+	return out, err
+}
+
+// Rows returns the rows that q selects; see [sayso.Log].
+func (l *Log) Rows(ctx context.Context, q sayso.RowQuery) (out []sayso.Row, err error) {
+	query, args := rowQuery(q)
+	err = l.read(ctx, "list requests", func(c *sqlite.Conn) error {
+		return run(c, query, func(st *sqlite.Stmt) error {
+			out = append(out, scanRow(st))
+			return nil
+		}, args...)
+	})
+	return out, err
+}
+
+// where collects conditions, joined by AND.
+type where struct {
+	text strings.Builder
+	args []any
+}
+
+func (w *where) and(condition string, args ...any) {
+	if w.text.Len() == 0 {
+		w.text.WriteString(" WHERE ")
+	} else {
+		w.text.WriteString(" AND ")
+	}
+	w.text.WriteString(condition)
+	w.args = append(w.args, args...)
+}
+
+// equal adds column = value unless value is empty.
+func (w *where) equal(column, value string) {
+	if value != "" {
+		w.and(column+" = ?", value)
+	}
+}
+
+// in adds column IN (values) unless there are none.
+func in[T ~string](w *where, column string, values []T) {
+	if len(values) == 0 {
+		return
+	}
+	args := make([]any, len(values))
+	for i, v := range values {
+		args[i] = string(v)
+	}
+	w.and(column+" IN (?"+strings.Repeat(", ?", len(values)-1)+")", args...)
+}
+
+func rowQuery(q sayso.RowQuery) (string, []any) {
+	var w where
+	w.equal("session", q.Session)
+	in(&w, "session", q.Sessions)
+	if q.Group != "" {
+		w.and("grouped <> '' AND grouped = ?", q.Group)
+	}
+	if !q.Digest.IsZero() {
+		w.and("digest = ?", q.Digest[:])
+	}
+	w.equal("tool", q.Tool)
+	w.equal("host", q.Host)
+	in(&w, "state", q.States)
+	if onlyOpen(q.States) {
+		w.and("open = 1")
+	}
+	if q.Unspent {
+		w.and("spent = 0")
+	}
+	if q.Asked {
+		w.and("asked = 1")
+	}
+	if !q.Since.IsZero() {
+		w.and("wall >= ?", q.Since.UnixNano())
+	}
+	if !q.Until.IsZero() {
+		w.and("wall < ?", q.Until.UnixNano())
+	}
+	if q.Before > 0 {
+		w.and("first_seq < ?", int64(q.Before))
+	}
+	order := " ORDER BY first_seq DESC LIMIT ?"
+	if q.Oldest {
+		order = " ORDER BY first_seq LIMIT ?"
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 100
+	}
+	return "SELECT " + rowColumns + " FROM requests" + w.text.String() + order, append(w.args, limit)
+}
+
+// onlyOpen reports whether states are given and all open ones.
+func onlyOpen(states []sayso.State) bool {
+	for _, s := range states {
+		if !s.Open() {
+			return false
+		}
+	}
+	return len(states) > 0
+}
+
+// Count counts the open requests of a session and those that it asked people
+// about; see [sayso.Log].
+func (l *Log) Count(ctx context.Context, session string, since time.Time) (open, asked int, err error) {
+	err = l.read(ctx, "count requests", func(c *sqlite.Conn) error {
+		return run(c, `SELECT (SELECT count(*) FROM requests WHERE open = 1 AND session = ?1),
+			(SELECT count(*) FROM requests WHERE asked = 1 AND session = ?1 AND wall >= ?2)`,
+			func(st *sqlite.Stmt) error {
+				open, asked = st.ColumnInt(0), st.ColumnInt(1)
+				return nil
+			}, session, sinceWall(since))
+	})
+	return open, asked, err
+}
+
+// sinceWall is a time as it is stored; the zero time is before all others.
+func sinceWall(t time.Time) int64 {
+	if t.IsZero() {
+		return -1 << 63
+	}
+	return t.UnixNano()
+}
+
+// Lookup returns the stream that holds a key; see [sayso.Log].
+func (l *Log) Lookup(ctx context.Context, key string) (stream string, err error) {
+	err = l.read(ctx, "look a key up", func(c *sqlite.Conn) error {
+		return run(c, `SELECT stream FROM keys WHERE name = ?`, func(st *sqlite.Stmt) error {
+			stream = st.ColumnText(0)
+			return nil
+		}, []byte(key))
+	})
+	if err == nil && stream == "" {
+		return "", fmt.Errorf("%w: no stream holds this key", sayso.ErrNotFound)
+	}
+	return stream, err
+}
+
+// Find returns the ids of requests that begin with what a person typed, or
+// whose random part begins with four or more such characters, oldest first; see
+// [sayso.Log].
+func (l *Log) Find(ctx context.Context, typed string, limit int) (out []sayso.ID, err error) {
+	if typed == "" {
+		return nil, l.usable(ctx)
+	}
+	err = l.read(ctx, "find a request", func(c *sqlite.Conn) error {
+		return run(c, `SELECT id FROM (
+			SELECT first_seq, id FROM requests WHERE id >= ?1 AND id < ?2
+			UNION SELECT first_seq, id FROM requests
+				WHERE substr(id, 11) >= ?1 AND substr(id, 11) < ?2 AND length(?1) >= 4 AND length(id) = 36)
+			ORDER BY first_seq LIMIT ?3`, func(st *sqlite.Stmt) error {
+			out = append(out, sayso.ID(st.ColumnText(0)))
+			return nil
+		}, typed, typed+"\U0010FFFF", orAll(limit))
+	})
+	return out, err
+}
+
+// Grants returns the streams of grants, oldest first; see [sayso.Log].
+func (l *Log) Grants(ctx context.Context, key sayso.Digest, session string, all bool) (out []string, err error) {
+	var w where
+	if !all {
+		w.and("live = 1")
+	}
+	if !key.IsZero() {
+		w.and("key = ?", key[:])
+	}
+	w.equal("session", session)
+	err = l.read(ctx, "list grants", func(c *sqlite.Conn) error {
+		return run(c, "SELECT stream FROM grants"+w.text.String()+" ORDER BY first_seq", func(st *sqlite.Stmt) error {
+			out = append(out, st.ColumnText(0))
+			return nil
+		}, w.args...)
+	})
+	return out, err
+}

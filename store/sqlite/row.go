@@ -1,0 +1,170 @@
+package sqlite
+
+import (
+	"fmt"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// kept is what a row says in columns on which partial indexes depend.
+type kept struct{ open, asked, spent bool }
+
+func keptOf(w *sayso.Row) kept { return kept{w.State.Open(), w.Asked, w.Spent} }
+
+// project brings rows and grants up to date with an event.
+func (d *draft) project(st *stream, e *sayso.Event, b *begun) error {
+	switch {
+	case st.row != nil:
+		if err := st.row.Apply(e); err != nil {
+			return verdict{fmt.Errorf("%w: %s of %s: %w", sayso.ErrInvalid, e.Type, e.Stream, err)}
+		}
+	case b != nil && e.Type == sayso.EventRequested:
+		st.row = new(b.row)
+		st.row.First, st.row.Last = e.Seq, e.Seq
+	case b != nil && e.Type == sayso.EventGrantCreated:
+		return d.grant(e, b.key)
+	case e.Type == sayso.EventGrantRevoked || e.Type == sayso.EventGrantEnded:
+		return run(d.conn, `UPDATE grants SET live = 0 WHERE stream = ?`, nil, e.Stream)
+	}
+	return nil
+}
+
+func (d *draft) grant(e *sayso.Event, key sayso.Digest) error {
+	err := run(d.conn, `INSERT INTO grants (first_seq, stream, session, request, key, live) VALUES (?, ?, ?, ?, ?, 1)`,
+		nil, int64(e.Seq), e.Stream, e.SessionID, string(e.RequestID), orNull(key))
+	if err != nil && constraint(err) {
+		return conflict("stream %s has a grant already", e.Stream)
+	}
+	return err
+}
+
+// orNull is the bytes of a digest; nil, which is stored as NULL, for none.
+func orNull(d sayso.Digest) any {
+	if d.IsZero() {
+		return nil
+	}
+	return d[:]
+}
+
+// save writes the row of a stream, touching only the indexes that must be.
+func (st *stream) save(c *sqlite.Conn, name string) error {
+	w := st.row
+	if w == nil {
+		return nil
+	}
+	now := keptOf(w)
+	var err error
+	switch {
+	case !st.stored:
+		err = insertRow(c, w)
+	case now == st.kept:
+		err = run(c, `UPDATE requests SET holder = ?, state = ?, source = ?, last_seq = ?, decided = ?
+			WHERE first_seq = ?`, nil, w.Holder, string(w.State), string(w.Source), int64(w.Last), when(w.Decided),
+			int64(w.First))
+	default:
+		err = run(c, `UPDATE requests SET holder = ?, state = ?, source = ?, last_seq = ?, decided = ?, open = ?,
+			asked = ?, spent = ? WHERE first_seq = ?`, nil, w.Holder, string(w.State), string(w.Source), int64(w.Last),
+			when(w.Decided), now.open, now.asked, now.spent, int64(w.First))
+	}
+	if err != nil && constraint(err) {
+		return conflict("the request of stream %s: %v", name, err)
+	}
+	st.stored, st.kept = true, now
+	return err
+}
+
+// when is a time as it is stored; NULL for none.
+func when(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixNano()
+}
+
+func insertRow(c *sqlite.Conn, w *sayso.Row) error {
+	return run(c, `INSERT INTO requests (first_seq, id, session, run, grouped, call, host, tool, server, kind, asker,
+		holder, digest, wall, boot, since, after, state, source, asked, spent, decided, last_seq, open)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, nil,
+		int64(w.First), string(w.ID), w.Session, w.Run, w.Group, w.CallID, w.Host, w.Tool, w.Server, string(w.Kind),
+		w.Asker, w.Holder, orNull(w.Digest), w.Created.Wall.UnixNano(), w.Created.Boot, int64(w.Created.Since),
+		int64(w.After), string(w.State), string(w.Source), w.Asked, w.Spent, when(w.Decided), int64(w.Last), w.State.Open())
+}
+
+const rowColumns = `first_seq, id, session, run, grouped, call, host, tool, server, kind, asker, holder, digest, wall,
+	boot, since, after, state, source, asked, spent, decided, last_seq, open`
+
+// scanRow reads the columns of rowColumns.
+func scanRow(st *sqlite.Stmt) sayso.Row {
+	w := sayso.Row{
+		First: sayso.Seq(st.ColumnInt64(0)), ID: sayso.ID(st.ColumnText(1)), Session: st.ColumnText(2),
+		Run: st.ColumnText(3), Group: st.ColumnText(4), CallID: st.ColumnText(5), Host: st.ColumnText(6),
+		Tool: st.ColumnText(7), Server: st.ColumnText(8), Kind: sayso.Kind(st.ColumnText(9)), Asker: st.ColumnText(10),
+		Holder: st.ColumnText(11), After: time.Duration(st.ColumnInt64(16)), State: sayso.State(st.ColumnText(17)),
+		Source: sayso.Source(st.ColumnText(18)), Asked: st.ColumnBool(19), Spent: st.ColumnBool(20),
+		Last: sayso.Seq(st.ColumnInt64(22)),
+		Created: sayso.Moment{
+			Wall: wall(st.ColumnInt64(13)), Boot: st.ColumnText(14), Since: time.Duration(st.ColumnInt64(15)),
+		},
+	}
+	st.ColumnBytes(12, w.Digest[:])
+	if !st.ColumnIsNull(21) {
+		w.Decided = wall(st.ColumnInt64(21))
+	}
+	return w
+}
+
+// load reads the row of a request that began in an earlier transaction.
+func (st *stream) load(c *sqlite.Conn, id sayso.ID) error {
+	return run(c, `SELECT `+rowColumns+` FROM requests WHERE id = ?`, func(s *sqlite.Stmt) error {
+		w := scanRow(s)
+		st.row, st.stored, st.kept = &w, true, keptOf(&w)
+		return nil
+	}, string(id))
+}
+
+// erase empties the content of all events of requests and what projections
+// keep of it.
+func (d *draft) erase(b *prepared) error {
+	for _, id := range b.erase {
+		if err := eraseContent(d.conn, id); err != nil {
+			return err
+		}
+		if err := d.forgetDigests(id); err != nil {
+			return err
+		}
+		for i := range b.events {
+			if b.events[i].RequestID == id {
+				b.events[i].Content, b.events[i].Salt = nil, nil
+			}
+		}
+	}
+	return nil
+}
+
+// eraseContent also overwrites the bytes in the file with zeros.
+func eraseContent(c *sqlite.Conn, id sayso.ID) error {
+	if err := run(c, `PRAGMA secure_delete = ON`, nil); err != nil {
+		return err
+	}
+	return run(c, `UPDATE content SET salt = NULL, body = NULL WHERE seq IN (
+		SELECT seq FROM events WHERE stream = 'request/' || ?1 AND request = ?1
+		UNION ALL SELECT seq FROM events WHERE request = ?1 AND request <> '' AND stream <> 'request/' || request)`,
+		nil, string(id))
+}
+
+func (d *draft) forgetDigests(id sayso.ID) error {
+	if err := run(d.conn, `UPDATE requests SET digest = NULL WHERE id = ?`, nil, string(id)); err != nil {
+		return err
+	}
+	if err := run(d.conn, `UPDATE grants SET key = NULL WHERE request = ?`, nil, string(id)); err != nil {
+		return err
+	}
+	st, err := d.stream(sayso.RequestStream(id))
+	if err == nil && st.row != nil {
+		st.row.Digest = sayso.Digest{}
+	}
+	return err
+}

@@ -1,0 +1,29 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/store/sqlite"
+)
+
+// open opens the log at path until the test ends.
+func open(t testing.TB, path string, opts *sqlite.Options) *sqlite.Log {
+	t.Helper()
+	l, err := sqlite.Open(t.Context(), path, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// place is a path in a folder that is not there yet.
+func place(t testing.TB) string { return filepath.Join(t.TempDir(), "state", "log.db") }
+
+var _ sayso.Log = (*sqlite.Log)(nil)

@@ -1,0 +1,156 @@
+package sqlite
+
+import (
+	"context"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"zombiezen.com/go/sqlite"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// watch notices what other processes commit. The file system gives hints; the
+// log is looked at after each, and every so often without one. It is started by
+// the first who waits, so that processes which never do pay nothing.
+type watch struct {
+	mu      sync.Mutex
+	cancel  context.CancelFunc // nil until it was started
+	ended   chan struct{}
+	stopped bool
+}
+
+// hintGap is the least time between two looks at the log because of hints: our
+// own commits cause hints too, by the thousand.
+const hintGap = 2 * time.Millisecond
+
+// start begins to watch, once. When it returns, whatever is committed later
+// will be published.
+func (w *watch) start(l *Log) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stopped {
+		return errClosed
+	}
+	if w.cancel != nil {
+		return nil
+	}
+	if err := l.catchUp(true); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w.cancel, w.ended = cancel, make(chan struct{})
+	go func() {
+		defer close(w.ended)
+		l.look(ctx)
+	}()
+	return nil
+}
+
+func (w *watch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopped = true
+	if w.cancel != nil {
+		w.cancel()
+		<-w.ended
+	}
+}
+
+// look publishes what others committed until ctx ends.
+func (l *Log) look(ctx context.Context) {
+	hints, poll := l.hints(ctx)
+	timer := time.NewTimer(poll)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hints:
+		case <-timer.C:
+		}
+		_ = l.catchUp(false) // what fails now is tried again at the next hint or poll
+		pause(ctx, hintGap)
+		timer.Reset(poll + rand.N(poll/4+1))
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// hints is a channel that holds a token when a file of the database changed,
+// and how often to look without one: more often if there are no hints.
+func (l *Log) hints(ctx context.Context) (<-chan struct{}, time.Duration) {
+	fs, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, l.opts.Poll / 20
+	}
+	if err := fs.Add(filepath.Dir(l.path)); err != nil {
+		_ = fs.Close() // nothing was watched
+		return nil, l.opts.Poll / 20
+	}
+	out := make(chan struct{}, 1)
+	go func() {
+		defer func() { _ = fs.Close() }() // the hints end with it
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case _, ok := <-fs.Events:
+				if !ok {
+					return
+				}
+			case <-fs.Errors: // such as an overflow: then something changed
+			}
+			select {
+			case out <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return out, l.opts.Poll
+}
+
+// catchUp publishes what lies in the log behind the last event that was
+// published. The first time it only finds out where that is.
+func (l *Log) catchUp(first bool) error {
+	c, err := l.readers.take()
+	if err != nil {
+		return err
+	}
+	defer l.readers.give(c)
+	if first {
+		head, err := readHead(c)
+		if err != nil {
+			return unavailable("read the head of the log", err)
+		}
+		l.hub.mu.Lock()
+		defer l.hub.mu.Unlock()
+		l.hub.seen = max(l.hub.seen, head.Seq)
+		return nil
+	}
+	l.hub.mu.Lock()
+	seen := l.hub.seen
+	l.hub.mu.Unlock()
+	var news []sayso.Event
+	err = run(c, `SELECT seq, stream, pos FROM events WHERE seq > ? ORDER BY seq`, func(st *sqlite.Stmt) error {
+		news = append(news, sayso.Event{
+			Seq: sayso.Seq(st.ColumnInt64(0)), Stream: st.ColumnText(1), Pos: st.ColumnInt(2),
+		})
+		return nil
+	}, int64(seen))
+	if err != nil {
+		return unavailable("follow the log", err)
+	}
+	l.hub.publish(seen, news)
+	return nil
+}

@@ -1,0 +1,318 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/failpoint"
+)
+
+// groupSize is how many batches one commit takes at most.
+const groupSize = 512
+
+// pending is a batch on its way into the log.
+type pending struct {
+	ctx    context.Context
+	batch  prepared
+	owner  atomic.Int32 // who may decide what becomes of it
+	done   chan struct{}
+	events []sayso.Event
+	err    error
+}
+
+// The owners of a pending batch, of which each step is taken once.
+const (
+	waiting   int32 = iota // in the queue: its caller may still leave
+	included               // the writer has it and will finish it
+	abandoned              // its caller left
+)
+
+func (p *pending) finish(events []sayso.Event, err error) {
+	p.events, p.err = events, err
+	close(p.done)
+}
+
+// Append adds a batch, see [sayso.Log]. If ctx ends before the writer gets to
+// the batch, nothing is added and the error is that of ctx; from then on Append
+// waits for the outcome, which the time to wait for other processes bounds.
+func (l *Log) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error) {
+	if err := l.usable(ctx); err != nil {
+		return nil, err
+	}
+	batch, err := prepare(b)
+	if err != nil {
+		return nil, err
+	}
+	p := &pending{ctx: ctx, batch: batch, done: make(chan struct{})}
+	if err := l.writer.push(p); err != nil {
+		return nil, err
+	}
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		if p.owner.CompareAndSwap(waiting, abandoned) {
+			return nil, ctx.Err()
+		}
+		<-p.done
+	}
+	return p.events, p.err
+}
+
+// writer is the one goroutine of this process that writes to the database.
+type writer struct {
+	log   *Log
+	conn  *sqlite.Conn
+	state ledger
+
+	mu     sync.Mutex
+	queue  []*pending
+	tasks  []*task
+	closed bool
+	more   chan struct{} // holds one token when there is something to do
+	ended  chan struct{}
+}
+
+// task is other work that needs the connection of the writer.
+type task struct {
+	do   func(*sqlite.Conn) error
+	done chan error
+}
+
+func newWriter(l *Log, c *sqlite.Conn) *writer {
+	w := &writer{log: l, conn: c, more: make(chan struct{}, 1), ended: make(chan struct{})}
+	go w.work()
+	return w
+}
+
+func (w *writer) push(p *pending) error {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return errClosed
+	}
+	w.queue = append(w.queue, p)
+	w.mu.Unlock()
+	w.wake()
+	return nil
+}
+
+// exec has the writer run do between two groups.
+func (w *writer) exec(do func(*sqlite.Conn) error) error {
+	t := &task{do, make(chan error, 1)}
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return errClosed
+	}
+	w.tasks = append(w.tasks, t)
+	w.mu.Unlock()
+	w.wake()
+	return <-t.done
+}
+
+func (w *writer) wake() {
+	select {
+	case w.more <- struct{}{}:
+	default:
+	}
+}
+
+// close lets the writer finish what is in its queue and closes its connection.
+func (w *writer) close(checkpoint bool) error {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.wake()
+	<-w.ended
+	if !checkpoint {
+		keepWAL(w.conn)
+	}
+	if err := w.conn.Close(); err != nil {
+		return unavailable("close the log", err)
+	}
+	return nil
+}
+
+// work commits what waits, one group after the other: the queue that forms
+// during a commit is the next group.
+func (w *writer) work() {
+	defer close(w.ended)
+	for range w.more {
+		for {
+			group, tasks, closed := w.next()
+			if len(group) == 0 && len(tasks) == 0 {
+				if closed {
+					return
+				}
+				break
+			}
+			for _, t := range tasks {
+				w.state.forget()
+				t.done <- t.do(w.conn)
+			}
+			if len(group) > 0 {
+				w.group(group)
+			}
+		}
+	}
+}
+
+// next takes what waits off the queue, except what its callers left.
+func (w *writer) next() (group []*pending, tasks []*task, closed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	taken := 0
+	for _, p := range w.queue {
+		if len(group) == groupSize {
+			break
+		}
+		taken++
+		if p.owner.CompareAndSwap(waiting, included) {
+			group = append(group, p)
+		}
+	}
+	w.queue = w.queue[taken:]
+	if len(w.queue) == 0 {
+		w.queue = nil
+	}
+	tasks, w.tasks = w.tasks, nil
+	return group, tasks, w.closed
+}
+
+// group commits batches together. Each is judged in order and sees the earlier
+// ones; one that conflicts fails alone. Nobody learns anything before the
+// commit, since a conflict with a batch that was not committed is none.
+func (w *writer) group(ps []*pending) {
+	results := make([]result, len(ps))
+	stored, err := w.transact(ps, results)
+	if err != nil {
+		for i, p := range ps {
+			if results[i].final {
+				p.finish(nil, results[i].err)
+				continue
+			}
+			p.finish(nil, err)
+		}
+		return
+	}
+	failpoint.Hit("append.before-wake")
+	w.log.hub.publish(stored.base, stored.events)
+	failpoint.Hit("append.after-wake")
+	for i, p := range ps {
+		p.finish(results[i].events, results[i].err)
+	}
+}
+
+// result is what became of one batch of a group.
+type result struct {
+	events []sayso.Event
+	err    error
+	final  bool // true whatever becomes of the group
+}
+
+// addition is what one group added to the log.
+type addition struct {
+	base   sayso.Seq // head before it
+	events []sayso.Event
+}
+
+// transact runs one group in one transaction. On error nothing of the group is
+// known to be in the log.
+func (w *writer) transact(ps []*pending, results []result) (a addition, err error) {
+	failpoint.Hit("append.before-begin")
+	if err := run(w.conn, `BEGIN IMMEDIATE`, nil); err != nil {
+		return a, unavailable("append", err)
+	}
+	defer func() {
+		if err != nil {
+			w.rollback()
+		}
+	}()
+	if err := w.state.begin(w.conn); err != nil {
+		return a, unavailable("read the head of the log", err)
+	}
+	a.base = w.state.head.Seq
+	for i, p := range ps {
+		if err := p.ctx.Err(); err != nil {
+			results[i] = result{err: err, final: true}
+			continue
+		}
+		events, err := w.one(&p.batch)
+		if failed(err) {
+			return a, err
+		}
+		results[i] = result{events: events, err: err}
+		a.events = append(a.events, events...)
+	}
+	failpoint.Hit("append.after-insert")
+	if len(a.events) == 0 {
+		w.rollback() // every batch conflicted with what is in the log
+		return a, nil
+	}
+	failpoint.Hit("append.before-commit")
+	if err := w.commit(); err != nil {
+		return a, err
+	}
+	failpoint.Hit("append.after-commit")
+	return a, nil
+}
+
+// failed reports whether an error is that of the group and not of one batch.
+func failed(err error) bool { return err != nil && !isVerdict(err) }
+
+// one adds one batch in a savepoint of its own. Errors that are verdicts on the
+// batch leave the transaction as it was before.
+func (w *writer) one(b *prepared) ([]sayso.Event, error) {
+	if err := run(w.conn, `SAVEPOINT batch`, nil); err != nil {
+		return nil, unavailable("append", err)
+	}
+	events, err := w.state.add(w.conn, b)
+	if err == nil {
+		if err := run(w.conn, `RELEASE batch`, nil); err != nil {
+			return nil, unavailable("append", err)
+		}
+		return events, nil
+	}
+	if !isVerdict(err) {
+		return nil, unavailable("append", err)
+	}
+	if err := run(w.conn, `ROLLBACK TO batch`, nil); err != nil {
+		return nil, unavailable("append", err)
+	}
+	if err := run(w.conn, `RELEASE batch`, nil); err != nil {
+		return nil, unavailable("append", err)
+	}
+	return nil, err
+}
+
+// commit commits, or finds out what became of a commit that reported an error:
+// the transaction may be in the log all the same.
+func (w *writer) commit() error {
+	err := run(w.conn, `COMMIT`, nil)
+	if err == nil {
+		return nil
+	}
+	want := w.state.head
+	w.rollback()
+	got, readErr := readHead(w.conn)
+	if readErr != nil {
+		return fmt.Errorf("%w; whether the events are in the log is unknown", unavailable("commit", err))
+	}
+	if got == want {
+		return nil
+	}
+	return unavailable("commit", err)
+}
+
+// rollback leaves the transaction, which SQLite may have left by itself.
+func (w *writer) rollback() {
+	w.state.forget()
+	if !w.conn.AutocommitEnabled() {
+		_ = run(w.conn, `ROLLBACK`, nil) // fails only where nothing is left to roll back
+	}
+}
