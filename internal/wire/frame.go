@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"io"
 	"strconv"
 
 	"github.com/sayso-dev/sayso"
@@ -120,3 +121,27 @@ func Frames(message []byte, batch bool) func(func([]byte) bool) {
 		}
 	}
 }
+
+// Message reads messages one after the other into the same memory.
+type Message struct{ b []byte }
+
+// Read reads one message to its end.
+func (m *Message) Read(r io.Reader) error {
+	m.b = m.b[:0]
+	for {
+		if len(m.b) == cap(m.b) {
+			m.b = append(m.b, 0)[:len(m.b)]
+		}
+		n, err := r.Read(m.b[len(m.b):cap(m.b)])
+		m.b = m.b[:len(m.b)+n]
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Bytes is the message, until the next one is read.
+func (m *Message) Bytes() []byte { return m.b }

@@ -271,3 +271,13 @@ func (b *Verdict) Verdict() sayso.Verdict {
 	}
 	return v
 }
+
+// SessionOnly is the operations policies and mode.
+type SessionOnly struct {
+	Session string `json:"session,omitempty"`
+}
+
+// ModeOf is the operation that sets a mode.
+func ModeOf(session string, m sayso.Mode, d time.Duration) Mode {
+	return Mode{session, m, duration(d)}
+}
