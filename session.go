@@ -29,12 +29,22 @@ type Session struct {
 func FoldSession(id string, events []Event) (Session, error) {
 	s := Session{ID: id}
 	for i := range events {
-		if err := s.apply(&events[i]); err != nil {
-			return Session{}, fmt.Errorf("event %d (%s) of %s: %w", events[i].Seq, events[i].Type, events[i].Stream, err)
+		if err := s.Apply(&events[i]); err != nil {
+			return Session{}, err
 		}
-		s.Len++
 	}
 	return s, nil
+}
+
+// Apply adds the next event of the stream to what s is. On error s is unchanged.
+func (s *Session) Apply(e *Event) error {
+	next := *s
+	if err := next.apply(e); err != nil {
+		return fmt.Errorf("event %d (%s) of %s: %w", e.Seq, e.Type, e.Stream, err)
+	}
+	next.Len++
+	*s = next
+	return nil
 }
 
 func (s *Session) apply(e *Event) error {

@@ -11,8 +11,8 @@ import (
 
 // Admit implements sayso.Gate.
 func (g gate) Admit(ctx context.Context, a sayso.Admission) (sayso.Decision, error) {
-	if !g.actor.Kind.Asks() {
-		return sayso.Decision{}, fmt.Errorf("%w: %s is no requester", sayso.ErrNotAllowed, g.actor.Kind)
+	if err := g.asks(); err != nil {
+		return sayso.Decision{}, err
 	}
 	if err := a.Call.Validate(); err != nil {
 		return sayso.Decision{}, err
@@ -22,7 +22,7 @@ func (g gate) Admit(ctx context.Context, a sayso.Admission) (sayso.Decision, err
 		return sayso.Decision{}, err
 	}
 	w := &waiter{Broker: g.Broker, actor: g.actor, a: a, digest: digest}
-	if a.Patience > 0 {
+	if a.Patience != 0 { // one that has run out already ends at once
 		w.until = time.Now().Add(a.Patience)
 	}
 	return w.admit(ctx)
@@ -57,11 +57,24 @@ func (w *waiter) admit(ctx context.Context) (sayso.Decision, error) {
 		if !isConflict(err) {
 			return sayso.Decision{}, err
 		}
-		if err := ctx.Err(); err != nil {
+		if err := w.reread(ctx); err != nil {
 			return sayso.Decision{}, err
 		}
 	}
 	return sayso.Decision{}, errStorm
+}
+
+// reread brings what is remembered of the session up to date, after an append
+// that was decided by something older.
+func (w *waiter) reread(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if _, err := w.session(ctx, w.a.Call.Session); err != nil {
+		return err
+	}
+	_, err := w.global(ctx)
+	return err
 }
 
 // errUsedID reports a call id that came with another call before. It is no
@@ -177,12 +190,13 @@ func (w *waiter) take(ctx context.Context, r *sayso.Request) error {
 }
 
 // stormy reports whether an open request was asked for three times within the
-// last minute already.
+// last minute already: when it was opened, and each time it was taken up.
 func (w *waiter) stormy(r *sayso.Request) bool {
-	if !r.State.Open() || len(r.Life.Takes) < 2 {
+	asked := append([]sayso.Moment{r.Life.Created}, r.Life.Takes...)
+	if !r.State.Open() || len(asked) < 3 {
 		return false
 	}
-	third := r.Life.Takes[len(r.Life.Takes)-2]
+	third := asked[len(asked)-3]
 	ago, _ := sayso.Elapsed(third, w.o.Now(), third)
 	return ago < time.Minute
 }

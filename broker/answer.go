@@ -15,6 +15,10 @@ import (
 // agent's process tree. Such answers are refused and recorded.
 const ChannelAgentProcess = "agent-process"
 
+// maxText is how long, in bytes, the words of a person or of a requester about
+// a request may be.
+const maxText = 4000
+
 // Answer implements sayso.Inbox.
 func (in inbox) Answer(ctx context.Context, id sayso.ID, a sayso.Answer) (sayso.Decision, error) {
 	if err := validate(&a); err != nil {
@@ -43,8 +47,8 @@ func validate(a *sayso.Answer) error {
 		return fmt.Errorf("%w: cover must be call", sayso.ErrInvalid)
 	case a.Uses < 0 || a.For < 0:
 		return fmt.Errorf("%w: uses and for cannot be negative", sayso.ErrInvalid)
-	case len(a.Note) > 4000:
-		return fmt.Errorf("%w: a note may have 4000 bytes", sayso.ErrInvalid)
+	case len(a.Note) > maxText:
+		return fmt.Errorf("%w: a note may have %d bytes", sayso.ErrInvalid, maxText)
 	case a.Effect == sayso.Deny && (len(a.Args) > 0 || a.Scope == sayso.ScopeSession || a.Uses > 0 || a.For > 0):
 		return fmt.Errorf("%w: only an allow can be edited or remembered", sayso.ErrInvalid)
 	case a.Scope != sayso.ScopeSession && (a.Uses > 0 || a.For > 0 || a.Cover != ""):
@@ -86,7 +90,7 @@ func (in inbox) answer(ctx context.Context, id sayso.ID, a sayso.Answer) (sayso.
 	if a.Digest != r.Digest || a.Content != r.Content || r.Digest.IsZero() {
 		return sayso.Decision{}, in.refused(ctx, &r, a, "mismatch", sayso.ErrMismatch)
 	}
-	return in.record(ctx, &r, a)
+	return in.record(ctx, &r, &session, a)
 }
 
 // barred says why this principal may not answer this request; empty if it may.
@@ -127,7 +131,7 @@ func (in inbox) late(ctx context.Context, r *sayso.Request, a sayso.Answer) (say
 	if in.repeats(r, a) {
 		return public(*r.Decision), nil
 	}
-	return public(*r.Decision), in.refused(ctx, r, a, "decided", &sayso.DecidedError{Decision: public(*r.Decision)})
+	return sayso.Decision{}, in.refused(ctx, r, a, "decided", &sayso.DecidedError{Decision: public(*r.Decision)})
 }
 
 // repeats reports whether this person gave this very answer before.
@@ -162,8 +166,8 @@ func (in inbox) edited(r *sayso.Request, a sayso.Answer) (sayso.Digest, error) {
 
 // record appends the answer and, if the requirement is now met, the decision
 // and the grant that remembers it.
-func (in inbox) record(ctx context.Context, r *sayso.Request, a sayso.Answer) (sayso.Decision, error) {
-	version, why := in.judgeAnew(ctx, r, a)
+func (in inbox) record(ctx context.Context, r *sayso.Request, s *sayso.Session, a sayso.Answer) (sayso.Decision, error) {
+	version, why := in.judgeAnew(ctx, r, s, a)
 	if why != nil {
 		return sayso.Decision{}, why
 	}
@@ -171,7 +175,7 @@ func (in inbox) record(ctx context.Context, r *sayso.Request, a sayso.Answer) (s
 	if err != nil {
 		return sayso.Decision{}, err
 	}
-	text, err := in.answerContent(a, allows)
+	text, err := in.answerContent(r, a, allows)
 	if err != nil {
 		return sayso.Decision{}, err
 	}
@@ -216,9 +220,10 @@ func deciders(given []sayso.Given, effect sayso.Effect, allows sayso.Digest) []s
 	return by
 }
 
-// judgeAnew asks policy about what is about to be allowed, as it is now: the
-// call may have been edited, the policy may have changed. A deny is final.
-func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, a sayso.Answer) (version string, err error) {
+// judgeAnew asks policy and the session about what is about to be allowed, as
+// it is now: the call may have been edited, the policy may have changed. A deny
+// is final.
+func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, s *sayso.Session, a sayso.Answer) (version string, err error) {
 	if a.Effect != sayso.Allow {
 		return r.Life.Policy, nil
 	}
@@ -239,7 +244,10 @@ func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, a sayso.Answer)
 		// only be stricter.
 		facts.Operands, facts.Files, facts.Truncated = nil, nil, true
 	}
-	v := in.policy.Judge(ctx, c, facts)
+	v := in.verdict(ctx, c, facts)
+	if set, ok := s.Policy(c); ok && set == sayso.Deny && v.Effect != sayso.Deny {
+		v.Match = sessionMatch(set)
+	}
 	if v.Effect == sayso.Deny {
 		return "", fmt.Errorf("%w: policy denies this call: %s", sayso.ErrNotAllowed,
 			sayso.Decision{Reason: v.Reason, Rule: v.Rule, File: v.File, Line: v.Line}.Because())
@@ -248,20 +256,44 @@ func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, a sayso.Answer)
 }
 
 // answerContent is the erasable part of an answer.
-func (in inbox) answerContent(a sayso.Answer, allows sayso.Digest) (*sayso.Content, error) {
-	hidden, err := in.o.Redactor.Call(a.Args, map[string]string{"note": a.Note})
+func (in inbox) answerContent(r *sayso.Request, a sayso.Answer, allows sayso.Digest) (*sayso.Content, error) {
+	note, err := in.hide(r, a.Args, a.Note)
 	if err != nil {
-		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
+		return nil, err
 	}
-	shown := sayso.AnsweredShown{Note: safe(hidden.Texts["note"]), Digest: a.Digest}
+	shown := sayso.AnsweredShown{Note: note, Digest: a.Digest}
 	if len(a.Args) == 0 {
 		return content(shown, nil, nil)
 	}
 	shown.Edited = allows
+	hidden, err := in.o.Redactor.Call(a.Args, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
+	}
 	if shown.Args, _, err = present.SafeJSON(hidden.Full); err != nil {
 		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
 	}
 	return content(shown, nil, sayso.AnsweredPrivate{Args: bytes.Clone(a.Args)})
+}
+
+// hide takes out of somebody's words about a request what is hidden in the
+// call as it was asked, and in the edited arguments if there are any.
+func (b *Broker) hide(r *sayso.Request, edited sayso.Args, words string) (string, error) {
+	if words == "" {
+		return "", nil
+	}
+	args := []sayso.Args{edited}
+	if asked, err := r.Asked(); err == nil {
+		args = append(args, asked.Call.Args)
+	}
+	for _, a := range args {
+		hidden, err := b.o.Redactor.Call(a, map[string]string{"words": words})
+		if err != nil {
+			return "", fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
+		}
+		words = hidden.Texts["words"]
+	}
+	return safe(words), nil
 }
 
 // public is a decision as people see it: the receipt and edited arguments are

@@ -59,8 +59,10 @@ type Broker struct {
 	policy sayso.Policy
 	o      Options
 
-	mu    sync.Mutex // guards lease
-	lease sayso.Lease
+	sessions sessions
+	mu       sync.Mutex // guards what follows
+	lease    sayso.Lease
+	recorded sayso.Moment // of the newest event that was seen
 }
 
 // New returns a broker over a log and a policy. The caller closes the log
@@ -135,13 +137,38 @@ func now() sayso.Moment {
 	return m
 }
 
-// clock returns now and the newest moment that the log recorded.
+// clock returns now and the newest moment that the log recorded, as far as this
+// process has seen it. The second counts only for ages across boots; see
+// sayso.Elapsed.
 func (b *Broker) clock(ctx context.Context) (now, recorded sayso.Moment, err error) {
+	b.mu.Lock()
+	recorded = b.recorded
+	b.mu.Unlock()
+	if recorded.Wall.IsZero() {
+		if recorded, err = b.look(ctx); err != nil {
+			return now, recorded, err
+		}
+	}
+	return b.o.Now(), recorded, nil
+}
+
+// look reads the head of the log.
+func (b *Broker) look(ctx context.Context) (sayso.Moment, error) {
 	head, err := b.log.Head(ctx)
 	if err != nil {
-		return now, recorded, fmt.Errorf("reading the head of the log: %w", err)
+		return sayso.Moment{}, fmt.Errorf("reading the head of the log: %w", err)
 	}
-	return b.o.Now(), head.At, nil
+	b.saw(head.At)
+	return head.At, nil
+}
+
+// saw remembers the newest moment that was seen in the log.
+func (b *Broker) saw(m sayso.Moment) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m.Wall.After(b.recorded.Wall) {
+		b.recorded = m
+	}
 }
 
 // holder returns the name of this process's lease, taking it when it is needed

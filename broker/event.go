@@ -69,6 +69,9 @@ func (b *Broker) append(ctx context.Context, batch *batch) ([]sayso.Event, error
 	if err != nil && !isConflict(err) {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
+	for i := range events {
+		b.saw(events[i].At)
+	}
 	return events, err
 }
 

@@ -38,6 +38,17 @@ func (in inbox) remember(batch *batch, r *sayso.Request, a sayso.Answer, version
 	return nil
 }
 
+// ended says why a grant may not be used any more; empty if it may.
+func (b *Broker) ended(g *sayso.Grant, now, recorded sayso.Moment) string {
+	if why, ok := g.Live(now, recorded); !ok {
+		return why
+	}
+	if g.Policy != b.policy.Version() {
+		return "policy changed"
+	}
+	return ""
+}
+
 // Grants implements sayso.Inbox.
 func (in inbox) Grants(ctx context.Context, session string, all bool) ([]sayso.Grant, error) {
 	if !in.actor.Kind.Looks() {
@@ -59,7 +70,7 @@ func (in inbox) Grants(ctx context.Context, session string, all bool) ([]sayso.G
 			return nil, err
 		}
 		if g.Ended == "" {
-			g.Ended, _ = g.Live(now, recorded)
+			g.Ended = in.ended(&g, now, recorded)
 		}
 		if see, err := sessions.see(ctx, g.SessionID); err != nil {
 			return nil, err

@@ -47,23 +47,20 @@ func (in inbox) Requests(ctx context.Context, q sayso.RowQuery) ([]sayso.Request
 	if err != nil {
 		return nil, err
 	}
-	streams, err := in.streams(ctx, q)
-	if err != nil {
-		return nil, err
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 100
 	}
-	eyes := sight{in: in}
 	found := []sayso.Request{}
-	for _, events := range streams {
-		r, err := sayso.Fold(events)
+	for r, err := range in.select_(ctx, q, limit) {
 		if err != nil {
 			return nil, err
 		}
-		see, err := eyes.request(ctx, &r)
-		if err != nil {
-			return nil, err
+		if r = r.At(now, recorded); !wanted(&r, q) {
+			continue
 		}
-		if r = r.At(now, recorded); see && wanted(&r, q) {
-			found = append(found, shown(r))
+		if found = append(found, shown(r)); len(found) == limit {
+			break
 		}
 	}
 	return found, nil
@@ -312,5 +309,5 @@ func (in inbox) Explain(ctx context.Context, c sayso.Call, f sayso.Facts) (sayso
 	if err := c.Validate(); err != nil {
 		return sayso.Verdict{}, err
 	}
-	return in.policy.Judge(ctx, c, f), nil
+	return in.verdict(ctx, c, f), nil
 }

@@ -25,13 +25,13 @@ type judged struct {
 // mode. No grant and no mode turns a deny round.
 func (w *waiter) judge(ctx context.Context) (judged, error) {
 	c := w.a.Call
-	j := judged{source: sayso.SourcePolicy, verdict: w.policy.Judge(ctx, c, w.a.Facts)}
+	j := judged{source: sayso.SourcePolicy, verdict: w.verdict(ctx, c, w.a.Facts)}
 	j.pins, j.canPin = pins(c, w.a.Facts)
 	var err error
-	if j.session, err = w.session(ctx, c.Session); err != nil {
+	if j.session, err = w.recall(ctx, c.Session, sayso.SessionStream(c.Session)); err != nil {
 		return j, err
 	}
-	if j.global, err = w.global(ctx); err != nil {
+	if j.global, err = w.recall(ctx, "", sayso.BrokerStream); err != nil {
 		return j, err
 	}
 	state, err := w.modeState(ctx, &j.session, &j.global)
@@ -62,6 +62,21 @@ func (w *waiter) judge(ctx context.Context) (judged, error) {
 	return j, nil
 }
 
+// verdict asks policy. One that only says what decided is taken at its word, as
+// a rule that matched; one that does not name its version is of the version in
+// force before it was asked.
+func (b *Broker) verdict(ctx context.Context, c sayso.Call, f sayso.Facts) sayso.Verdict {
+	version := b.policy.Version()
+	v := b.policy.Judge(ctx, c, f)
+	if v.Policy == "" {
+		v.Policy = version
+	}
+	if len(v.Matches) == 0 && v.Default == (sayso.Match{}) {
+		v.Matches = []sayso.Match{v.Match}
+	}
+	return v
+}
+
 // stricter guards against a policy whose verdict is stricter than the matches
 // it reports: its word stands.
 func stricter(m, verdict sayso.Match) sayso.Match {
@@ -80,8 +95,12 @@ var lockMatch = sayso.Match{Effect: sayso.Ask, Cause: sayso.CauseBuiltin, Rule: 
 	Remember: sayso.RememberNever, Reason: "sayso is locked: everything is asked and nothing remembered"}
 
 // otherwise is what holds if no rule speaks: the tool's own ask, or the
-// default. Only tools may say that they need not be asked about.
+// default. Only tools may say that they need not be asked about, and an agent's
+// ask does not soften a default that denies.
 func (w *waiter) otherwise(def sayso.Match) sayso.Match {
+	if w.actor.Kind != sayso.PrincipalTool && def.Effect == sayso.Deny {
+		return def
+	}
 	if !w.a.Asking || w.actor.Kind != sayso.PrincipalTool && w.a.Ask == nil {
 		return def
 	}

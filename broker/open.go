@@ -84,8 +84,8 @@ func (w *waiter) requested(ctx context.Context, batch *batch, r *sayso.Request, 
 			p.GroupID = ask.GroupID
 		}
 	}
-	if j.effect == sayso.Ask {
-		var err error
+	if j.effect == sayso.Ask || j.effect == sayso.Allow && !w.a.Immediate {
+		var err error // who has an approval that is not spent keeps it from its twins
 		if p.Holder, err = w.holder(ctx); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (w *waiter) requested(ctx context.Context, batch *batch, r *sayso.Request, 
 	if err != nil {
 		return err
 	}
-	if !j.session.Started {
+	if !j.session.Started || j.session.Ended {
 		w.started(batch, &j.session)
 	}
 	batch.step(r, sayso.EventRequested, w.actor, p, text)
@@ -156,6 +156,9 @@ func (w *waiter) content(j judged, shown *sayso.Presentation) (*sayso.Content, e
 	}
 	if shown != nil {
 		texts["presentation"] = shown.Content
+		for k, v := range shown.Metadata {
+			texts["presentation/"+k] = v
+		}
 	}
 	hidden, err := w.o.Redactor.Call(args, texts)
 	if err != nil {
@@ -173,11 +176,8 @@ func (w *waiter) content(j judged, shown *sayso.Presentation) (*sayso.Content, e
 	everything := sayso.RequestedFull{Args: full}
 	var drawn []byte
 	if shown != nil {
-		p := *shown
-		p.Content = hidden.Texts["presentation"]
-		p.Metadata = maps.Clone(shown.Metadata)
-		everything.Presentation = &p
-		drawn = []byte(string(p.Type) + "\n" + p.Content)
+		everything.Presentation = presented(*shown, hidden.Texts)
+		drawn = []byte(string(shown.Type) + "\n" + everything.Presentation.Content)
 	}
 	s := sayso.RequestedShown{
 		Caller: safe(hidden.Texts["caller"]), Cwd: safe(hidden.Texts["cwd"]), Description: safe(hidden.Texts["description"]),
@@ -193,6 +193,16 @@ func (w *waiter) content(j judged, shown *sayso.Presentation) (*sayso.Content, e
 		s.Said[safe(k)] = safe(hidden.Texts["said/"+k])
 	}
 	return content(s, everything, sayso.RequestedPrivate{Call: c, Facts: w.a.Facts})
+}
+
+// presented is a presentation with its texts as they may be shown.
+func presented(p sayso.Presentation, hidden map[string]string) *sayso.Presentation {
+	p.Content, p.Language = safe(hidden["presentation"]), safe(p.Language)
+	p.Metadata = maps.Clone(p.Metadata)
+	for k := range p.Metadata {
+		p.Metadata[k] = safe(hidden["presentation/"+k])
+	}
+	return &p
 }
 
 // safe makes a text safe for the eye.

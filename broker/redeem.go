@@ -8,8 +8,19 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
+// asks returns nil if this gate's principal may make requests at all.
+func (g gate) asks() error {
+	if !g.actor.Kind.Asks() {
+		return fmt.Errorf("%w: %q is no requester", sayso.ErrNotAllowed, g.actor.Kind)
+	}
+	return nil
+}
+
 // own returns a request that this gate's principal made.
 func (g gate) own(ctx context.Context, id sayso.ID) (sayso.Request, error) {
+	if err := g.asks(); err != nil {
+		return sayso.Request{}, err
+	}
 	r, err := g.load(ctx, id)
 	if err == nil && r.Life.Asker.Principal != g.actor.Principal {
 		return sayso.Request{}, fmt.Errorf("request %s: %w: another made it", id.Short(), sayso.ErrNotAllowed)
@@ -83,11 +94,13 @@ func (g gate) Report(ctx context.Context, o sayso.Outcome) error {
 
 // Withdraw implements sayso.Gate.
 func (g gate) Withdraw(ctx context.Context, id sayso.ID, reason string) error {
-	reason = g.o.Redactor.Strip(safe(reason))
+	if len(reason) > maxText {
+		return fmt.Errorf("%w: a reason may have %d bytes", sayso.ErrInvalid, maxText)
+	}
 	return g.again(ctx, id, func(r *sayso.Request) error {
 		switch {
 		case r.State.Open():
-			return g.one(ctx, r, sayso.EventWithdrawn, g.actor, sayso.Closed{Reason: reason})
+			return g.withdraw(ctx, r, reason)
 		case r.Unspent():
 			return g.one(ctx, r, sayso.EventVoided, g.actor, sayso.Closed{Reason: "withdrawn"})
 		case r.State == sayso.StateWithdrawn || r.Life.Voided != "":
@@ -99,12 +112,31 @@ func (g gate) Withdraw(ctx context.Context, id sayso.ID, reason string) error {
 	})
 }
 
+// withdraw records that an open request was taken back. The reason is the
+// requester's free text, so it lies where it can be erased.
+func (g gate) withdraw(ctx context.Context, r *sayso.Request, reason string) error {
+	hidden, err := g.hide(r, nil, reason)
+	if err != nil {
+		return err
+	}
+	text, err := content(sayso.Closed{Reason: hidden}, nil, nil)
+	if err != nil {
+		return err
+	}
+	batch := newBatch(g.o.Now())
+	batch.step(r, sayso.EventWithdrawn, g.actor, sayso.Closed{}, text)
+	return g.advance(ctx, r, batch)
+}
+
 // Begin implements sayso.Gate.
 func (g gate) Begin(ctx context.Context, session, host string) error {
+	if err := g.asks(); err != nil {
+		return err
+	}
 	w := waiter{Broker: g.Broker, actor: g.actor, a: sayso.Admission{Call: sayso.Call{Session: session, Host: host}}}
 	for range tries {
 		s, err := g.session(ctx, session)
-		if err != nil || s.Started {
+		if err != nil || (s.Started && !s.Ended) {
 			return err
 		}
 		batch := newBatch(g.o.Now())
@@ -118,6 +150,9 @@ func (g gate) Begin(ctx context.Context, session, host string) error {
 
 // End implements sayso.Gate.
 func (g gate) End(ctx context.Context, session string) error {
+	if err := g.asks(); err != nil {
+		return err
+	}
 	for range tries {
 		err := g.end(ctx, session)
 		if !isConflict(err) {

@@ -4,40 +4,92 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/sayso-dev/sayso"
 )
 
+// sessions remembers the sessions that were read, by stream. What it remembers
+// may be old: who decides by it expects the stream to be as long as it was.
+type sessions struct {
+	mu    sync.Mutex // guards known
+	known map[string]sayso.Session
+}
+
+func (s *sessions) get(stream string) (sayso.Session, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.known[stream]
+	return known, ok
+}
+
+// put remembers a session, and forgets all others when there are too many.
+func (s *sessions) put(stream string, session sayso.Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil || len(s.known) >= 4096 {
+		s.known = map[string]sayso.Session{}
+	}
+	if session.Len >= s.known[stream].Len {
+		s.known[stream] = session
+	}
+}
+
 // session reads what holds for a session.
 func (b *Broker) session(ctx context.Context, id string) (sayso.Session, error) {
-	events, err := b.log.Stream(ctx, sayso.SessionStream(id), 0)
-	if err != nil {
-		return sayso.Session{}, fmt.Errorf("reading session %q: %w", id, err)
-	}
-	return sayso.FoldSession(id, events)
+	return b.readSession(ctx, id, sayso.SessionStream(id))
 }
 
 // global reads what holds for all sessions.
 func (b *Broker) global(ctx context.Context) (sayso.Session, error) {
-	events, err := b.log.Stream(ctx, sayso.BrokerStream, 0)
-	if err != nil {
-		return sayso.Session{}, fmt.Errorf("reading what holds for all sessions: %w", err)
+	return b.readSession(ctx, "", sayso.BrokerStream)
+}
+
+// readSession reads what was appended since the session was read last.
+func (b *Broker) readSession(ctx context.Context, id, stream string) (sayso.Session, error) {
+	s, ok := b.sessions.get(stream)
+	if !ok {
+		s.ID = id
 	}
-	return sayso.FoldSession("", events)
+	events, err := b.log.Stream(ctx, stream, s.Len)
+	if err != nil {
+		return sayso.Session{}, fmt.Errorf("reading %s: %w", stream, err)
+	}
+	for i := range events {
+		if err := s.Apply(&events[i]); err != nil {
+			return sayso.Session{}, err
+		}
+	}
+	b.sessions.put(stream, s)
+	return s, nil
+}
+
+// recall is a session as it was when it was read last, for decisions that are
+// appended only if it is still so.
+func (b *Broker) recall(ctx context.Context, id, stream string) (sayso.Session, error) {
+	if s, ok := b.sessions.get(stream); ok {
+		return s, nil
+	}
+	return b.readSession(ctx, id, stream)
 }
 
 // modeState is the mode in force: the session's own, or the one for all, or
-// the one that this broker was started with.
+// the one that this broker was started with. A strict one for all holds for
+// every session, whatever was set for it.
 func (b *Broker) modeState(ctx context.Context, sessions ...*sayso.Session) (sayso.ModeState, error) {
 	now, recorded, err := b.clock(ctx)
 	if err != nil {
 		return sayso.ModeState{}, err
 	}
+	var set sayso.ModeState
 	for _, s := range sessions {
-		if m, left := s.ModeAt(now, recorded); m != "" {
-			return sayso.ModeState{Mode: m, Left: left}, nil
+		if m, left := s.ModeAt(now, recorded); set.Mode == "" || m == sayso.ModeStrict {
+			set = sayso.ModeState{Mode: m, Left: left}
 		}
+	}
+	if set.Mode != "" {
+		return set, nil
 	}
 	if b.o.Mode != "" {
 		return sayso.ModeState{Mode: b.o.Mode}, nil

@@ -30,10 +30,11 @@ func (b *Broker) Run(ctx context.Context) error {
 // passed, waiters that died, approvals that lapsed, grants that ended. None of
 // it depends on being swept: it is checked again wherever it counts.
 func (b *Broker) Sweep(ctx context.Context) error {
-	now, recorded, err := b.clock(ctx)
+	recorded, err := b.look(ctx)
 	if err != nil {
 		return err
 	}
+	now := b.o.Now()
 	return errors.Join(b.sweepOpen(ctx, now, recorded), b.sweepAllowed(ctx, now, recorded), b.sweepGrants(ctx, now, recorded))
 }
 
@@ -96,12 +97,9 @@ func (b *Broker) sweepGrants(ctx context.Context, now, recorded sayso.Moment) er
 		if err != nil {
 			return err
 		}
-		why, ok := g.Live(now, recorded)
-		if ok && g.Policy == b.policy.Version() {
+		why := b.ended(&g, now, recorded)
+		if why == "" {
 			continue
-		}
-		if ok {
-			why = "policy changed"
 		}
 		batch := newBatch(b.o.Now())
 		batch.add(stream, g.Len, sayso.EventGrantEnded, about{session: g.SessionID}, sayso.BrokerActor, sayso.Closed{Reason: why}, nil)

@@ -9,29 +9,39 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// wait returns the decision on r, as soon as there is one.
+// wait returns the decision on r, as soon as there is one. A caller whose
+// context ends has left, wherever that was noticed.
+func (w *waiter) wait(ctx context.Context, r sayso.Request) (sayso.Decision, error) {
+	d, err := w.await(ctx, &r)
+	if err != nil && ctx.Err() != nil {
+		w.leave(ctx, &r)
+	}
+	return d, err
+}
+
+// await reads the request until it is decided.
 //
 // The order is the proof that no wake-up is lost: read the stream; if it is not
 // decided, wait for growth after what was read. If it grew in between, Wait
 // returns at once.
-func (w *waiter) wait(ctx context.Context, r sayso.Request) (sayso.Decision, error) {
+func (w *waiter) await(ctx context.Context, r *sayso.Request) (sayso.Decision, error) {
 	for {
 		now, recorded, err := w.clock(ctx)
 		if err != nil {
 			return sayso.Decision{}, err
 		}
 		if !r.State.Open() {
-			return w.deliver(ctx, r, now, recorded)
+			return w.deliver(ctx, *r, now, recorded)
 		}
 		if r.DeadlinePassed(now, recorded) {
-			err = w.expire(ctx, &r)
+			err = w.expire(ctx, r)
 		} else {
-			err = w.sleep(ctx, &r, now, recorded)
+			err = w.sleep(ctx, r, now, recorded)
 		}
 		if err != nil && !isConflict(err) {
 			return sayso.Decision{}, err
 		}
-		if err := w.refresh(ctx, &r); err != nil {
+		if err := w.refresh(ctx, r); err != nil {
 			return sayso.Decision{}, err
 		}
 	}
@@ -73,7 +83,6 @@ func (w *waiter) sleep(ctx context.Context, r *sayso.Request, now, recorded says
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		w.leave(ctx, r)
 		return ctx.Err()
 	case errors.Is(context.Cause(within), errSlept):
 		return nil // a database hiccup must not be taken for the end of a deadline
@@ -142,6 +151,9 @@ func (w *waiter) deliver(ctx context.Context, r sayso.Request, now, recorded say
 		}
 		if err := w.usable(ctx, &r, now, recorded); err != nil {
 			return refusal(r), err
+		}
+		if len(d.Args) > 0 && !w.a.CanEdit {
+			return refusal(r), fmt.Errorf("request %s: %w: it was approved with edited arguments, which this caller does not take", r.ID.Short(), sayso.ErrMismatch)
 		}
 		if w.a.Immediate {
 			return w.spend(ctx, r)
