@@ -1,0 +1,167 @@
+// Package facts gathers, on the machine where a call would run, what policy
+// must know and cannot see: where the paths of a call lead, what the root of
+// the project is, and which bytes a command would run.
+//
+// What is found is only ever a reason to be stricter. What cannot be found is
+// left out or marked, and policy asks; see [sayso.Facts].
+//
+// A call costs a few system calls for each path that it names. Nothing is
+// gathered for the calls that name none.
+package facts
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/path"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// Options say what the enforcement point knows. The zero Options are usable.
+type Options struct {
+	// Workspace is the root of the project, if the host says so. It is better
+	// than what is found from the call's working directory, which an agent may
+	// be able to choose.
+	Workspace string
+	// State lists the folders of our own database, tokens, socket and
+	// configuration.
+	State []string
+	// Home is the person's folder. It is never taken for a project, although
+	// it may be under version control.
+	Home string
+	// FS is where paths are resolved; nil for this machine's.
+	FS path.FS
+}
+
+// Gather returns the facts about a call. It does not fail: what could not be
+// found out is missing from the facts, or unknown in them.
+func Gather(ctx context.Context, c sayso.Call, o Options) sayso.Facts {
+	if o.FS == nil {
+		o.FS = path.OS{}
+	}
+	g := gatherer{ctx: ctx, call: c, fs: o.FS}
+	g.facts.Workspace = g.workspace(o)
+	for _, dir := range o.State {
+		if r, err := path.Resolve(o.FS, c.Cwd, dir); err == nil {
+			dir = r.Path // else the name itself is guarded
+		}
+		g.facts.State = append(g.facts.State, dir)
+	}
+	tool := c.Known()
+	if tool.Primary != "" {
+		g.primary(tool)
+	}
+	return g.facts
+}
+
+type gatherer struct {
+	ctx   context.Context
+	call  sayso.Call
+	fs    path.FS
+	facts sayso.Facts
+}
+
+// workspace returns the resolved root of the project, empty when there is
+// none that would be safe to name.
+func (g *gatherer) workspace(o Options) string {
+	from := o.Workspace
+	if from == "" {
+		from = g.call.Cwd
+	}
+	at, err := path.Resolve(g.fs, "", from)
+	if err != nil || at.State != path.Dir {
+		return ""
+	}
+	home := o.Home
+	if r, err := path.Resolve(g.fs, "", home); err == nil {
+		home = r.Path
+	}
+	if o.Workspace == "" {
+		at.Path = g.repository(at.Path, home)
+	}
+	if at.Path == "/" || at.Path == home {
+		return ""
+	}
+	return at.Path
+}
+
+// repository returns the nearest folder from dir upwards that holds .git, or
+// dir. It does not look in the person's folder or in the root.
+func (g *gatherer) repository(dir, home string) string {
+	for at := dir; at != "/" && at != "" && at != home; at = at[:strings.LastIndexByte(at, '/')] {
+		if _, err := g.fs.Lstat(at + "/.git"); err == nil {
+			return at
+		}
+	}
+	return dir
+}
+
+// primary gathers what there is to know of the argument that rules match on.
+func (g *gatherer) primary(tool sayso.Tool) {
+	var args map[string]any
+	if jcs.UnmarshalLenient(g.call.Args, &args) != nil {
+		g.facts.Truncated = true
+		return
+	}
+	value, given := args[tool.Primary]
+	text, isText := value.(string)
+	if given && !isText {
+		g.facts.Truncated = true
+		return
+	}
+	switch {
+	case tool.Operand == sayso.OperandPath && given:
+		g.operand(tool.Primary, text)
+	case tool.Operand == sayso.OperandPath && tool.Optional && g.call.Cwd != "":
+		g.operand(tool.Primary, ".")
+	case tool.Kind == sayso.KindShell && given:
+		g.command(text)
+	}
+}
+
+// operand adds where a path leads. A program that cleans the path before it
+// opens it, as many do, removes a dot-dot together with the link before it and
+// ends elsewhere than the kernel would: then both places are named.
+func (g *gatherer) operand(arg, text string) {
+	if text != "" && text[0] != '/' && g.call.Cwd == "" {
+		g.facts.Truncated = true
+		return
+	}
+	first := g.fact(arg, text)
+	g.facts.Operands = append(g.facts.Operands, first)
+	if !strings.Contains(text, "..") {
+		return
+	}
+	abs := text
+	if text[0] != '/' {
+		abs = g.call.Cwd + "/" + text
+	}
+	if second := g.fact(arg, clean(abs)); second.Resolved != first.Resolved && first.Resolved != "" {
+		second.Path = text
+		g.facts.Operands = append(g.facts.Operands, second)
+	}
+}
+
+func (g *gatherer) fact(arg, text string) sayso.PathFact {
+	r, err := path.Resolve(g.fs, g.call.Cwd, text)
+	if err != nil {
+		return sayso.PathFact{Arg: arg, Path: text, State: sayso.PathUnknown}
+	}
+	return sayso.PathFact{Arg: arg, Path: text, Resolved: r.Path, State: sayso.PathState(r.State), Links: r.Links}
+}
+
+// clean removes dots and dot-dots from the text of an absolute path.
+func clean(abs string) string {
+	var out []string
+	for name := range strings.SplitSeq(abs, "/") {
+		switch {
+		case name == "" || name == ".":
+		case name != "..":
+			out = append(out, name)
+		case len(out) > 0:
+			out = out[:len(out)-1]
+		}
+	}
+	return "/" + strings.Join(out, "/")
+}
