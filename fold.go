@@ -210,7 +210,7 @@ func (d *Decision) edit(e *Event, digest Digest) error {
 func closing(state State) func(*Request, *Event) error {
 	return func(r *Request, e *Event) error {
 		var p Closed
-		if err := read(e, &p, nil); err != nil {
+		if err := read(e, &p, &p); err != nil {
 			return err
 		}
 		r.decide(Decision{State: state, Request: r.ID, At: truncate(e.At.Wall), Reason: p.Reason}, e)

@@ -115,7 +115,8 @@ type Taken struct {
 }
 
 // Closed is the payload of approval.withdrawn, approval.expired,
-// approval.voided and grant.ended: why.
+// approval.voided and grant.ended: why. Where the why is somebody's own words
+// it lies in the erasable part.
 type Closed struct {
 	Reason string `json:"reason"`
 }

@@ -34,11 +34,11 @@ func (s *sight) see(ctx context.Context, session string) (bool, error) {
 
 // request reports whether the reader may see a request: people those of their
 // sessions, requesters their own.
-func (s *sight) request(ctx context.Context, r *sayso.Request) (bool, error) {
+func (s *sight) request(ctx context.Context, session, asker string) (bool, error) {
 	if s.in.actor.Kind.Asks() {
-		return r.Life.Asker.Principal == s.in.actor.Principal, nil
+		return asker == s.in.actor.Principal, nil
 	}
-	return s.see(ctx, r.SessionID)
+	return s.see(ctx, session)
 }
 
 // Requests implements sayso.Inbox.
@@ -52,7 +52,7 @@ func (in inbox) Requests(ctx context.Context, q sayso.RowQuery) ([]sayso.Request
 		limit = 100
 	}
 	found := []sayso.Request{}
-	for r, err := range in.select_(ctx, q, limit) {
+	for r, err := range in.seen(ctx, q, limit) {
 		if err != nil {
 			return nil, err
 		}
@@ -102,29 +102,6 @@ func onlyOpen(q sayso.RowQuery) bool {
 	}
 	return len(q.States) > 0 && len(q.Sessions) == 0 && q.Digest.IsZero() && q.Tool == "" && q.Host == "" &&
 		q.Since.IsZero() && q.Until.IsZero() && q.Before == 0
-}
-
-func (in inbox) streams(ctx context.Context, q sayso.RowQuery) ([][]sayso.Event, error) {
-	if onlyOpen(q) {
-		events, err := in.log.Open(ctx, q.Session, q.Limit)
-		if err != nil {
-			return nil, fmt.Errorf("listing open requests: %w", err)
-		}
-		return events, nil
-	}
-	rows, err := in.log.Rows(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("searching requests: %w", err)
-	}
-	streams := make([][]sayso.Event, 0, len(rows))
-	for _, row := range rows {
-		events, err := in.log.Stream(ctx, sayso.RequestStream(row.ID), 0)
-		if err != nil {
-			return nil, fmt.Errorf("reading request %s: %w", row.ID.Short(), err)
-		}
-		streams = append(streams, events)
-	}
-	return streams, nil
 }
 
 // Request implements sayso.Inbox.
@@ -177,7 +154,7 @@ func (in inbox) visible(ctx context.Context, id sayso.ID) (sayso.Request, error)
 		return r, err
 	}
 	eyes := sight{in: in}
-	see, err := eyes.request(ctx, &r)
+	see, err := eyes.request(ctx, r.SessionID, r.Life.Asker.Principal)
 	if err == nil && !see {
 		err = fmt.Errorf("request %s: %w", id.Short(), sayso.ErrNotAllowed)
 	}

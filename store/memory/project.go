@@ -217,7 +217,7 @@ func selects(q *sayso.RowQuery, w *sayso.Row) bool {
 		q.Host != "" && q.Host != w.Host,
 		len(q.States) > 0 && !slices.Contains(q.States, w.State),
 		q.Asked && !w.Asked,
-		q.Unspent && !w.State.Open() && (w.State != sayso.StateAllowed || w.Spent),
+		q.Unspent && w.Spent,
 		!q.Since.IsZero() && w.Created.Wall.Before(q.Since),
 		!q.Until.IsZero() && !w.Created.Wall.Before(q.Until),
 		q.Before > 0 && w.First >= q.Before:

@@ -1,0 +1,87 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// candidate is a request that the log found, before anybody looked whose it is.
+type candidate struct {
+	id             sayso.ID
+	session, asker string
+	events         []sayso.Event // nil if they are not read yet
+}
+
+// seen yields the selected requests that this reader may see. The log does not
+// know who may see what, so it is asked for more until the reader has enough:
+// the requests of one session never hide those of another.
+func (in inbox) seen(ctx context.Context, q sayso.RowQuery, want int) iter.Seq2[sayso.Request, error] {
+	return func(yield func(sayso.Request, error) bool) {
+		eyes, met := sight{in: in}, map[sayso.ID]bool{}
+		for q.Limit = want; ; q.Limit *= 4 {
+			candidates, err := in.candidates(ctx, q)
+			if err != nil {
+				yield(sayso.Request{}, err)
+				return
+			}
+			for _, c := range candidates {
+				if met[c.id] {
+					continue
+				}
+				met[c.id] = true
+				r, see, err := eyes.look(ctx, c)
+				if (see || err != nil) && !yield(r, err) || err != nil {
+					return
+				}
+			}
+			if len(candidates) < q.Limit {
+				return
+			}
+		}
+	}
+}
+
+// look reads a candidate if the reader may see it.
+func (s *sight) look(ctx context.Context, c candidate) (r sayso.Request, see bool, err error) {
+	if see, err = s.request(ctx, c.session, c.asker); err != nil || !see {
+		return r, false, err
+	}
+	if c.events == nil {
+		r, err = s.in.load(ctx, c.id)
+	} else {
+		r, err = sayso.Fold(c.events)
+	}
+	return r, err == nil, err
+}
+
+// candidates are the first q.Limit requests that q selects.
+func (in inbox) candidates(ctx context.Context, q sayso.RowQuery) ([]candidate, error) {
+	if onlyOpen(q) {
+		return in.open(ctx, q)
+	}
+	rows, err := in.log.Rows(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("searching requests: %w", err)
+	}
+	found := make([]candidate, len(rows))
+	for i, row := range rows {
+		found[i] = candidate{id: row.ID, session: row.Session, asker: row.Asker}
+	}
+	return found, nil
+}
+
+func (in inbox) open(ctx context.Context, q sayso.RowQuery) ([]candidate, error) {
+	streams, err := in.log.Open(ctx, q.Session, q.Limit)
+	if err != nil {
+		return nil, fmt.Errorf("listing open requests: %w", err)
+	}
+	found := make([]candidate, len(streams))
+	for i, events := range streams {
+		e := &events[0]
+		found[i] = candidate{e.RequestID, e.SessionID, e.Actor.Principal, events}
+	}
+	return found, nil
+}
