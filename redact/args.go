@@ -1,0 +1,409 @@
+package redact
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/sayso-dev/sayso"
+)
+
+// call gathers what is found in one call and writes it without.
+type call struct {
+	finder
+	table      table
+	redactions []sayso.Redaction
+}
+
+func newCall(r *Redactor) *call {
+	c := &call{redactions: []sayso.Redaction{}}
+	c.finder = finder{names: r.names, learn: c.table.learn}
+	return c
+}
+
+// namedText is a text of a call with what was found in it.
+type namedText struct {
+	name string
+	node
+}
+
+func (c *call) findIn(root *node) { c.tree(root, "", 0) }
+
+// findInTexts searches texts in the order of their names.
+func (c *call) findInTexts(texts map[string]string) []namedText {
+	names := make([]string, 0, len(texts))
+	for name := range texts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	out := make([]namedText, len(names))
+	for i, name := range names {
+		out[i] = namedText{name, node{kind: '"', text: texts[name]}}
+		c.str(&out[i].node, name, 0)
+	}
+	return out
+}
+
+// text returns the text of n without its spans and without what was found
+// elsewhere, and notes a redaction for each part hidden.
+func (c *call) text(n *node, path, name string) string {
+	s := n.text
+	if n.command && len(c.table.slots) > 0 {
+		again := finder{names: c.names, learn: func(string, string) {}, known: &c.table}
+		again.shell(s, n.hide, 0)
+	} else {
+		n.spans = c.table.find(s, n.spans)
+	}
+	spans := merge(whole(s, n.spans))
+	for _, sp := range spans {
+		key := sp.key
+		if key == "" {
+			key = name
+		}
+		c.note(path, key, sp.size)
+	}
+	return cut(s, spans)
+}
+
+// note records that something was hidden. Paths and keys are shown, so they
+// are made safe first.
+func (c *call) note(path, key string, size int) {
+	c.redactions = append(c.redactions, sayso.Redaction{Path: path, Key: c.safeKey(key), Length: size})
+}
+
+// safeKey returns a name without what was found in the call.
+func (c *call) safeKey(key string) string {
+	if len(key) < partLen {
+		return key
+	}
+	n := node{text: key}
+	quiet := finder{names: c.names, learn: func(string, string) {}}
+	quiet.shapes(key, n.hide)
+	return cut(key, merge(whole(key, c.table.find(key, n.spans))))
+}
+
+// emit appends n as JSON without what is hidden of it. Name is that of the
+// member it stands in or under.
+func (c *call) emit(dst []byte, n *node, path string) []byte {
+	return c.emitUnder(dst, n, path, "")
+}
+
+func (c *call) emitUnder(dst []byte, n *node, path, name string) []byte {
+	switch {
+	case n.hidden:
+		c.note(path, n.key, n.bytes())
+		return quote(dst, marker(n.bytes()))
+	case n.kind == '{':
+		return c.emitMembers(dst, n, path)
+	case n.kind == '[':
+		dst = append(dst, '[')
+		for i, item := range n.items {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = c.emitUnder(dst, item, pointerAt(path, i), name)
+		}
+		return append(dst, ']')
+	case n.kind == '"':
+		return quote(dst, c.text(n, path, name))
+	case len(c.table.find(n.text, nil)) > 0:
+		c.note(path, name, n.size)
+		return quote(dst, marker(n.size))
+	default:
+		return append(dst, n.text...)
+	}
+}
+
+func (c *call) emitMembers(dst []byte, n *node, path string) []byte {
+	used := map[string]bool{}
+	dst = append(dst, '{')
+	for i, m := range n.members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		spans := merge(whole(m.name.text, c.table.find(m.name.text, m.name.spans)))
+		shown := unused(cut(m.name.text, spans), used)
+		at := pointer(path, shown)
+		for _, sp := range spans {
+			c.note(at, shown, sp.size)
+		}
+		dst = append(quote(dst, shown), ':')
+		dst = c.emitUnder(dst, m.value, at, shown)
+	}
+	return append(dst, '}')
+}
+
+// unused returns the name, with a number if it is taken already, and takes it.
+// Two names can only be equal after parts of them were hidden.
+func unused(name string, used map[string]bool) string {
+	free := name
+	for i := 2; used[free]; i++ {
+		free = name + " #" + strconv.Itoa(i)
+	}
+	used[free] = true
+	return free
+}
+
+// tree finds what is to be hidden of n, which stands under name.
+func (f *finder) tree(n *node, name string, depth int) {
+	switch n.kind {
+	case '{':
+		f.members(n, depth)
+	case '[':
+		f.items(n, name, depth)
+	case '"':
+		f.str(n, name, depth)
+	}
+}
+
+// str searches a string: as a command line if its name says so.
+func (f *finder) str(n *node, name string, depth int) {
+	if isCommandName(name) && !looksJSON(n.text) {
+		n.command = true
+		f.shell(n.text, n.hide, depth)
+		return
+	}
+	f.text(n.text, n.hide, depth)
+}
+
+var commandWords = set(`command commands cmd script scripts shell bash sh run exec cmdline commandline execute`)
+
+// isCommandName reports whether a string under this name is a command line.
+func isCommandName(name string) bool {
+	ws := words(name)
+	return len(ws) > 0 && (commandWords[ws[len(ws)-1]] || len(ws) == 2 && ws[0] == "command" && ws[1] == "line")
+}
+
+func (f *finder) members(n *node, depth int) {
+	paired, _ := n.get("name", "key", "header", "field", "variable", "var", "envvar")
+	if !f.telling(paired) {
+		paired = ""
+	}
+	program, _ := n.get("command", "program", "cmd", "executable", "binary", "file")
+	for _, m := range n.members {
+		name := m.name.text
+		f.text(name, m.name.hide, depth+1)
+		switch {
+		case f.hides(name, m.value):
+			f.hideAll(m.value, name)
+		case paired != "" && valueName(name) && f.hides(paired, m.value):
+			f.hideAll(m.value, paired)
+		case m.value.kind == '[' && argvName(name) && program != "" && !strings.ContainsAny(program, " \t"):
+			f.argv(program, m.value.items, depth)
+		default:
+			f.tree(m.value, name, depth)
+		}
+	}
+}
+
+func argvName(name string) bool {
+	switch strings.ToLower(name) {
+	case "args", "argv", "arguments", "params", "parameters", "command_args", "extra_args":
+		return true
+	}
+	return false
+}
+
+// hides reports whether the value n is hidden because of the name it stands
+// under. Nothing is hidden of nothing.
+func (f *finder) hides(name string, n *node) bool {
+	if !f.telling(name) {
+		return strings.EqualFold(strings.Trim(name, "_-"), "auth") && n.kind == '"' &&
+			(looksRandom(n.text) || strings.Contains(n.text, ":") && !strings.Contains(n.text, " "))
+	}
+	switch n.kind {
+	case 'n':
+		return false
+	case 't', 'f':
+		return !isSwitch(name)
+	case '0':
+		return !measure(name)
+	case '"':
+		return !shownValue(name, n.text)
+	case '[':
+		return len(n.items) > 0 && !(measure(name) && n.allNumbers())
+	default:
+		return len(n.members) > 0
+	}
+}
+
+// shownValue reports whether a string under a telling name is none to hide: it
+// is empty or hidden already, it refers to a value elsewhere, it will be
+// computed, or it says where the secret is kept.
+func shownValue(name, v string) bool {
+	switch {
+	case v == "", markerEnd(v) == len(v), plainFigure(name, v), isPlace(name, v):
+		return true
+	case substitution(v) == len(v):
+		return closedBy(v, ")") > 0 || strings.HasSuffix(v, ")") || v[0] == '`'
+	case v[0] == '$' && reference(v) == len(v) && !strings.HasPrefix(v, "${"):
+		return v == strings.ToUpper(v)
+	}
+	return reference(v) == len(v)
+}
+
+func (f *finder) hideAll(n *node, key string) {
+	n.hidden, n.key = true, key
+	n.leaves(func(v string) { f.learn(v, key) })
+}
+
+// pairNames are names under which lists of names and values stand.
+var pairNames = set(`headers header env environment params query cookies form fields vars variables pairs entries metadata labels`)
+
+// items searches an array: as words of one command, as names and values in
+// turn, or each item by itself.
+func (f *finder) items(n *node, name string, depth int) {
+	switch {
+	case n.isArgv(name):
+		f.argv("", n.items, depth)
+	case len(n.items)%2 == 0 && n.allStrings() && pairNames[strings.ToLower(name)]:
+		f.pairs(n, name, depth)
+	default:
+		for _, item := range n.items {
+			if item.kind == '[' && len(item.items) == 2 && item.allStrings() {
+				f.pairs(item, name, depth)
+				continue
+			}
+			f.tree(item, name, depth)
+		}
+	}
+}
+
+// pairs searches an array of names and values in turn.
+func (f *finder) pairs(n *node, name string, depth int) {
+	for i := 0; i < len(n.items); i += 2 {
+		k, v := n.items[i], n.items[i+1]
+		f.str(k, name, depth)
+		if span0(k.text, isName) == len(k.text) && f.hides(k.text, v) {
+			f.hideAll(v, k.text)
+			continue
+		}
+		f.str(v, k.text, depth)
+	}
+}
+
+func (n *node) allStrings() bool {
+	for _, item := range n.items {
+		if item.kind != '"' {
+			return false
+		}
+	}
+	return len(n.items) > 0
+}
+
+// isArgv reports whether an array holds the words of one command.
+func (n *node) isArgv(name string) bool {
+	if len(n.items) < 2 || !n.allStrings() || strings.ContainsAny(n.items[0].text, " \t\n") {
+		return false
+	}
+	if argvName(name) || isCommandName(name) || knownPrograms[base(n.items[0].text)] {
+		return true
+	}
+	for _, item := range n.items {
+		if len(item.text) > 1 && item.text[0] == '-' && !strings.ContainsAny(item.text, " \n") {
+			return true
+		}
+	}
+	return false
+}
+
+// argv searches the words of a command that are given one by one.
+func (f *finder) argv(program string, items []*node, depth int) {
+	ws := make([]word, 0, len(items)+1)
+	if program != "" {
+		ws = append(ws, word{text: program, h: func(int, int, int, string) {}})
+	}
+	for _, item := range items {
+		if item.kind == '"' {
+			ws = append(ws, word{text: item.text, h: item.hide, quoted: true})
+		}
+	}
+	f.simple(ws, depth)
+}
+
+// looksJSON reports whether s may be a JSON object or array.
+func looksJSON(s string) bool {
+	s = strings.Trim(s, " \t\r\n")
+	return len(s) > 3 && (s[0] == '{' && s[len(s)-1] == '}' || s[0] == '[' && s[len(s)-1] == ']')
+}
+
+// json searches a text that is JSON. It reports whether it is.
+func (f *finder) json(s string, h hide, depth int) bool {
+	if depth >= maxDepth {
+		return false
+	}
+	n, err := parse([]byte(s), jsontext.AllowDuplicateNames(true))
+	if err != nil {
+		return false
+	}
+	f.tree(n, "", depth+1)
+	n.report(s, h)
+	return true
+}
+
+// report hands what was found in a tree to the text it was read from.
+func (n *node) report(s string, h hide) {
+	switch {
+	case n.hidden && n.kind == '"':
+		h(n.at+1, n.at+n.size-1, len(n.text), n.key)
+	case n.hidden:
+		h(n.at, n.at+n.size, n.size, n.key)
+	case len(n.spans) > 0:
+		n.reportSpans(s, h)
+	}
+	for _, m := range n.members {
+		m.name.report(s, h)
+		m.value.report(s, h)
+	}
+	for _, item := range n.items {
+		item.report(s, h)
+	}
+}
+
+func (n *node) reportSpans(s string, h hide) {
+	raw := s[n.at+1 : n.at+n.size-1]
+	if raw == n.text {
+		for _, sp := range n.spans {
+			h(n.at+1+sp.from, n.at+1+sp.to, sp.size, sp.key)
+		}
+		return
+	}
+	places := unescaped(raw)
+	for _, sp := range n.spans {
+		h(n.at+1+places[sp.from], n.at+1+places[sp.to], sp.size, sp.key)
+	}
+}
+
+// unescaped returns for each byte of the text that raw spells, and for its
+// end, where its spelling begins.
+func unescaped(raw string) []int {
+	var places []int
+	for i := 0; i < len(raw); {
+		n := 1
+		if raw[i] == '\\' {
+			n = escapeLen(raw[i:])
+		}
+		text, err := jsontext.AppendUnquote(nil, `"`+raw[i:i+n]+`"`)
+		if err != nil || n == 1 {
+			text = []byte{raw[i]}
+		}
+		for range text {
+			places = append(places, i)
+		}
+		i += n
+	}
+	return append(places, len(raw))
+}
+
+// escapeLen returns the length of the escape at the start of s: two escaped
+// surrogates spell one character.
+func escapeLen(s string) int {
+	if len(s) < 6 || s[1] != 'u' {
+		return 2
+	}
+	if len(s) >= 12 && (s[2] == 'd' || s[2] == 'D') && strings.IndexByte("89abAB", s[3]) >= 0 {
+		return 12
+	}
+	return 6
+}

@@ -1,0 +1,126 @@
+package redact
+
+import "strings"
+
+// container hides what stands between the brackets at from, if they close and
+// hold data. It returns where to read on, or 0 if it is no such thing.
+func (v *value) container(from int) int {
+	const limit = 64 << 10
+	s := v.s
+	if from < v.open {
+		return 0
+	}
+	end := min(len(s), from+limit)
+	to := bracketEnd(s[from:end])
+	if to == 0 {
+		v.open = end
+		return 0
+	}
+	body := s[from+1 : from+to-1]
+	if strings.Contains(body, "(") {
+		return from + 1 // code: read what is in it
+	}
+	if text := strings.Trim(body, " \t\r\n"); text != "" && !plainNumbers(v.name, text) && !strings.HasPrefix(text, markerHead) {
+		v.f.found(s, from+1, from+to-1, v.name, v.h)
+		v.learnParts(body)
+	}
+	return from + to
+}
+
+// plainNumbers reports whether text lists numbers under a plural name.
+func plainNumbers(name, text string) bool {
+	return measure(name) && span0(text, func(c byte) bool { return isDigit(c) || strings.IndexByte(" ,.\t\r\n-", c) >= 0 }) == len(text)
+}
+
+// learnParts remembers the quoted texts in s one by one.
+func (v *value) learnParts(s string) {
+	for _, part := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("\"'\\,{}[] \t\r\n", r) }) {
+		v.f.learn(part, v.name)
+	}
+}
+
+// bracketEnd returns the length of the bracketed text at the start of s, or 0.
+func bracketEnd(s string) int {
+	depth := 0
+	var q byte
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case q != 0:
+			if c == q && s[i-1] != '\\' {
+				q = 0
+			}
+		case c == '"' || c == '\'':
+			if s[i-1] != '\\' {
+				q = c
+			}
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
+// block hides the indented lines below a name, as YAML writes long texts,
+// lists and maps. The names in a map stay visible.
+func (v *value) block(from int) int {
+	s := v.s
+	indent, item := v.indent()
+	scalar := from < len(s) && (s[from] == '|' || s[from] == '>')
+	i := lineEnd(s, from)
+	for i < len(s) {
+		begin := i + 1
+		end := lineEnd(s, min(begin, len(s)))
+		if begin >= len(s) {
+			break
+		}
+		lead := span0(s[begin:end], func(c byte) bool { return c == ' ' })
+		text := strings.TrimRight(s[begin+lead:end], " \t\r")
+		list := !scalar && !item && lead == indent && strings.HasPrefix(text, "- ")
+		if text != "" && lead <= indent && !list {
+			break
+		}
+		if text != "" {
+			v.blockLine(begin+lead, begin+lead+len(text), scalar)
+		}
+		i = end
+	}
+	return i
+}
+
+// indent returns how far the name's line is indented, and whether the name
+// stands in an item of a list.
+func (v *value) indent() (n int, item bool) {
+	begin := strings.LastIndexByte(v.s[max(0, v.start-256):v.start], '\n') + 1 + max(0, v.start-256)
+	if v.start-begin > 255 {
+		begin = 0
+	}
+	line := v.s[begin:v.start]
+	n = span0(line, func(c byte) bool { return c == ' ' })
+	return n, strings.HasPrefix(line[n:], "- ")
+}
+
+// blockLine hides one line of a block: all of it in a text, the value of a
+// pair in a map.
+func (v *value) blockLine(from, to int, scalar bool) {
+	s := v.s
+	if !scalar {
+		for strings.HasPrefix(s[from:to], "- ") {
+			from += 2
+		}
+		if n := span0(s[from:to], func(c byte) bool { return isName(c) || isQuote(c) }); n > 0 && from+n < to && s[from+n] == ':' {
+			from += n + 1
+		}
+		from += span0(s[from:to], isBlank)
+		if to-from >= 2 && isQuote(s[from]) && s[to-1] == s[from] {
+			from, to = from+1, to-1
+		}
+	}
+	if from < to && !isReference(s[from:to]) && s[from:to] != "|" {
+		v.f.found(s, from, to, v.name, v.h)
+	}
+}

@@ -1,0 +1,212 @@
+package redact
+
+import "strings"
+
+// program is what is known of the options of one program that take a secret
+// although their names do not tell.
+type program struct {
+	attached string   // letters whose value is attached: mysql -pX
+	apart    string   // letters whose value is attached or the next word
+	userPass []string // options whose value is name:password
+	sep      string   // between name and password; a colon if empty
+	next     []string // options whose value is the next word
+	cookies  []string // options whose value is cookies or the name of a file
+	keyed    []string // options whose value is pass:X or env:X
+	last     []string // options that make the last word a password
+	only     string   // a word that must stand before, such as login
+}
+
+// programs are those by the names they are started under.
+var programs = func() map[string]*program {
+	m := map[string]*program{}
+	for names, p := range map[string]program{
+		"curl":              {userPass: []string{"-u", "--user", "-U", "--proxy-user", "-x", "--proxy", "-E", "--cert"}, cookies: []string{"-b", "--cookie"}, next: []string{"--pass", "--proxy-pass", "--oauth2-bearer", "--tlspassword", "--proxy-tlspassword"}},
+		"http https xh xhs": {userPass: []string{"-a", "--auth"}},
+		"wget aria2c":       {next: []string{"--http-passwd", "--ftp-passwd", "--http-pass"}},
+		"mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mysqlsh mariadb mariadb-dump mariadb-admin mycli": {attached: "p"},
+		"mongo mongosh mongodump mongorestore mongoimport mongoexport cqlsh sshpass twine snowsql clickhouse-client":   {apart: "p"},
+		"7z 7za 7zr rar unrar": {attached: "p"},
+		"redis-cli":            {apart: "a", next: []string{"--pass"}},
+		"ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami ldappasswd ldapcompare ldapmodrdn": {apart: "w"},
+		"smbclient rpcclient net smbmap mount.cifs":                                             {userPass: []string{"-U", "--user"}, sep: "%"},
+		"lftp": {userPass: []string{"-u", "--user"}, sep: ","},
+		"zip unzip zipcloak sqlcmd bcp mosquitto_pub mosquitto_sub": {apart: "P"},
+		"openssl": {keyed: []string{"-pass", "-passin", "-passout", "-password"}, next: []string{"-k", "-K", "-macopt"}},
+		"docker podman nerdctl helm buildah skopeo crane oras az": {apart: "p", only: "login"},
+		"skopeo-copy":                           {userPass: []string{"--creds", "--src-creds", "--dest-creds"}},
+		"ssh-keygen":                            {next: []string{"-N", "-P"}},
+		"plink putty pscp psftp":                {next: []string{"-pw"}},
+		"snmpwalk snmpget snmpset snmpbulkwalk": {next: []string{"-A", "-X", "-c"}},
+		"htpasswd":                              {last: []string{"-b", "-bc", "-nb", "-cb", "-nbB", "-bB", "-Bb", "-Bbn", "-nbm", "-bn"}},
+		"useradd usermod":                       {next: []string{"-p", "--password"}},
+		"security":                              {next: []string{"-w", "-p"}},
+		"keytool jarsigner":                     {next: []string{"-storepass", "-keypass", "-srcstorepass", "-deststorepass"}},
+		"ipmitool":                              {next: []string{"-P"}},
+		"gh":                                    {next: []string{"--body"}, apart: "b", only: "secret"},
+		"gpg gpg2":                              {next: []string{"--passphrase"}},
+	} {
+		for _, name := range strings.Fields(names) {
+			m[name] = &p
+		}
+	}
+	return m
+}()
+
+// special applies the rules of the program in force to the word at i. It
+// reports whether the word is done, and how many words after it are too.
+func (c *command) special(i int) (bool, int) {
+	p, w := c.rules, &c.ws[i]
+	if p == nil || len(w.text) < 2 || w.text[0] != '-' && (p.last == nil || i != len(c.ws)-1) {
+		return false, 0
+	}
+	if p.only != "" && !c.has(p.only, i) {
+		return false, 0
+	}
+	if w.text[0] != '-' {
+		return c.lastWord(p, w), 0
+	}
+	switch {
+	case contains(p.next, w.text):
+		return true, c.hideNext(i, 0)
+	case contains(p.keyed, w.text):
+		return true, c.keyedNext(i)
+	case contains(p.cookies, w.text):
+		return true, c.cookieNext(i)
+	}
+	if n, ok := c.userPassword(p, i); ok {
+		return true, n
+	}
+	return c.letter(p, i)
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *command) has(text string, before int) bool {
+	for _, w := range c.ws[:before] {
+		if w.text == text {
+			return true
+		}
+	}
+	return false
+}
+
+// letter applies options of one letter with a value attached or after them.
+func (c *command) letter(p *program, i int) (bool, int) {
+	w := &c.ws[i]
+	l := w.text[1:2]
+	if w.text[1] == '-' || !strings.Contains(p.attached+p.apart, l) {
+		return false, 0
+	}
+	if len(w.text) > 2 {
+		if name, _, ok := strings.Cut(w.text[1:], "="); ok && c.f.telling(name) {
+			return false, 0
+		}
+		w.secret(c.f, 2, len(w.text), "password")
+		return true, 0
+	}
+	if !strings.Contains(p.apart, l) {
+		return false, 0
+	}
+	return true, c.hideNext(i, 0)
+}
+
+// hideNext hides the word after i from the given byte on.
+func (c *command) hideNext(i, from int) int {
+	if i+1 >= len(c.ws) {
+		return 0
+	}
+	next := &c.ws[i+1]
+	next.secret(c.f, from, len(next.text), "password")
+	return 1
+}
+
+// keyedNext hides X of pass:X.
+func (c *command) keyedNext(i int) int {
+	if i+1 >= len(c.ws) || !strings.HasPrefix(c.ws[i+1].text, "pass:") {
+		return 0
+	}
+	return c.hideNext(i, len("pass:"))
+}
+
+// cookieNext hides cookies, but not the name of a file that holds them.
+func (c *command) cookieNext(i int) int {
+	if i+1 >= len(c.ws) || !strings.Contains(c.ws[i+1].text, "=") {
+		return 0
+	}
+	next := &c.ws[i+1]
+	next.secret(c.f, 0, len(next.text), "cookie")
+	return 1
+}
+
+// userPassword hides the password of name:password, attached to the option or
+// after it.
+func (c *command) userPassword(p *program, i int) (int, bool) {
+	w := &c.ws[i]
+	for _, opt := range p.userPass {
+		if w.text == opt {
+			if i+1 < len(c.ws) {
+				c.afterSeparator(&c.ws[i+1], 0, p, opt)
+			}
+			return 1, true
+		}
+		if opt == "-u" && strings.HasSuffix(w.text, "u") && span0(w.text[1:], isAlpha) == len(w.text)-1 && i+1 < len(c.ws) {
+			c.afterSeparator(&c.ws[i+1], 0, p, opt) // letters in one word: -su
+			return 1, true
+		}
+		if len(opt) == 2 && strings.HasPrefix(w.text, opt) {
+			c.afterSeparator(w, 2, p, opt)
+			return 0, true
+		}
+		if len(opt) > 2 && strings.HasPrefix(w.text, opt+"=") {
+			c.afterSeparator(w, len(opt)+1, p, opt)
+			return 0, true
+		}
+	}
+	return 0, false
+}
+
+func (c *command) afterSeparator(w *word, from int, p *program, opt string) {
+	sep := p.sep
+	if sep == "" {
+		sep = ":"
+	}
+	v := w.text[from:]
+	if strings.Contains(v, "://") {
+		c.f.text(v, w.from(from), c.depth+1)
+		return
+	}
+	n := strings.Index(v, sep)
+	if n < 0 {
+		if looksRandom(v) {
+			w.secret(c.f, from, len(w.text), "password")
+		}
+		return
+	}
+	to := len(w.text)
+	if strings.HasSuffix(opt, "x") || strings.HasSuffix(opt, "proxy") {
+		at := strings.LastIndexByte(v, '@')
+		if at < n {
+			return
+		}
+		to = from + at
+	}
+	w.secret(c.f, from+n+len(sep), to, "password")
+}
+
+// lastWord hides the last word where an option makes it a password.
+func (c *command) lastWord(p *program, w *word) bool {
+	for _, x := range c.ws {
+		if contains(p.last, x.text) {
+			w.secret(c.f, 0, len(w.text), "password")
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,163 @@
+// Package redact hides what must not be shown.
+//
+// A call holds secrets in many places: under a telling key, in a shape that
+// only a credential has, or deep inside a command line, an address, a header
+// or a document that is quoted in a string. A [Redactor] finds them and puts a
+// marker in their place that says how long the hidden value was. Every surface
+// that shows a call shows what a Redactor left of it: previews, events, logs,
+// errors and crash output.
+//
+// # What is hidden
+//
+//   - the value of a member, option, variable, parameter, header or document
+//     entry whose name holds a telling word (password, token, api key ...) as a
+//     whole word: accessToken and X-API-Key, but not tokenizer;
+//   - what has the shape of a credential wherever it stands;
+//   - every other occurrence in the same call of a value once found, and of any
+//     part of it of eight or more bytes, plain or encoded.
+//
+// # What is not
+//
+// A hidden value ends where the shell, the address or the text says that it
+// ends, and what follows stays visible. A value that is a command substitution
+// or a reference to a variable is no secret but something that will run or be
+// looked up, so it stays visible too: nothing can be smuggled past a reader by
+// calling it a password.
+//
+// All work is linear in the size of the input.
+package redact
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// Limits of previews that hold unless [Options] say otherwise.
+const (
+	DefaultMaxString = 2000 // characters of one string
+	DefaultMaxItems  = 50   // items of an array, members of an object
+)
+
+// Options change what a [Redactor] hides and how much a preview shows. The zero
+// value means the defaults.
+type Options struct {
+	Keys      []string // further telling names, as words: "badge" or "door code"
+	MaxString int      // characters of a string in a preview; 0 means DefaultMaxString
+	MaxItems  int      // items of a container in a preview; 0 means DefaultMaxItems
+}
+
+// Redactor hides secrets. It holds rules only, never what it has seen, and may
+// be used by many goroutines at once.
+type Redactor struct {
+	names     names
+	maxString int
+	maxItems  int
+}
+
+// New returns a redactor with the given options; nil means the defaults.
+func New(opts *Options) *Redactor {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	r := &Redactor{names: newNames(o.Keys), maxString: o.MaxString, maxItems: o.MaxItems}
+	if r.maxString <= 0 {
+		r.maxString = DefaultMaxString
+	}
+	if r.maxItems <= 0 {
+		r.maxItems = DefaultMaxItems
+	}
+	return r
+}
+
+// Result is a call with everything secret hidden.
+type Result struct {
+	Full       []byte            // the arguments in full, same structure
+	Texts      map[string]string // the texts, under the names they came with
+	Redactions []sayso.Redaction // in the order of the arguments, then of the names of texts
+}
+
+// Call hides secrets in the arguments of a call and in the texts that go with
+// it (description, note, presentation ...) together, so that a value found in
+// one is hidden in all. The path of a redaction in a text is the text's name.
+// Args may be empty when there are texts only. It is an error if args are not
+// one strict JSON value; then nothing is returned, and the error shows nothing
+// of them.
+func (r *Redactor) Call(args []byte, texts map[string]string) (Result, error) {
+	c := newCall(r)
+	var root *node
+	if len(args) > 0 {
+		var err error
+		if root, err = parse(args); err != nil {
+			return Result{}, err
+		}
+		c.findIn(root)
+	}
+	named := c.findInTexts(texts)
+	c.table.build()
+	var res Result
+	if root != nil {
+		res.Full = c.emit(nil, root, "")
+	}
+	if texts != nil {
+		res.Texts = make(map[string]string, len(texts))
+	}
+	for i := range named {
+		res.Texts[named[i].name] = c.text(&named[i].node, named[i].name, named[i].name)
+	}
+	res.Redactions = c.redactions
+	return res, nil
+}
+
+// Args hides secrets in the arguments of a call and returns them in full, with
+// the same structure: every member and item is still there, in its place.
+func (r *Redactor) Args(raw []byte) (full []byte, redactions []sayso.Redaction, err error) {
+	if len(raw) == 0 {
+		return nil, nil, fmt.Errorf("redact arguments: %w", errEmpty)
+	}
+	res, err := r.Call(raw, nil)
+	return res.Full, res.Redactions, err
+}
+
+// Text hides secrets in one text that stands alone. The paths of its
+// redactions are empty.
+func (r *Redactor) Text(s string) (string, []sayso.Redaction) {
+	c := newCall(r)
+	t := c.findInTexts(map[string]string{"": s})
+	c.table.build()
+	out := c.text(&t[0].node, "", "text")
+	return out, c.redactions
+}
+
+// Strip is Text for those who need only the text.
+func (r *Redactor) Strip(s string) string {
+	out, _ := r.Text(s)
+	return out
+}
+
+// marker is what stands in place of n hidden bytes.
+func marker(n int) string {
+	return fmt.Sprintf("[hidden %d bytes]", n)
+}
+
+const (
+	markerHead = "[hidden "
+	markerTail = " bytes]"
+)
+
+// markerEnd returns the length of a marker at the start of s, or 0.
+func markerEnd(s string) int {
+	if !strings.HasPrefix(s, markerHead) {
+		return 0
+	}
+	i := len(markerHead)
+	for i < len(s) && isDigit(s[i]) && i < len(markerHead)+12 {
+		i++
+	}
+	if i == len(markerHead) || !strings.HasPrefix(s[i:], markerTail) {
+		return 0
+	}
+	return i + len(markerTail)
+}

@@ -1,0 +1,233 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"math/bits"
+	"net/url"
+	"strings"
+)
+
+// partLen is the length from which a part of a hidden value is hidden too.
+const partLen = 8
+
+// maxEncoded bounds the secrets whose encoded forms are looked for as well.
+const maxEncoded = 4096
+
+// secret is a value found in a call.
+type secret struct {
+	value string
+	key   string
+	whole bool // look for the whole value only, not for its parts
+}
+
+// table holds every run of partLen bytes of the secrets of a call. Eight bytes
+// fit one machine word, so the question whether the bytes at some place are
+// part of a secret is one look into a hash table.
+type table struct {
+	secrets []secret
+	seen    map[string]bool
+	slots   []slot
+	shift   int
+}
+
+type slot struct {
+	word uint64
+	id   int32 // of the secret, from 1; 0 marks an empty slot
+}
+
+// learn remembers a value so that it is hidden elsewhere too.
+func (t *table) learn(value, key string) {
+	value = withoutScheme(strings.TrimSpace(value))
+	if len(value) < partLen || t.seen[value] || markerEnd(value) == len(value) || commands(value) {
+		return
+	}
+	if t.seen == nil {
+		t.seen = map[string]bool{}
+	}
+	t.seen[value] = true
+	t.secrets = append(t.secrets, secret{value, key, pathLike(value)})
+}
+
+// build makes the table ready for find.
+func (t *table) build() {
+	forms := make([][]string, len(t.secrets))
+	total := 0
+	for i, s := range t.secrets {
+		forms[i] = s.forms()
+		for _, f := range forms[i] {
+			total += len(f)
+		}
+	}
+	if total == 0 {
+		return
+	}
+	size := 1 << bits.Len(uint(2*total))
+	t.slots = make([]slot, size)
+	t.shift = 64 - bits.Len(uint(size-1))
+	for _, whole := range []bool{false, true} { // where two share a run, the one whose parts count has it
+		for i, s := range t.secrets {
+			if s.whole != whole {
+				continue
+			}
+			for _, f := range forms[i] {
+				t.add(f, int32(i+1), whole)
+			}
+		}
+	}
+}
+
+func (t *table) add(form string, id int32, whole bool) {
+	last := len(form) - partLen
+	if whole {
+		last = 0
+	}
+	for i := 0; i <= last; i++ {
+		w := wordAt(form, i)
+		if blankWord(w) {
+			continue
+		}
+		at := t.slot(w)
+		for t.slots[at].id != 0 && t.slots[at].word != w {
+			at = (at + 1) & (len(t.slots) - 1)
+		}
+		if t.slots[at].id == 0 {
+			t.slots[at] = slot{w, id}
+		}
+	}
+}
+
+func (t *table) slot(w uint64) int {
+	return int((w * 0x9E3779B97F4A7C15) >> t.shift)
+}
+
+// at returns the secret that the eight bytes of s at i are part of, or 0.
+func (t *table) at(s string, i int) int32 {
+	w := wordAt(s, i)
+	for at := t.slot(w); t.slots[at].id != 0; at = (at + 1) & (len(t.slots) - 1) {
+		if t.slots[at].word == w {
+			return t.slots[at].id
+		}
+	}
+	return 0
+}
+
+// find appends the places in s where parts of secrets stand.
+func (t *table) find(s string, spans []span) []span {
+	if len(t.slots) == 0 || len(s) < partLen {
+		return spans
+	}
+	for i := 0; i+partLen <= len(s); {
+		id := t.at(s, i)
+		if id == 0 {
+			i++
+			continue
+		}
+		sec := t.secrets[id-1]
+		end := i + partLen
+		if sec.whole {
+			if !strings.HasPrefix(s[i:], sec.value) {
+				i++
+				continue
+			}
+			end = i + len(sec.value)
+		}
+		for end < len(s) && !sec.whole && t.at(s, end-partLen+1) != 0 {
+			end++
+		}
+		spans = append(spans, span{i, end, end - i, sec.key})
+		i = end - partLen + 1
+	}
+	return spans
+}
+
+func wordAt(s string, i int) uint64 {
+	return binary.LittleEndian.Uint64([]byte(s[i : i+partLen]))
+}
+
+// blankWord reports whether all eight bytes are the same blank: nobody's
+// secret, and everywhere.
+func blankWord(w uint64) bool {
+	return w == 0x2020202020202020 || w == 0x0909090909090909 || w == 0x0a0a0a0a0a0a0a0a
+}
+
+// forms returns the value and the encodings in which it may also stand.
+func (s secret) forms() []string {
+	out := []string{s.value}
+	if len(s.value) > maxEncoded || s.whole {
+		return out
+	}
+	add := func(f string) {
+		if len(f) >= partLen && f != s.value {
+			out = append(out, f)
+		}
+	}
+	add(url.QueryEscape(s.value))
+	add(url.PathEscape(s.value))
+	add(strings.Trim(string(quote(nil, s.value)), `"`))
+	add(hex.EncodeToString([]byte(s.value)))
+	add(strings.ToUpper(hex.EncodeToString([]byte(s.value))))
+	for shift := range 3 {
+		std := innerBase64(base64.RawStdEncoding, s.value, shift)
+		add(std)
+		if alt := innerBase64(base64.RawURLEncoding, s.value, shift); alt != std {
+			add(alt)
+		}
+	}
+	return out
+}
+
+// innerBase64 returns those base64 digits that are decided by value alone when
+// shift bytes stand before it and anything after it.
+func innerBase64(enc *base64.Encoding, value string, shift int) string {
+	text := enc.EncodeToString(append(make([]byte, shift), value...))
+	first := (shift*8 + 5) / 6
+	last := (shift + len(value)) * 8 / 6
+	return text[first:min(last, len(text))]
+}
+
+// withoutScheme drops the word Bearer, Basic ... before a credential.
+func withoutScheme(v string) string {
+	if n := schemeLen(v); n > 0 && n < len(v) {
+		return strings.TrimLeft(v[n:], " ")
+	}
+	return v
+}
+
+// commands reports whether a value reads as a command line. It is hidden where
+// it stands under a telling name, but a command that somebody also called a
+// password is shown where it would run.
+func commands(v string) bool {
+	if len(v) > maxEncoded {
+		return false
+	}
+	if commandLike(v, true) {
+		return true
+	}
+	for i := range len(v) {
+		if strings.IndexByte(";|&\n", v[i]) >= 0 && commandFollows(v[i+1:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// pathLike reports whether a value is a plain file path made of words. Such a
+// value is hidden where it stands, but its parts stand for folders that other
+// paths share, and those a reader must see.
+func pathLike(v string) bool {
+	if !strings.HasPrefix(v, "/") && !strings.HasPrefix(v, "~/") && !strings.HasPrefix(v, "./") && !strings.HasPrefix(v, "../") {
+		return false
+	}
+	parts := strings.Split(strings.TrimLeft(v, "~./"), "/")
+	if len(parts) < 2 {
+		return false
+	}
+	for _, p := range parts {
+		if p == "" || len(p) > 40 || looksRandom(p) || strings.ContainsAny(p, " \t\n+=\\:;") {
+			return false
+		}
+	}
+	return true
+}
