@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/sayso-dev/sayso"
@@ -222,14 +223,32 @@ func waitOwn(s *stage) {
 			}
 		})
 	}
-	own := make(chan error, 1)
-	go func() { own <- one.Wait(s.ctx, "session/a", 19) }()
-	for i := range 20 {
-		s.append(two, s.Note("session/a", i))
+	for i := range 20 { // each waits for two more, and finds two more
+		own := make(chan error, 1)
+		go func() {
+			err := one.Wait(s.ctx, "session/a", 2*i+1)
+			if events, _ := one.Stream(s.ctx, "session/a", 2*i+1); len(events) == 0 {
+				err = errors.Join(err, fmt.Errorf("a waiter was through before there was event %d", 2*i+2))
+			}
+			own <- err
+		}()
+		s.append(one, s.Note("session/b", i))
+		giveWay()
+		s.append(two, s.Note("session/a", 2*i))
+		s.append(one, s.Note("session/c", i))
+		giveWay()
+		s.append(two, s.Note("session/a", 2*i+1))
+		s.check(<-own)
 	}
-	s.check(<-own)
 	cancel()
 	all.Wait()
+}
+
+// giveWay lets the other goroutines get as far as they can, most of the time.
+func giveWay() {
+	for range 100 {
+		runtime.Gosched()
+	}
 }
 
 func waitContext(s *stage) {
