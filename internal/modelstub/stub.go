@@ -41,7 +41,7 @@ func Use(calls ...Call) Turn { return Turn{calls: calls} }
 
 // Then is a turn made when it is due, from the tool results that arrived with
 // the request it answers. A function that returns another Then is asked again
-// with the same results.
+// with the same results. It may call the stub's own methods.
 func Then(next func(back []ToolResult) Turn) Turn { return Turn{then: next} }
 
 // ToolResult is what the agent told the model of a call.
@@ -123,6 +123,19 @@ func (s *Stub) Listen() (url string, stop func(), err error) {
 // number of the message. A side request (a title, a summary, a search made for
 // a tool) takes no turn.
 func (s *Stub) next(r request, body []byte) (Turn, int) {
+	turn, back, n := s.take(r, body)
+	for turn.then != nil { // without the lock, so that the function may use the stub
+		turn = turn.then(back)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range turn.calls {
+		s.names[c.ID] = c.Name
+	}
+	return turn, n
+}
+
+func (s *Stub) take(r request, body []byte) (Turn, []ToolResult, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.messages++
@@ -130,17 +143,11 @@ func (s *Stub) next(r request, body []byte) (Turn, int) {
 	side := r.side()
 	s.requests = append(s.requests, Request{Body: body, Model: r.Model, Script: !side})
 	if side || len(s.script) == 0 {
-		return Say("done"), s.messages
+		return Say("done"), nil, s.messages
 	}
 	turn := s.script[0]
 	s.script = s.script[1:]
-	for turn.then != nil {
-		turn = turn.then(back)
-	}
-	for _, c := range turn.calls {
-		s.names[c.ID] = c.Name
-	}
-	return turn, s.messages
+	return turn, back, s.messages
 }
 
 // note keeps the tool results of r that have not been seen, and returns them.

@@ -39,11 +39,15 @@ func listen(t *testing.T, s *modelstub.Stub) string {
 }
 
 func TestAScriptIsPlayedAndItsResultsAreKept(t *testing.T) {
-	s := modelstub.New(
+	var s *modelstub.Stub
+	s = modelstub.New(
 		modelstub.Use(
 			modelstub.Call{ID: "toolu_01", Name: "Bash", Input: `{"command":"true"}`},
 			modelstub.Call{ID: "toolu_02", Name: "Read", Input: `{"file_path":"/a"}`}),
 		modelstub.Then(func(back []modelstub.ToolResult) modelstub.Turn {
+			if got := len(s.Results()); got != 2 {
+				t.Errorf("a function of the script sees %d results, want 2", got)
+			}
 			return modelstub.Say("got " + back[0].Content + " and " + back[1].Content)
 		}),
 	)

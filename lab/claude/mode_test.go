@@ -17,43 +17,61 @@ const noAuto = `{"permissions":{"disableAutoMode":"disable"}}`
 // mode, and does not override the user's own rules.
 func TestModes(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		mode, name, script, settings string
-		ran, told                    string
+	for name, tt := range map[string]struct {
+		mode, settings string
+		rows           []row
 	}{
-		{"bypassPermissions", "nothing", "exit 0", "", "marker", ""},
-		{"bypassPermissions", "deny", printing(deny), "", "", "use make deploy"},
-		{"bypassPermissions", "ask", printing(ask), "", "", "look first"},
-		{"acceptEdits", "nothing", "exit 0", "", "marker", ""},
-		{"acceptEdits", "deny", printing(deny), "", "", "use make deploy"},
-		{"default", "nothing", "exit 0", "", "", "needs approval"},
-		{"default", "allow", printing(allow), "", "marker", ""},
-		{"default", "deny", printing(deny), "", "", "use make deploy"},
-		{"default", "edit", printing(edit), "", "edited", ""},
-		{"default", "edit without a decision", printing(amend), "", "", "needs approval"},
-		{"dontAsk", "nothing", "exit 0", "", "", "don't ask mode"},
-		{"dontAsk", "allow", printing(allow), "", "marker", ""},
-		{"dontAsk", "deny", printing(deny), "", "", "use make deploy"},
-		{"dontAsk", "edit", printing(edit), "", "edited", ""},
-		{"plan", "nothing", "exit 0", noAuto, "", "needs approval"},
-		{"plan", "allow", printing(allow), noAuto, "", "needs approval"},
-		{"plan", "edit", printing(edit), noAuto, "", "needs approval"},
-		{"plan", "deny", printing(deny), noAuto, "", "use make deploy"},
-		{"auto", "allow", printing(allow), "", "marker", ""},
-		{"auto", "deny", printing(deny), "", "", "use make deploy"},
-
-		{"default", "allow under an ask rule", printing(allow), `{"permissions":{"ask":["Bash(touch *)"]}}`, "", "haven't granted it"},
-		{"bypassPermissions", "allow under a deny rule", printing(allow), `{"permissions":{"deny":["Bash(touch *)"]}}`, "", "has been denied"},
-		{"bypassPermissions", "edit under a deny rule", printing(edit), `{"permissions":{"deny":["Bash(touch edited)"]}}`, "", "touch edited has been denied"},
-		{"default", "deny under an allow rule", printing(deny), `{"permissions":{"allow":["Bash(touch *)"]}}`, "", "use make deploy"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.mode+"/"+tt.name, func(t *testing.T) {
+		"bypassPermissions": {"bypassPermissions", "", []row{
+			{"nothing", "exit 0", "marker", ""},
+			{"deny", printing(deny), "", "use make deploy"},
+			{"ask", printing(ask), "", "look first"},
+		}},
+		"acceptEdits": {"acceptEdits", "", []row{
+			{"nothing", "exit 0", "marker", ""},
+			{"deny", printing(deny), "", "use make deploy"},
+		}},
+		"default": {"default", "", []row{
+			{"nothing", "exit 0", "", "needs approval"},
+			{"allow", printing(allow), "marker", ""},
+			{"deny", printing(deny), "", "use make deploy"},
+			{"edit", printing(edit), "edited", ""},
+			{"edit without a decision", printing(amend), "", "needs approval"},
+		}},
+		"dontAsk": {"dontAsk", "", []row{
+			{"nothing", "exit 0", "", "don't ask mode"},
+			{"allow", printing(allow), "marker", ""},
+			{"deny", printing(deny), "", "use make deploy"},
+			{"edit", printing(edit), "edited", ""},
+		}},
+		"plan": {"plan", noAuto, []row{
+			{"nothing", "exit 0", "", "needs approval"},
+			{"allow", printing(allow), "", "needs approval"},
+			{"edit", printing(edit), "", "needs approval"},
+			{"deny", printing(deny), "", "use make deploy"},
+		}},
+		"auto": {"auto", "", []row{
+			{"allow", printing(allow), "marker", ""},
+			{"deny", printing(deny), "", "use make deploy"},
+		}},
+		"ask rule": {"default", `{"permissions":{"ask":["Bash(touch *)"]}}`, []row{
+			{"allow", printing(allow), "", "haven't granted it"},
+		}},
+		"deny rule": {"bypassPermissions", `{"permissions":{"deny":["Bash(touch *)"]}}`, []row{
+			{"allow", printing(allow), "", "has been denied"},
+			{"edit", printing(edit), "", "has been denied"},
+		}},
+		"deny rule for what is edited": {"bypassPermissions", `{"permissions":{"deny":["Bash(touch edited*)"]}}`, []row{
+			{"allow", printing(allow), "marker", ""},
+			{"edit", printing(edit), "", "has been denied"},
+		}},
+		"allow rule": {"default", `{"permissions":{"allow":["Bash(touch *)"]}}`, []row{
+			{"nothing", "exit 0", "marker", ""},
+			{"deny", printing(deny), "", "use make deploy"},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			did, told := touched(t, claude.Options{Mode: tt.mode, Settings: claude.Settings(tt.settings, claude.Shell(tt.script))})
-			if did != tt.ran || !strings.Contains(told.Content, tt.told) {
-				t.Errorf("ran %q, want %q; the model was told %q, want %q in it", did, tt.ran, told.Content, tt.told)
-			}
+			check(t, claude.Options{Mode: tt.mode}, tt.settings, tt.rows)
 		})
 	}
 }
@@ -71,8 +89,8 @@ func TestTwoHooks(t *testing.T) {
 			t.Parallel()
 			hooks := claude.Settings("", claude.Shell(printing(tt.one)), claude.Shell(printing(tt.two)))
 			did, told := touched(t, claude.Options{Settings: hooks})
-			if did != tt.ran || !strings.Contains(told.Content, tt.told) {
-				t.Errorf("ran %q, the model was told %q", did, told.Content)
+			if did != tt.ran || !strings.Contains(told, tt.told) {
+				t.Errorf("ran %q, the model was told %q", did, told)
 			}
 		})
 	}

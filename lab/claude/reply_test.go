@@ -3,9 +3,12 @@
 package claude_test
 
 import (
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/sayso-dev/sayso/internal/modelstub"
 	"github.com/sayso-dev/sayso/lab/claude"
 )
 
@@ -17,11 +20,7 @@ func TestReplies(t *testing.T) {
 	t.Parallel()
 	replace := func(reply, old, new string) string { return strings.Replace(reply, old, new, 1) }
 	cut := deny[:60]
-	tests := []struct {
-		name, script string
-		ran          string // marker files afterwards
-		told         string // part of what the model is told
-	}{
+	check(t, claude.Options{}, "", []row{
 		{"says nothing", "exit 0", "marker", ""},
 		{"allow", printing(allow), "marker", ""},
 		{"allow with another input", printing(edit), "edited", ""},
@@ -45,51 +44,67 @@ func TestReplies(t *testing.T) {
 		{"terminated", "kill -15 $$", "", `blocking because onFailure is "block"`},
 		{"unknown decision", printing(replace(deny, `"deny"`, `"nope"`)), "", "Hook JSON output validation failed"},
 		{"another event's name", printing(replace(deny, "PreToolUse", "PostToolUse")), "", "incorrect event name"},
-		{"two objects", printing(deny + deny), "", "use make deploy"},
+		{"two objects", printing(deny + deny), "", "looks like a JSON object but is not valid JSON"},
 		{"cut short, exit 1", printing(cut) + "; exit 1", "", `blocking because onFailure is "block"`},
 		{"cut short, exit 2", printing(cut) + "; exit 2", "", "No stderr output"},
-		{"stop without a decision", printing(`{"continue":false,"stopReason":"stop"}`), "marker", ""},
-		{"deny and stop", printing(replace(deny, `{`, `{"continue":false,"stopReason":"stop",`)), "", ""},
 		// These run the tool although onFailure is "block".
 		{"cut short, exit 0", printing(cut), "marker", ""},
 		{"text", "echo hello", "marker", ""},
 		{"text before the object", printing("hello\n" + deny), "marker", ""},
 		{"no envelope", printing(`{"permissionDecision":"deny"}`), "marker", ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+	})
+}
+
+// TestStop: "continue": false ends the agent's turn. It is no decision: the
+// call runs unless it is denied as well.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	stop := `{"continue":false,"stopReason":"stop"`
+	for name, tt := range map[string]struct{ reply, ran string }{
+		"alone":     {stop + "}", "marker"},
+		"with deny": {stop + "," + strings.TrimPrefix(deny, "{"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			did, told := touched(t, claude.Options{Settings: claude.Settings("", claude.Shell(tt.script))})
-			if did != tt.ran {
-				t.Errorf("ran %q, want %q", did, tt.ran)
-			}
-			if !strings.Contains(told.Content, tt.told) {
-				t.Errorf("the model was told %q, want %q in it", told.Content, tt.told)
+			did, told := touched(t, claude.Options{Settings: claude.Settings("", claude.Shell(printing(tt.reply)))})
+			if did != tt.ran || told != "" {
+				t.Errorf("ran %q, want %q; the model was told %q, want nothing", did, tt.ran, told)
 			}
 		})
 	}
 }
 
-// TestSlowReplies is TestReplies for a hook that the host gives up on.
+// TestSlowReplies is TestReplies for hooks that the host gives up on. The
+// calls only read, so that their hooks wait at the same time.
 func TestSlowReplies(t *testing.T) {
 	t.Parallel()
-	for name, script := range map[string]string{
-		"silent":                "exec sleep 60",
-		"half a reply":          printing(deny[:60]) + "; exec sleep 60",
-		"a whole deny":          printing(deny) + "; exec sleep 60",
-		"a whole allow":         printing(allow) + "; exec sleep 60",
-		"deaf to SIGTERM":       "trap '' TERM; sleep 60; sleep 60",
-		"a child holds its out": "sleep 60 & " + printing(allow) + "; exec sleep 60",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			hook := claude.Shell(script)
-			hook.Timeout = 1
-			did, told := touched(t, claude.Options{Settings: claude.Settings("", hook)})
-			if did != "" || !strings.Contains(told.Content, `timed out; blocking because onFailure is "block"`) {
-				t.Errorf("ran %q, the model was told %q", did, told.Content)
-			}
-		})
+	const secret = "what the file says"
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "file"), secret)
+	scripts := []string{
+		"exec sleep 60",
+		printing(deny[:60]) + "; exec sleep 60",
+		printing(deny) + "; exec sleep 60",
+		printing(allow) + "; exec sleep 60",
+		"trap '' TERM; sleep 60; sleep 60",
+		"sleep 60 & " + printing(allow) + "; exec sleep 60",
+	}
+	var calls []modelstub.Call
+	hook := claude.Shell(runOwn(dir))
+	hook.Timeout = 1
+	for i, script := range scripts {
+		id := fmt.Sprintf("toolu_%02d", i)
+		write(t, filepath.Join(dir, id), script)
+		calls = append(calls, modelstub.Call{ID: id, Name: "Bash", Input: bash("cat file")})
+	}
+	res := claude.Run(t, claude.Options{Dir: dir, Stub: modelstub.New(modelstub.Use(calls...)), Settings: claude.Settings("", hook)})
+	if len(res.Results) != len(scripts) {
+		t.Fatalf("%d results, want %d", len(res.Results), len(scripts))
+	}
+	for i, r := range res.Results {
+		if !strings.Contains(r.Content, `timed out; blocking because onFailure is "block"`) || strings.Contains(r.Content, secret) {
+			t.Errorf("%s: the model was told %q", scripts[i], r.Content)
+		}
 	}
 }
 
@@ -99,8 +114,8 @@ func TestHookThatIsMissing(t *testing.T) {
 	t.Parallel()
 	hook := claude.Hook{Event: "PreToolUse", Command: "/nonexistent/gate", Args: []string{"claude-code"}, OnFailure: "block"}
 	did, told := touched(t, claude.Options{Settings: claude.Settings("", hook)})
-	if did != "" || !strings.Contains(told.Content, "[/nonexistent/gate claude-code]: failed; blocking") {
-		t.Errorf("ran %q, the model was told %q", did, told.Content)
+	if did != "" || !strings.Contains(told, "[/nonexistent/gate claude-code]: failed; blocking") {
+		t.Errorf("ran %q, the model was told %q", did, told)
 	}
 }
 
@@ -114,7 +129,7 @@ func TestWithoutOnFailure(t *testing.T) {
 			hook := claude.Shell(script)
 			hook.OnFailure, hook.Timeout = "", 1
 			if did, told := touched(t, claude.Options{Settings: claude.Settings("", hook)}); did != "marker" {
-				t.Errorf("ran %q, the model was told %q", did, told.Content)
+				t.Errorf("ran %q, the model was told %q", did, told)
 			}
 		})
 	}
@@ -127,6 +142,6 @@ func TestLongestTimeout(t *testing.T) {
 	hook := claude.Shell("sleep 0.3; " + printing(deny))
 	hook.Timeout = 3_000_000
 	if did, told := touched(t, claude.Options{Settings: claude.Settings("", hook)}); did != "" {
-		t.Errorf("ran %q, the model was told %q", did, told.Content)
+		t.Errorf("ran %q, the model was told %q", did, told)
 	}
 }

@@ -52,7 +52,7 @@ func TestSwitchedOff(t *testing.T) {
 				write(t, filepath.Join(dir, ".claude", name), text)
 			}
 			claude.Run(t, claude.Options{Stub: modelstub.New(modelstub.Use(touch)), Home: home, Dir: dir, Args: tt.args})
-			if asked := ran(t, dir) == ""; asked != tt.asked {
+			if asked := ran(dir, "") == ""; asked != tt.asked {
 				t.Errorf("the gate was asked: %v, want %v", asked, tt.asked)
 			}
 		})
@@ -64,7 +64,7 @@ func TestSwitchedOff(t *testing.T) {
 // be rid of every hook, the user's own included.
 func TestAgentSwitchesTheGateOff(t *testing.T) {
 	t.Parallel()
-	const wait = `; for i in $(seq 100); do sleep 0.05; done` // for the host to notice
+	const wait = `; for i in $(seq 60); do sleep 0.05; done` // for the host to notice
 	for name, tt := range map[string]struct{ first, ran string }{
 		"settings untouched": {"true" + wait, ""},
 		"disableAllHooks":    {`mkdir -p .claude; echo '{"disableAllHooks":true}' > .claude/settings.local.json` + wait, "marker"},
@@ -77,7 +77,7 @@ func TestAgentSwitchesTheGateOff(t *testing.T) {
 			claude.Run(t, claude.Options{Home: home, Dir: dir, Stub: modelstub.New(
 				modelstub.Use(modelstub.Call{ID: "toolu_00", Name: "Bash", Input: bash(tt.first)}),
 				modelstub.Use(touch))})
-			if did := ran(t, dir); did != tt.ran {
+			if did := ran(dir, ""); did != tt.ran {
 				t.Errorf("ran %q, want %q", did, tt.ran)
 			}
 		})

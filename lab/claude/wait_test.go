@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,10 +57,41 @@ echo orphan >&3`, news)
 				t.Errorf("the hook saw %q, want %q", got, tt.want)
 			}
 			s.Wait()
-			if did := ran(t, dir); did != "" {
+			if did := ran(dir, ""); did != "" {
 				t.Errorf("ran %q", did)
 			}
 		})
+	}
+}
+
+// TestInterruptedCall: of a call that is interrupted while it runs, no hook is
+// told how it ended. Its outcome stays unknown.
+func TestInterruptedCall(t *testing.T) {
+	t.Parallel()
+	out, news := t.TempDir(), fifo(t, t.TempDir(), "news")
+	s := claude.Start(t, claude.Options{
+		Settings: claude.Settings("", recorders(out)...),
+		Stub:     modelstub.New(modelstub.Use(modelstub.Call{ID: "toolu_01", Name: "Bash", Input: bash("echo up > " + news + "; exec sleep 60")})),
+	})
+	if got := line(t, reader(t, news)); got != "up" {
+		t.Fatalf("the call said %q", got)
+	}
+	if err := s.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	s.Wait()
+	var events []string
+	files, _ := filepath.Glob(filepath.Join(out, "*"))
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, name(t, b, map[string]string{"toolu_01": "Bash"}))
+	}
+	slices.Sort(events)
+	if diff := cmp.Diff([]string{"PreToolUse.Bash", "SessionEnd", "SessionStart"}, events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 
