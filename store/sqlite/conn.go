@@ -106,10 +106,17 @@ func constraint(err error) bool {
 
 // keepWAL tells a connection not to write the -wal file into the database when
 // it is the last to close, which takes longer than everything else that a
-// short-lived process does. The driver has no name for this switch, so it is
-// set through the library beneath; if that cannot be reached, closing is slower
-// and no less right.
-func keepWAL(c *sqlite.Conn) {
+// short-lived process does.
+func keepWAL(c *sqlite.Conn) { configure(c, lib.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE) }
+
+// stablePlans tells a connection not to plan a statement again each time its
+// parameters change.
+func stablePlans(c *sqlite.Conn) { configure(c, lib.SQLITE_DBCONFIG_ENABLE_QPSG) }
+
+// configure turns a switch of a connection on. The driver has no names for
+// these, so they are set through the library beneath; if that cannot be
+// reached, things are slower and no less right.
+func configure(c *sqlite.Conn, option int32) {
 	handle := reflect.ValueOf(c).Elem().FieldByName("conn")
 	if handle.Kind() != reflect.Uintptr || handle.IsZero() {
 		return
@@ -121,7 +128,7 @@ func keepWAL(c *sqlite.Conn) {
 		return
 	}
 	defer libc.Xfree(tls, args)
-	lib.Xsqlite3_db_config(tls, uintptr(handle.Uint()), lib.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, args)
+	lib.Xsqlite3_db_config(tls, uintptr(handle.Uint()), option, args)
 }
 
 // readers are the connections that read, opened when they are first needed.

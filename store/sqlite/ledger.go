@@ -172,6 +172,7 @@ type draft struct {
 	conn    *sqlite.Conn
 	head    sayso.Head
 	changed map[string]*stream
+	wrote   bool
 }
 
 // stream returns the draft's own copy of a stream.
@@ -192,31 +193,36 @@ func (d *draft) stream(name string) (*stream, error) {
 }
 
 // add writes a batch into the open transaction and returns its events in their
-// places. An error leaves the ledger as it was; the caller undoes the rest.
-func (s *ledger) add(c *sqlite.Conn, b *prepared) ([]sayso.Event, error) {
+// places. An error leaves the ledger as it was; wrote says whether the caller
+// has something to undo.
+func (s *ledger) add(c *sqlite.Conn, b *prepared) (events []sayso.Event, wrote bool, err error) {
 	d := &draft{ledger: s, conn: c, head: s.head, changed: make(map[string]*stream, 2)}
-	if err := d.expect(b.expect); err != nil {
-		return nil, err
-	}
-	for i := range b.events {
-		if err := d.place(&b.events[i], b.begun[i]); err != nil {
-			return nil, err
-		}
-	}
-	if err := d.take(b.keys); err != nil {
-		return nil, err
-	}
-	for name, st := range d.changed {
-		if err := st.save(c, name); err != nil {
-			return nil, err
-		}
-	}
-	if err := d.erase(b); err != nil {
-		return nil, err
+	if err := d.write(b); err != nil {
+		return nil, d.wrote, err
 	}
 	s.head = d.head
 	maps.Copy(s.streams, d.changed)
-	return b.events, nil
+	return b.events, true, nil
+}
+
+func (d *draft) write(b *prepared) error {
+	if err := d.expect(b.expect); err != nil {
+		return err
+	}
+	if err := d.take(b.keys); err != nil {
+		return err
+	}
+	for i := range b.events {
+		if err := d.place(&b.events[i], b.begun[i]); err != nil {
+			return err
+		}
+	}
+	for name, st := range d.changed {
+		if err := st.save(d.conn, name); err != nil {
+			return err
+		}
+	}
+	return d.erase(b.erase)
 }
 
 func (d *draft) expect(expected map[string]int) error {
@@ -247,6 +253,7 @@ func (d *draft) place(e *sayso.Event, b *begun) error {
 	if err := insert(d.conn, e); err != nil {
 		return refusal(e, err)
 	}
+	d.wrote = true
 	return d.project(st, e, b)
 }
 
@@ -271,6 +278,7 @@ func (d *draft) take(keys []sayso.Key) error {
 			}
 			return err
 		}
+		d.wrote = true
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -20,8 +20,9 @@ type Options struct {
 	// database before it fails with [sayso.ErrUnavailable]. Default: 5 seconds.
 	Busy time.Duration
 	// Checkpoint says that Close writes what is in the -wal file into the
-	// database: for servers. Others leave it to them, and do so themselves once
-	// in a thousand times. Default: false.
+	// database, and that others may leave this to us while we run: for servers.
+	// Without a server, Close does so when enough has come together. Default:
+	// false.
 	Checkpoint bool
 	// Poll is how often waiters look for commits of other processes of which
 	// the file system said nothing. Default: about a second.
@@ -52,6 +53,7 @@ type Log struct {
 	hub     hub
 	watch   watch
 	held    leases
+	server  *os.File // locked while a server runs; nil in others
 	closed  chan struct{}
 	once    sync.Once
 	closing error
@@ -81,7 +83,7 @@ func Open(ctx context.Context, path string, opts *Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(c); err != nil {
+	if err := l.begin(c); err != nil {
 		_ = c.Close() // the error that matters is the first
 		return nil, fmt.Errorf("open the log %s: %w", path, err)
 	}
@@ -90,12 +92,30 @@ func Open(ctx context.Context, path string, opts *Options) (*Log, error) {
 	return l, nil
 }
 
+// begin makes the connection of the writer ready.
+func (l *Log) begin(c *sqlite.Conn) error {
+	if err := migrate(c); err != nil {
+		return err
+	}
+	if err := run(c, fmt.Sprintf(`PRAGMA wal_autocheckpoint = %d`, autoCheckpoint), nil); err != nil {
+		return unavailable("open", err)
+	}
+	if !l.opts.Checkpoint {
+		return nil
+	}
+	if err := run(c, `PRAGMA cache_size = -16384`, nil); err != nil {
+		return unavailable("open", err)
+	}
+	return l.serve()
+}
+
 // connect opens a connection that writes durably and waits for its turn.
 func (l *Log) connect() (*sqlite.Conn, error) {
 	c, err := sqlite.OpenConn(l.path, sqlite.OpenReadWrite)
 	if err != nil {
 		return nil, unavailable("open "+l.path, err)
 	}
+	stablePlans(c)
 	c.SetBusyTimeout(l.opts.Busy)
 	if err := run(c, `PRAGMA synchronous = FULL`, nil); err != nil {
 		_ = c.Close() // the error that matters is the first
@@ -111,7 +131,7 @@ func (l *Log) Close() error {
 		close(l.closed)
 		l.watch.stop()
 		l.readers.close()
-		l.closing = errors.Join(l.held.close(), l.writer.close(l.opts.Checkpoint || rand.N(1000) == 0))
+		l.closing = errors.Join(l.held.close(), l.writer.close(), l.retire())
 	})
 	return l.closing
 }

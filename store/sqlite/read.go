@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,9 +86,8 @@ func (l *Log) length(ctx context.Context, stream string) (n int, err error) {
 }
 
 const openRequests = `SELECT ` + eventColumns + ` FROM (
-	SELECT first_seq, id FROM requests WHERE open = 1 %s ORDER BY first_seq LIMIT ?1) r
-	CROSS JOIN events e ON e.stream = 'request/' || r.id LEFT JOIN content c ON c.seq = e.seq
-	ORDER BY r.first_seq, e.pos`
+	SELECT 'request/' || id AS stream FROM requests INDEXED BY request_open WHERE open = 1 %s ORDER BY first_seq LIMIT ?1) r
+	CROSS JOIN events e ON e.stream = r.stream LEFT JOIN content c ON c.seq = e.seq`
 
 var (
 	openOfAll     = fmt.Sprintf(openRequests, "")
@@ -110,6 +111,10 @@ func (l *Log) Open(ctx context.Context, session string, limit int) (out [][]says
 			return nil
 		}, args...)
 	})
+	for _, events := range out {
+		slices.SortFunc(events, func(a, b sayso.Event) int { return cmp.Compare(a.Pos, b.Pos) })
+	}
+	slices.SortFunc(out, func(a, b []sayso.Event) int { return cmp.Compare(a[0].Seq, b[0].Seq) })
 	return out, err
 }
 
@@ -216,8 +221,8 @@ func onlyOpen(states []sayso.State) bool {
 // about; see [sayso.Log].
 func (l *Log) Count(ctx context.Context, session string, since time.Time) (open, asked int, err error) {
 	err = l.read(ctx, "count requests", func(c *sqlite.Conn) error {
-		return run(c, `SELECT (SELECT count(*) FROM requests WHERE open = 1 AND session = ?1),
-			(SELECT count(*) FROM requests WHERE asked = 1 AND session = ?1 AND wall >= ?2)`,
+		return run(c, `SELECT (SELECT count(*) FROM requests INDEXED BY request_open WHERE open = 1 AND session = ?1),
+			(SELECT count(*) FROM requests INDEXED BY request_asked WHERE asked = 1 AND session = ?1 AND wall >= ?2)`,
 			func(st *sqlite.Stmt) error {
 				open, asked = st.ColumnInt(0), st.ColumnInt(1)
 				return nil

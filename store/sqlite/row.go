@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -127,21 +128,25 @@ func (st *stream) load(c *sqlite.Conn, id sayso.ID) error {
 
 // erase empties the content of all events of requests and what projections
 // keep of it.
-func (d *draft) erase(b *prepared) error {
-	for _, id := range b.erase {
+func (d *draft) erase(ids []sayso.ID) error {
+	for _, id := range ids {
 		if err := eraseContent(d.conn, id); err != nil {
 			return err
 		}
 		if err := d.forgetDigests(id); err != nil {
 			return err
 		}
-		for i := range b.events {
-			if b.events[i].RequestID == id {
-				b.events[i].Content, b.events[i].Salt = nil, nil
-			}
-		}
 	}
 	return nil
+}
+
+// forget takes the content that the batch itself erased from its events.
+func (b *prepared) forget(events []sayso.Event) {
+	for i := range events {
+		if slices.Contains(b.erase, events[i].RequestID) {
+			events[i].Content, events[i].Salt = nil, nil
+		}
+	}
 }
 
 // eraseContent also overwrites the bytes in the file with zeros.

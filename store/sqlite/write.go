@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -123,13 +124,17 @@ func (w *writer) wake() {
 }
 
 // close lets the writer finish what is in its queue and closes its connection.
-func (w *writer) close(checkpoint bool) error {
+func (w *writer) close() error {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
 	w.wake()
 	<-w.ended
-	if !checkpoint {
+	if !w.log.opts.Checkpoint {
+		if w.log.overdue() {
+			w.conn.SetBusyTimeout(0)
+			_ = run(w.conn, `PRAGMA wal_checkpoint(TRUNCATE)`, nil) // if others are at work, they or the next will
+		}
 		keepWAL(w.conn)
 	}
 	if err := w.conn.Close(); err != nil {
@@ -187,9 +192,16 @@ func (w *writer) next() (group []*pending, tasks []*task, closed bool) {
 // group commits batches together. Each is judged in order and sees the earlier
 // ones; one that conflicts fails alone. Nobody learns anything before the
 // commit, since a conflict with a batch that was not committed is none.
+//
+// Nearly every conflict shows before the first write of its batch, so a group
+// goes without savepoints at first. If one shows later, all is undone and done
+// again with a savepoint for each batch.
 func (w *writer) group(ps []*pending) {
 	results := make([]result, len(ps))
-	stored, err := w.transact(ps, results)
+	stored, err := w.transact(ps, results, (*writer).bare)
+	if errors.Is(err, errCareful) {
+		stored, err = w.transact(ps, results, (*writer).saved)
+	}
 	if err != nil {
 		for i, p := range ps {
 			if results[i].final {
@@ -204,9 +216,13 @@ func (w *writer) group(ps []*pending) {
 	w.log.hub.publish(stored.base, stored.events)
 	failpoint.Hit("append.after-wake")
 	for i, p := range ps {
+		p.batch.forget(results[i].events)
 		p.finish(results[i].events, results[i].err)
 	}
 }
+
+// errCareful says that a batch conflicted when part of it was written already.
+var errCareful = errors.New("a batch conflicted after its first write")
 
 // result is what became of one batch of a group.
 type result struct {
@@ -223,7 +239,8 @@ type addition struct {
 
 // transact runs one group in one transaction. On error nothing of the group is
 // known to be in the log.
-func (w *writer) transact(ps []*pending, results []result) (a addition, err error) {
+func (w *writer) transact(ps []*pending, results []result, one func(*writer, *prepared) ([]sayso.Event, error),
+) (a addition, err error) {
 	failpoint.Hit("append.before-begin")
 	if err := run(w.conn, `BEGIN IMMEDIATE`, nil); err != nil {
 		return a, unavailable("append", err)
@@ -242,7 +259,7 @@ func (w *writer) transact(ps []*pending, results []result) (a addition, err erro
 			results[i] = result{err: err, final: true}
 			continue
 		}
-		events, err := w.one(&p.batch)
+		events, err := one(w, &p.batch)
 		if failed(err) {
 			return a, err
 		}
@@ -265,29 +282,41 @@ func (w *writer) transact(ps []*pending, results []result) (a addition, err erro
 // failed reports whether an error is that of the group and not of one batch.
 func failed(err error) bool { return err != nil && !isVerdict(err) }
 
-// one adds one batch in a savepoint of its own. Errors that are verdicts on the
-// batch leave the transaction as it was before.
-func (w *writer) one(b *prepared) ([]sayso.Event, error) {
+// bare adds one batch. A conflict that shows after its first write is
+// [errCareful].
+func (w *writer) bare(b *prepared) ([]sayso.Event, error) {
+	events, wrote, err := w.state.add(w.conn, b)
+	switch {
+	case err == nil:
+		return events, nil
+	case !isVerdict(err):
+		return nil, unavailable("append", err)
+	case wrote:
+		return nil, errCareful
+	}
+	return nil, err
+}
+
+// saved adds one batch in a savepoint of its own. Errors that are verdicts on
+// the batch leave the transaction as it was before.
+func (w *writer) saved(b *prepared) ([]sayso.Event, error) {
 	if err := run(w.conn, `SAVEPOINT batch`, nil); err != nil {
 		return nil, unavailable("append", err)
 	}
-	events, err := w.state.add(w.conn, b)
-	if err == nil {
-		if err := run(w.conn, `RELEASE batch`, nil); err != nil {
+	events, _, verdict := w.state.add(w.conn, b)
+	if verdict != nil && !isVerdict(verdict) {
+		return nil, unavailable("append", verdict)
+	}
+	if verdict != nil {
+		events = nil
+		if err := run(w.conn, `ROLLBACK TO batch`, nil); err != nil {
 			return nil, unavailable("append", err)
 		}
-		return events, nil
-	}
-	if !isVerdict(err) {
-		return nil, unavailable("append", err)
-	}
-	if err := run(w.conn, `ROLLBACK TO batch`, nil); err != nil {
-		return nil, unavailable("append", err)
 	}
 	if err := run(w.conn, `RELEASE batch`, nil); err != nil {
 		return nil, unavailable("append", err)
 	}
-	return nil, err
+	return events, verdict
 }
 
 // commit commits, or finds out what became of a commit that reported an error:

@@ -33,7 +33,6 @@ CREATE TABLE requests (
 CREATE UNIQUE INDEX request_id ON requests (id);
 CREATE INDEX request_random ON requests (substr(id, 11));
 CREATE INDEX request_session ON requests (session, first_seq);
-CREATE INDEX request_digest ON requests (session, digest);
 CREATE INDEX request_group ON requests (grouped) WHERE grouped <> '';
 CREATE INDEX request_asked ON requests (session, wall) WHERE asked = 1;
 CREATE INDEX request_open ON requests (session, first_seq) WHERE open = 1;
