@@ -1,0 +1,404 @@
+package broker_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/broker"
+)
+
+func TestPatience_parksAndTheCallIsTakenUp(t *testing.T) {
+	for name, again := range map[string]string{"the same call id": "c1", "a new call id": "c2", "no call id": ""} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				id := w.park("c1")
+				if r := w.only(); r.State != sayso.StateParked || r.ID != id {
+					t.Fatalf("got %s in state %s, want %s parked", r.ID, r.State, id)
+				}
+				p := w.ask(t.Context(), push(again))
+				if r := w.only(); r.State != sayso.StateOpen || r.ID != id {
+					t.Fatalf("got %s in state %s, want %s open again", r.ID, r.State, id)
+				}
+				w.say(id, sayso.Allow)
+				if d, err := p.result(); err != nil || !d.Allowed() || d.Request != id {
+					t.Errorf("got %+v, %v", d, err)
+				}
+				w.lived(id, sayso.EventParked, sayso.EventTaken, sayso.EventAnswered, sayso.EventResolved)
+			})
+		})
+	}
+}
+
+func TestPatience_thatRanOutAlready(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		p := w.ask(t.Context(), patient("c1", -time.Second))
+		if p.still() {
+			t.Fatal("it waits for ever")
+		}
+		_, err := p.result()
+		wantErr(t, err, sayso.ErrPending)
+	})
+}
+
+func TestPending_namesTicketAndDeadline(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		d, err := w.admit(patient("c1", time.Minute))
+		var pending *sayso.PendingError
+		if !errors.As(err, &pending) || !errors.Is(err, sayso.ErrPending) {
+			t.Fatal(err)
+		}
+		r := w.only()
+		if pending.Ticket != r.ID || !pending.Deadline.Equal(*r.Deadline) || pending.Stop || d.Allowed() {
+			t.Errorf("got %+v and %+v", pending, d)
+		}
+		if *r.RemainingS != (59 * time.Minute).Seconds() {
+			t.Errorf("%v s remain", *r.RemainingS)
+		}
+	})
+}
+
+func TestTakeUp_aParkedRequestAnswersOnce(t *testing.T) {
+	for _, e := range []sayso.Effect{sayso.Allow, sayso.Deny} {
+		t.Run(e.String(), func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				id := w.park("c1")
+				w.say(id, e)
+				d, err := w.admit(atOnce("c2"))
+				if err != nil || d.Effect != e || d.Request != id || d.Redeemed != (e == sayso.Allow) {
+					t.Fatalf("the retry got %+v, %v", d, err)
+				}
+				p := w.ask(t.Context(), atOnce("c3"))
+				if r := w.only(); r.ID == id || !p.still() {
+					t.Error("a third call got an answer that was given before")
+				}
+			})
+		})
+	}
+}
+
+func TestTakeUp_theSameCallIDAgain(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		id := w.park("c1")
+		w.say(id, sayso.Deny)
+		for range 2 {
+			if d, err := w.admit(atOnce("c1")); err != nil || d.Effect != sayso.Deny || d.Request != id {
+				t.Fatalf("got %+v, %v", d, err)
+			}
+		}
+	})
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		id := w.park("c1")
+		w.say(id, sayso.Allow)
+		w.allowed(atOnce("c1"))
+		d, err := w.admit(atOnce("c1"))
+		wantErr(t, err, sayso.ErrSpent)
+		if d.Allowed() || d.Request != id {
+			t.Errorf("got %+v", d)
+		}
+	})
+}
+
+func TestTakeUp_notByAnother(t *testing.T) {
+	other := agent
+	other.Principal = "other-agent"
+	for name, try := range map[string]func(*sayso.Call){
+		"another directory": func(c *sayso.Call) { c.Cwd = "/tmp" },
+		"another session":   func(c *sayso.Call) { c.Session = "s2" },
+		"other arguments":   func(c *sayso.Call) { c.Args = sayso.Args(`{"command":"git push "}`) },
+		"another server":    func(c *sayso.Call) { c.Server = "github" },
+		"a new definition":  func(c *sayso.Call) { c.DefinitionDigest = "sha256:2" },
+		"another requester": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				id := w.park("c1")
+				w.say(id, sayso.Allow)
+				a, who := atOnce("c2"), agent
+				if try == nil {
+					who = other
+				} else {
+					try(&a.Call)
+				}
+				p := w.askAs(t.Context(), who, a)
+				if !p.still() {
+					d, err := p.result()
+					t.Fatalf("it got %+v, %v", d, err)
+				}
+				w.lived(id, sayso.EventParked, sayso.EventAnswered, sayso.EventResolved)
+			})
+		})
+	}
+}
+
+func TestTwins_areRequestsOfTheirOwn(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		p1, p2 := w.ask(t.Context(), atOnce("c1")), w.ask(t.Context(), atOnce("c2"))
+		open := w.open()
+		if len(open) != 2 {
+			t.Fatalf("%d requests are open", len(open))
+		}
+		w.say(open[0].ID, sayso.Allow)
+		if d, err := p1.result(); err != nil || !d.Allowed() {
+			t.Errorf("got %+v, %v", d, err)
+		}
+		if !p2.still() {
+			t.Fatal("the twin was answered too")
+		}
+		w.say(open[1].ID, sayso.Deny)
+		if d, err := p2.result(); err != nil || d.Allowed() {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	})
+}
+
+// Twins that policy allows get a receipt each: both calls will run.
+func TestTwins_thatPolicyAllows(t *testing.T) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+		d1, d2 := w.allowed(push("c1")), w.allowed(push("c2"))
+		if d1.Request == d2.Request {
+			t.Fatal("two live calls have one receipt")
+		}
+		for _, d := range []sayso.Decision{d1, d2} {
+			if err := w.b.Gate(agent).Redeem(t.Context(), d.Receipt, push("").Call); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestCallID_usedForAnotherCall(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		w.ask(t.Context(), push("c1"))
+		before := len(w.all())
+		d, err := w.admit(sayso.Admission{Call: bash("c1", "rm -rf /")})
+		wantErr(t, err, sayso.ErrConflict)
+		if d.Allowed() || len(w.all()) != before {
+			t.Errorf("got %+v, and %d events more", d, len(w.all())-before)
+		}
+		if _, err := w.b.Gate(program).Admit(t.Context(), sayso.Admission{Call: bash("c1", "rm -rf /"), Patience: time.Second}); !errors.Is(err, sayso.ErrPending) {
+			t.Errorf("the id of another enforcement point: %v", err)
+		}
+	})
+}
+
+func TestCallID_theSameCallTwiceAtOnce(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		p1, p2 := w.ask(t.Context(), atOnce("c1")), w.ask(t.Context(), atOnce("c1"))
+		w.say(w.only().ID, sayso.Allow)
+		ran := 0
+		for _, p := range []*waiting{p1, p2} {
+			d, err := p.result()
+			if err == nil && d.Redeemed {
+				ran++
+			} else if !errors.Is(err, sayso.ErrSpent) || d.Allowed() {
+				t.Errorf("got %+v, %v", d, err)
+			}
+		}
+		if ran != 1 {
+			t.Errorf("%d of two may run", ran)
+		}
+	})
+}
+
+func TestCancel_parks(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		ctx, cancel := context.WithCancel(t.Context())
+		p := w.ask(ctx, push("c1"))
+		r := w.only()
+		cancel()
+		d, err := p.result()
+		wantErr(t, err, context.Canceled)
+		if d.Allowed() {
+			t.Errorf("got %+v", d)
+		}
+		if got := w.last(sayso.EventParked); got != `{"cause":"left"}` {
+			t.Errorf("parked with %s", got)
+		}
+		w.say(r.ID, sayso.Allow)
+		if d := w.allowed(atOnce("c2")); d.Request != r.ID {
+			t.Error("the approval was not taken up")
+		}
+	})
+}
+
+// A context that ends anywhere on the way must not leave a request behind that
+// nobody waits for and nobody can take up.
+func TestCancel_whereverItIsNoticed(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		ctx, cancel := context.WithCancel(t.Context())
+		w.opts.Opened = func(sayso.Request) { cancel() } // recorded, and not yet waiting
+		w.start()
+		_, err := w.b.Gate(agent).Admit(ctx, push("c1"))
+		wantErr(t, err, context.Canceled)
+		if r := w.only(); r.State != sayso.StateParked {
+			t.Errorf("the request is %s", r.State)
+		}
+	})
+}
+
+func TestCancel_whenTheAnswerIsThere(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		ctx, cancel := context.WithCancel(t.Context())
+		p := w.askAs(ctx, agent, atOnce("c1"))
+		synctest.Wait()
+		id := w.only().ID
+		w.say(id, sayso.Allow)
+		cancel()
+		d, err := p.result()
+		if err == nil && d.Redeemed {
+			return // it was faster: the answer arrived
+		}
+		if d.Allowed() {
+			t.Errorf("an allow came with %v", err)
+		}
+		if d := w.allowed(atOnce("c2")); d.Request != id {
+			t.Error("the approval was lost")
+		}
+	})
+}
+
+func TestDeath_parksAsLost(t *testing.T) {
+	for name, notice := range map[string]func(*world){
+		"noticed by a sweep": func(w *world) {
+			if err := w.b.Sweep(context.Background()); err != nil {
+				w.t.Error(err)
+			}
+		},
+		"noticed by the retry": func(*world) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				p := w.ask(t.Context(), push("c1"))
+				id := w.only().ID
+				w.restart()
+				_, err := p.result()
+				wantErr(t, err, sayso.ErrUnavailable)
+				notice(w)
+				again := w.ask(t.Context(), atOnce("c2"))
+				if got := w.last(sayso.EventParked); got != `{"cause":"lost"}` {
+					t.Errorf("parked with %s", got)
+				}
+				w.say(id, sayso.Allow)
+				if d, err := again.result(); err != nil || d.Request != id || !d.Redeemed {
+					t.Errorf("got %+v, %v", d, err)
+				}
+				w.lived(id, sayso.EventParked, sayso.EventTaken, sayso.EventAnswered, sayso.EventResolved, sayso.EventRedeemed)
+			})
+		})
+	}
+}
+
+func TestDeath_ofAnotherHolder(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		other := w.log.Join()
+		theirs, err := broker.New(other, w.rules, &w.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &waiting{w: w, done: make(chan struct{})}
+		go func() { // ends when the other handle is closed
+			defer close(p.done)
+			p.d, p.err = theirs.Gate(agent).Admit(t.Context(), push("c1"))
+		}()
+		synctest.Wait()
+		if err := w.b.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		id := w.only().ID
+		w.lived(id) // it lives, and is left alone
+		twin := w.ask(t.Context(), patient("c2", time.Second))
+		if _, err := twin.result(); !errors.Is(err, sayso.ErrPending) || len(w.open()) != 2 {
+			t.Errorf("the twin got %v", err)
+		}
+		other.Close()
+		<-p.done
+		if err := w.b.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.lived(id, sayso.EventParked)
+	})
+}
+
+// An approval that came while its waiter was dead is delivered to the retry.
+func TestDeath_allowedMeanwhile(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		w.ask(t.Context(), push("c1"))
+		id := w.only().ID
+		w.restart()
+		w.say(id, sayso.Allow)
+		if d := w.allowed(atOnce("c2")); d.Request != id || !d.Redeemed {
+			t.Errorf("got %+v", d)
+		}
+		w.lived(id, sayso.EventAnswered, sayso.EventResolved, sayso.EventParked, sayso.EventTaken, sayso.EventRedeemed)
+	})
+}
+
+// A caller that has its approval and dies before it runs gets it once more; one
+// that lives keeps it.
+func TestDeath_allowedAndNotRedeemed(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		p := w.ask(t.Context(), push("c1"))
+		id := w.only().ID
+		w.say(id, sayso.Allow)
+		d, _ := p.result()
+		twin := w.ask(t.Context(), push("c2"))
+		if !twin.still() {
+			t.Fatal("a living caller's approval was given to its twin")
+		}
+		w.restart()
+		if d := w.allowed(atOnce("c3")); d.Request != id {
+			t.Error("the approval of the dead caller was not taken up")
+		}
+		wantErr(t, w.b.Gate(agent).Redeem(t.Context(), d.Receipt, push("").Call), sayso.ErrSpent)
+	})
+}
+
+func TestStorm_theFourthWithinAMinuteStops(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		retry := func(i int) (*sayso.PendingError, int) {
+			before := len(w.all())
+			_, err := w.admit(patient("c1", 5*time.Second))
+			var pending *sayso.PendingError
+			if !errors.As(err, &pending) {
+				t.Fatalf("call %d: %v", i, err)
+			}
+			return pending, len(w.all()) - before
+		}
+		for i := range 3 {
+			if p, n := retry(i + 1); p.Stop || n == 0 {
+				t.Fatalf("call %d: stop is %v after %d events", i+1, p.Stop, n)
+			}
+		}
+		for i := 4; i < 40; i++ { // without an event, however often
+			if p, n := retry(i); !p.Stop || n != 0 {
+				t.Fatalf("call %d: stop is %v after %d events", i, p.Stop, n)
+			}
+		}
+		pass(46 * time.Second) // the first of the three is a minute ago
+		for i := range 3 {
+			if p, _ := retry(40 + i); p.Stop {
+				t.Errorf("call %d: it may never ask again", 40+i)
+			}
+		}
+		if p, n := retry(43); !p.Stop || n != 0 {
+			t.Errorf("stop is %v after %d events", p.Stop, n)
+		}
+	})
+}
+
+func TestStorm_anAnswerIsStillDelivered(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		for range 3 {
+			w.park("c1")
+		}
+		if _, err := w.admit(patient("c1", time.Second)); !errors.Is(err, sayso.ErrPending) {
+			t.Fatal(err)
+		}
+		w.say(w.only().ID, sayso.Allow)
+		w.allowed(atOnce("c1"))
+	})
+}
