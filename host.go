@@ -1,71 +1,65 @@
 package sayso
 
+import (
+	"maps"
+	"slices"
+)
+
 // hostTools says, host by host, which canonical tool a host's own tool is and
-// which of its arguments rules match on. How the host's arguments are read is
+// which of its arguments rules match on. How the host's payloads are read is
 // the adapter's business; see package agent/claudecode.
 var hostTools = map[string]map[string]Tool{
 	"claude-code": claudeCodeTools,
 }
 
-// HostTools returns the names in the table of a host; nil for a host that has
-// none.
-func HostTools(host string) []string {
-	var names []string
-	for name := range hostTools[host] {
-		names = append(names, name)
-	}
-	return names
-}
+// HostTools returns the names in the table of a host, sorted; nil for a host
+// that has none.
+func HostTools(host string) []string { return slices.Sorted(maps.Keys(hostTools[host])) }
 
-// claudeCodeTools are the built-in tools of Claude Code.
+// claudeCodeTools are the built-in tools of Claude Code, as of 2.1.329. A tool
+// that is not here is of kind other, and is asked about.
 var claudeCodeTools = map[string]Tool{
-	"Bash":         {Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand},
-	"PowerShell":   {Name: "powershell", Kind: KindShell, Primary: "command", Operand: OperandText},
-	"Monitor":      {Name: "monitor", Kind: KindShell, Primary: "command", Operand: OperandText, Optional: true},
-	"Read":         {Name: "file-read", Kind: KindRead, Primary: "file_path", Operand: OperandPath},
-	"Write":        {Name: "file-write", Kind: KindWrite, Primary: "file_path", Operand: OperandPath},
-	"Edit":         {Name: "file-edit", Kind: KindEdit, Primary: "file_path", Operand: OperandPath},
-	"NotebookEdit": {Name: "file-edit", Kind: KindEdit, Primary: "notebook_path", Operand: OperandPath},
-	"Glob":         {Name: "file-list", Kind: KindList, Primary: "path", Operand: OperandPath, Optional: true},
-	"Grep":         {Name: "file-search", Kind: KindSearch, Primary: "path", Operand: OperandPath, Optional: true},
-	"WebFetch":     {Name: "web-fetch", Kind: KindFetch, Primary: "url", Operand: OperandURL},
-	"WebSearch":    {Name: "web-search", Kind: KindOther, Primary: "query", Operand: OperandText},
-	"Agent":        {Name: "delegate", Kind: KindDelegate, Primary: "prompt", Operand: OperandText},
-	"Task":         {Name: "delegate", Kind: KindDelegate, Primary: "prompt", Operand: OperandText},
+	"Bash": {Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand,
+		Args: []string{"command", "timeout", "run_in_background"}},
+	"PowerShell": {Name: "powershell", Kind: KindShell, Primary: "command", Operand: OperandText,
+		Args: []string{"command", "timeout", "run_in_background"}},
+	"Monitor": {Name: "monitor", Kind: KindShell, Primary: "command", Operand: OperandText, Optional: true,
+		Args: []string{"command", "timeout_ms"}},
+	"Read": {Name: "file-read", Kind: KindRead, Primary: "file_path", Operand: OperandPath,
+		Args: []string{"file_path", "offset", "limit", "pages", "allow_large"}},
+	"Write": {Name: "file-write", Kind: KindWrite, Primary: "file_path", Operand: OperandPath,
+		Args: []string{"file_path", "content"}},
+	"Edit": {Name: "file-edit", Kind: KindEdit, Primary: "file_path", Operand: OperandPath,
+		Args: []string{"file_path", "old_string", "new_string", "replace_all"}},
+	"NotebookEdit": {Name: "file-edit", Kind: KindEdit, Primary: "notebook_path", Operand: OperandPath,
+		Args: []string{"notebook_path", "new_source", "cell_id", "cell_type", "edit_mode"}},
+	"Glob": {Name: "file-list", Kind: KindList, Primary: "path", Operand: OperandPath, Optional: true,
+		Args: []string{"path", "pattern"}},
+	"Grep": {Name: "file-search", Kind: KindSearch, Primary: "path", Operand: OperandPath, Optional: true,
+		Args: []string{"path", "pattern", "glob", "type", "output_mode", "head_limit", "offset", "context", "multiline",
+			"-A", "-B", "-C", "-i", "-n", "-o"}},
+	"WebFetch": {Name: "web-fetch", Kind: KindFetch, Primary: "url", Operand: OperandURL,
+		Args: []string{"url", "prompt", "offset"}},
+	"WebSearch": {Name: "web-search", Kind: KindOther, Primary: "query", Operand: OperandText,
+		Args: []string{"query", "allowed_domains", "blocked_domains"}},
+	"Agent": {Name: "delegate", Kind: KindDelegate, Primary: "prompt", Operand: OperandText,
+		Args: []string{"prompt", "subagent_type", "model", "run_in_background", "isolation", "mode", "name", "team_name", "effort"}},
+	"Task": {Name: "delegate", Kind: KindDelegate, Primary: "prompt", Operand: OperandText,
+		Args: []string{"prompt", "subagent_type", "model", "run_in_background", "isolation", "mode", "name", "team_name", "effort"}},
 
-	"TodoWrite":     {Name: "todo-write", Kind: KindOther, Bookkeeping: true},
-	"TaskCreate":    {Name: "task-create", Kind: KindOther, Bookkeeping: true},
-	"TaskList":      {Name: "task-list", Kind: KindOther, Bookkeeping: true},
-	"TaskUpdate":    {Name: "task-update", Kind: KindOther, Bookkeeping: true},
-	"TaskGet":       {Name: "task-view", Kind: KindOther, Bookkeeping: true},
-	"TaskOutput":    {Name: "task-output", Kind: KindOther, Bookkeeping: true},
-	"BashOutput":    {Name: "task-output", Kind: KindOther, Bookkeeping: true},
-	"EnterPlanMode": {Name: "enter-plan-mode", Kind: KindOther, Bookkeeping: true},
-	"ToolSearch":    {Name: "tool-search", Kind: KindOther, Bookkeeping: true},
+	"TodoWrite":  {Name: "todo-write", Kind: KindOther, Bookkeeping: true, Args: []string{"todos"}},
+	"TaskCreate": {Name: "task-create", Kind: KindOther, Bookkeeping: true, Args: []string{"subject", "description", "activeForm", "metadata"}},
+	"TaskList":   {Name: "task-list", Kind: KindOther, Bookkeeping: true, Args: []string{}},
+	"TaskUpdate": {Name: "task-update", Kind: KindOther, Bookkeeping: true,
+		Args: []string{"taskId", "subject", "description", "activeForm", "status", "owner", "addBlocks", "addBlockedBy", "metadata"}},
+	"TaskGet":        {Name: "task-view", Kind: KindOther, Bookkeeping: true, Args: []string{"taskId"}},
+	"TaskStop":       {Name: "task-stop", Kind: KindOther, Bookkeeping: true, Args: []string{"task_id", "shell_id"}},
+	"EnterPlanMode":  {Name: "enter-plan-mode", Kind: KindOther, Bookkeeping: true, Args: []string{}},
+	"ToolSearch":     {Name: "tool-search", Kind: KindOther, Bookkeeping: true, Args: []string{"query", "max_results"}},
+	"CronList":       {Name: "cron-list", Kind: KindOther, Bookkeeping: true, Args: []string{}},
+	"ListAgents":     {Name: "list-agents", Kind: KindOther, Bookkeeping: true, Args: []string{"channel", "cursor", "q"}},
+	"ReportFindings": {Name: "report-findings", Kind: KindOther, Bookkeeping: true, Args: []string{"findings", "level"}},
 
 	"AskUserQuestion": {Name: "ask-user-question", Kind: KindOther, OwnScreen: true},
 	"ExitPlanMode":    {Name: "exit-plan-mode", Kind: KindOther, OwnScreen: true},
-}
-
-// EachTool yields every tool of every table: the host, empty for our own
-// names, the name by which it is called there, and what is known of it. Tools
-// come in no particular order.
-func EachTool(yield func(host, name string, t Tool) bool) {
-	for name, t := range canonicalTools {
-		if !yield("", name, t) {
-			return
-		}
-	}
-	for name, canonical := range ownTools {
-		if !yield("", name, canonicalTools[canonical]) {
-			return
-		}
-	}
-	for host, tools := range hostTools {
-		for name, t := range tools {
-			if !yield(host, name, t) {
-				return
-			}
-		}
-	}
 }

@@ -23,6 +23,9 @@ type Tool struct {
 	// Optional says that the primary argument may be left out, for tools that
 	// then work on the working directory.
 	Optional bool
+	// Args are the arguments whose meaning is known. A call that has others is
+	// asked about. Nil for a tool whose arguments are not listed.
+	Args []string
 	// Bookkeeping tools keep the host's own notes and touch nothing else.
 	Bookkeeping bool
 	// OwnScreen tools are themselves a question to the person at the host.
@@ -67,7 +70,7 @@ func index(tools []Tool) map[string]Tool {
 // other, or mcp if it belongs to a server, under the name the caller gave.
 func (c Call) Known() Tool {
 	if c.Server != "" {
-		return Tool{Name: c.Tool, Kind: KindMCP}
+		return Tool{Name: ownName(c.Server, c.Tool), Kind: KindMCP}
 	}
 	if c.Host != "" {
 		if t, ok := hostTools[c.Host][c.Tool]; ok {
@@ -89,6 +92,23 @@ func (c Call) Known() Tool {
 		return Tool{Name: tool, Kind: KindMCP}
 	}
 	return Tool{Name: name, Kind: KindOther}
+}
+
+// ownName is the name that a server gives its tool, where the host's name for it
+// has the server in front: mcp__SERVER__TOOL, with what is no letter, digit,
+// hyphen or underscore in the server's name written as an underscore.
+func ownName(server, tool string) string {
+	spelled := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '_'
+	}, server)
+	if own, ok := strings.CutPrefix(tool, "mcp__"+spelled+"__"); ok && own != "" {
+		return own
+	}
+	return tool
 }
 
 // CanonicalName returns the tool's canonical name and, for a tool of an MCP

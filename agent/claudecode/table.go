@@ -1,0 +1,42 @@
+package claudecode
+
+import (
+	"slices"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// Host is the name of this host in calls.
+const Host = "claude-code"
+
+// Oldest is the first release that has onFailure: block on a handler.
+const Oldest = "2.1.295"
+
+// said are the fields that the model writes about its call and that do not
+// change what runs. They are shown as the agent's words, and are not part of
+// the call's digest: the same command under another description is the same
+// call.
+var said = map[string][]string{
+	"Bash":       {"description"},
+	"PowerShell": {"description"},
+	"Monitor":    {"description"},
+	"Agent":      {"description"},
+	"Task":       {"description"},
+}
+
+// asking are fields that are known, and that a rule for the tool does not
+// cover: a call that has one is asked about.
+var asking = map[string][]string{
+	"Bash":       {"dangerouslyDisableSandbox"},
+	"PowerShell": {"dangerouslyDisableSandbox"},
+	"Monitor":    {"ws"},
+}
+
+// Listed reports whether a field of a tool's input is known: what it is for, or
+// that it is asked about. Tools that are not in the table of this host have no
+// listed fields; they are asked about whatever their input.
+func Listed(tool, field string) bool {
+	call := sayso.Call{Host: Host, Tool: tool}
+	return slices.Contains(call.Known().Args, field) ||
+		slices.Contains(said[tool], field) || slices.Contains(asking[tool], field)
+}
