@@ -270,9 +270,7 @@ func (in inbox) answerContent(r *sayso.Request, a sayso.Answer, allows sayso.Dig
 	if err != nil {
 		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
 	}
-	if shown.Args, _, err = present.SafeJSON(hidden.Full); err != nil {
-		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
-	}
+	shown.Args, _ = present.SafeJSON(hidden.Full)
 	return content(shown, nil, sayso.AnsweredPrivate{Args: bytes.Clone(a.Args)})
 }
 
