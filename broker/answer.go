@@ -270,7 +270,9 @@ func (in inbox) answerContent(r *sayso.Request, a sayso.Answer, allows sayso.Dig
 	if err != nil {
 		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
 	}
-	shown.Args, _ = present.SafeJSON(hidden.Full)
+	if shown.Args, _, err = present.SafeJSON(hidden.Full); err != nil {
+		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
+	}
 	return content(shown, nil, sayso.AnsweredPrivate{Args: bytes.Clone(a.Args)})
 }
 

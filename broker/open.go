@@ -165,8 +165,14 @@ func (w *waiter) content(j judged, shown *sayso.Presentation) (*sayso.Content, e
 		return nil, fmt.Errorf("%w: the arguments cannot be shown: %w", sayso.ErrInvalid, err)
 	}
 	cut, warnings := w.o.Redactor.Preview(hidden.Full)
-	preview, seen := present.SafeJSON(cut)
-	full, _ := present.SafeJSON(hidden.Full)
+	preview, seen, err := present.SafeJSON(cut)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the arguments cannot be shown: %w", sayso.ErrInvalid, err)
+	}
+	full, _, err := present.SafeJSON(hidden.Full)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the arguments cannot be shown: %w", sayso.ErrInvalid, err)
+	}
 	everything := sayso.RequestedFull{Args: full}
 	var drawn []byte
 	if shown != nil {

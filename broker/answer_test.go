@@ -1,0 +1,344 @@
+package broker_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/broker"
+)
+
+// refusals lists why answers were refused, in the order of the log.
+func (w *world) refusals() (whys []string) {
+	for _, e := range w.all() {
+		if e.Type == sayso.EventAnswerRefused {
+			_, why, _ := strings.Cut(string(e.Payload), `"why":"`)
+			whys = append(whys, e.Actor.Principal+": "+strings.TrimSuffix(why, `"}`))
+		}
+	}
+	return whys
+}
+
+func TestAnswer_theSecondIsToldWhoWasFirst(t *testing.T) {
+	for _, first := range []sayso.Effect{sayso.Allow, sayso.Deny} {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			w.ask(t.Context(), push("c1"))
+			r := w.only()
+			stands := w.say(r.ID, first)
+			pass(time.Minute)
+			for _, second := range []sayso.Effect{sayso.Allow, sayso.Deny} {
+				d, err := w.answer(ann, r.ID, answer(r, second))
+				var decided *sayso.DecidedError
+				if !errors.As(err, &decided) || !errors.Is(err, sayso.ErrDecided) {
+					t.Fatalf("%s after %s: got %v", second, first, err)
+				}
+				if got := decided.Decision; got.Who() != "dev" || got.Effect != first || !got.At.Equal(stands.At) || got.Receipt != (sayso.Receipt{}) {
+					t.Errorf("%s after %s: told %+v", second, first, got)
+				}
+				if d.Allowed() {
+					t.Errorf("%s after %s: an allow came with an error", second, first)
+				}
+			}
+			if got := fmt.Sprint(w.refusals()); got != "[ann: decided ann: decided]" {
+				t.Errorf("recorded %s", got)
+			}
+			if got := w.request(r.ID).Decision; got.Effect != first {
+				t.Errorf("what stands is now %s", got.Effect)
+			}
+		})
+	}
+}
+
+func TestAnswer_theSameAgainIsASuccess(t *testing.T) {
+	for name, a := range map[string]sayso.Answer{
+		"allow":    {Effect: sayso.Allow},
+		"deny":     {Effect: sayso.Deny, Note: "no"},
+		"session":  {Effect: sayso.Allow, Scope: sayso.ScopeSession, Uses: 3, For: time.Hour},
+		"edited":   {Effect: sayso.Allow, Args: sayso.Args(`{"command":"git push --dry-run"}`)},
+		"explicit": {Effect: sayso.Allow, Scope: sayso.ScopeOnce},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				adm := push("c1")
+				adm.CanEdit = true
+				w.ask(t.Context(), adm)
+				r := w.only()
+				a.Digest, a.Content = r.Digest, r.Content
+				first, err := w.answer(dev, r.ID, a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				before := len(w.all())
+				again, err := w.answer(dev, r.ID, a)
+				if err != nil || fmt.Sprint(again) != fmt.Sprint(first) || len(w.all()) != before {
+					t.Errorf("got %+v, %v and %d events, want %+v and none", again, err, len(w.all())-before, first)
+				}
+				other := dev
+				other.Channel = "web"
+				if _, err := w.answer(other, r.ID, a); err != nil {
+					t.Errorf("the same person elsewhere: %v", err)
+				}
+				_, err = w.answer(ann, r.ID, a)
+				wantErr(t, err, sayso.ErrDecided)
+				changed := a
+				changed.Effect, changed.Scope, changed.Uses, changed.For, changed.Args = sayso.Deny, "", 0, 0, nil
+				if a.Effect == sayso.Deny {
+					changed.Effect = sayso.Allow
+				}
+				_, err = w.answer(dev, r.ID, changed)
+				wantErr(t, err, sayso.ErrDecided)
+			})
+		})
+	}
+}
+
+func TestAnswer_namesWhatWasShown(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		p := w.ask(t.Context(), push("c1"))
+		r := w.only()
+		other := sayso.HashOf("another")
+		for _, a := range []sayso.Answer{
+			{Effect: sayso.Allow, Digest: other, Content: r.Content},
+			{Effect: sayso.Allow, Digest: r.Digest, Content: other},
+			{Effect: sayso.Allow, Digest: r.Digest},
+			{Effect: sayso.Allow, Content: r.Content},
+			{Effect: sayso.Allow},
+			{Effect: sayso.Deny, Digest: other, Content: r.Content},
+		} {
+			d, err := w.answer(dev, r.ID, a)
+			wantErr(t, err, sayso.ErrMismatch)
+			if d.Allowed() {
+				t.Errorf("got %+v", d)
+			}
+		}
+		if !p.still() || len(w.refusals()) != 6 || w.refusals()[0] != "dev: mismatch" {
+			t.Errorf("recorded %v", w.refusals())
+		}
+	})
+}
+
+func TestAnswer_whoMay(t *testing.T) {
+	under := dev
+	under.Channel = broker.ChannelAgentProcess
+	self := sayso.Actor{Principal: agent.Principal, Kind: sayso.PrincipalPerson, Channel: "web"}
+	lister := agent // an agent that lists itself and claims to be a person elsewhere
+	lister.Approvers = append([]string{self.Principal}, agent.Approvers...)
+	for name, c := range map[string]struct {
+		who sayso.Actor
+		why string // empty if they may
+	}{
+		"the owner":                     {dev, ""},
+		"a listed approver":             {ann, ""},
+		"an admin":                      {admin, ""},
+		"a stranger":                    {stranger, "not-allowed"},
+		"a viewer, though listed":       {viewer, "not-allowed"},
+		"the agent":                     {agent, "not-allowed"},
+		"a tool":                        {program, "not-allowed"},
+		"the broker":                    {sayso.BrokerActor, "not-allowed"},
+		"nobody":                        {sayso.Actor{}, "not-allowed"},
+		"a person without a name":       {sayso.Actor{Kind: sayso.PrincipalPerson}, "not-allowed"},
+		"the agent as a person":         {self, "requester"},
+		"the owner from under an agent": {under, "agent-process"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				p := w.askAs(t.Context(), lister, push("c1"))
+				p.still()
+				r := w.only()
+				d, err := w.answer(c.who, r.ID, answer(r, sayso.Allow))
+				if c.why == "" {
+					if err != nil || !d.Allowed() {
+						t.Errorf("got %+v, %v", d, err)
+					}
+					return
+				}
+				wantErr(t, err, sayso.ErrNotAllowed)
+				if !p.still() || d.Allowed() {
+					t.Error("it was decided")
+				}
+				if got := fmt.Sprint(w.refusals()); got != "["+c.who.Principal+": "+c.why+"]" {
+					t.Errorf("recorded %s", got)
+				}
+			})
+		})
+	}
+}
+
+// A session that nobody owns is answered for by admins alone.
+func TestAnswer_withoutAnOwner(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		w.askAs(t.Context(), sayso.Actor{Principal: "orphan", Kind: sayso.PrincipalAgent}, push("c1")).still()
+		rs, err := w.b.Inbox(admin).Requests(t.Context(), sayso.RowQuery{States: []sayso.State{sayso.StateOpen}})
+		if err != nil || len(rs) != 1 {
+			t.Fatal(rs, err)
+		}
+		_, err = w.answer(dev, rs[0].ID, answer(rs[0], sayso.Allow))
+		wantErr(t, err, sayso.ErrNotAllowed)
+		if _, err := w.answer(admin, rs[0].ID, answer(rs[0], sayso.Allow)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Whoever meets a session first says whose it is; a later requester with
+// another owner changes nothing.
+func TestAnswer_theFirstOwnerStands(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		w.ask(t.Context(), push("c1"))
+		thief := sayso.Actor{Principal: "thief", Kind: sayso.PrincipalAgent, Owner: "eve", Approvers: []string{"eve"}}
+		g := w.b.Gate(thief)
+		if err := g.Begin(t.Context(), "s1", "claude-code"); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.End(t.Context(), "s1"); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Begin(t.Context(), "s1", "claude-code"); err != nil {
+			t.Fatal(err)
+		}
+		r := w.only()
+		_, err := w.answer(stranger, r.ID, answer(r, sayso.Allow))
+		wantErr(t, err, sayso.ErrNotAllowed)
+		w.say(r.ID, sayso.Allow)
+	})
+}
+
+func TestAnswer_words(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		p := w.ask(t.Context(), push("c1"))
+		r := w.only()
+		before := len(w.all())
+		for name, a := range map[string]sayso.Answer{
+			"ask":               {Effect: sayso.Ask},
+			"no effect":         {Effect: 9},
+			"a scope":           {Effect: sayso.Allow, Scope: "forever"},
+			"a cover":           {Effect: sayso.Allow, Scope: sayso.ScopeSession, Cover: "everything"},
+			"negative uses":     {Effect: sayso.Allow, Scope: sayso.ScopeSession, Uses: -1},
+			"negative time":     {Effect: sayso.Allow, Scope: sayso.ScopeSession, For: -1},
+			"uses without":      {Effect: sayso.Allow, Uses: 1},
+			"cover without":     {Effect: sayso.Allow, Cover: sayso.CoverCall},
+			"time without":      {Effect: sayso.Allow, For: time.Hour},
+			"a remembered deny": {Effect: sayso.Deny, Scope: sayso.ScopeSession},
+			"an edited deny":    {Effect: sayso.Deny, Args: sayso.Args(`{}`)},
+			"a remembered edit": {Effect: sayso.Allow, Scope: sayso.ScopeSession, Args: sayso.Args(`{}`)},
+			"a long note":       {Effect: sayso.Deny, Note: strings.Repeat("n", 4001)},
+			"a duplicate key":   {Effect: sayso.Allow, Args: sayso.Args(`{"command":"a","command":"b"}`)},
+			"no object":         {Effect: sayso.Allow, Args: sayso.Args(`"x"`)},
+		} {
+			a.Digest, a.Content = r.Digest, r.Content
+			if d, err := w.answer(dev, r.ID, a); !errors.Is(err, sayso.ErrInvalid) || d.Allowed() {
+				t.Errorf("%s: got %+v, %v", name, d, err)
+			}
+		}
+		if !p.still() || len(w.all()) != before {
+			t.Error("something was recorded")
+		}
+		_, err := w.answer(dev, sayso.NewID(time.Now(), [16]byte{1}), answer(r, sayso.Allow))
+		wantErr(t, err, sayso.ErrNotFound)
+	})
+}
+
+func TestAnswer_carriesTheNote(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		p := w.ask(t.Context(), push("c1"))
+		r := w.only()
+		a := answer(r, sayso.Deny)
+		a.Note = "use the release branch\x1b[2J"
+		if _, err := w.answer(dev, r.ID, a); err != nil {
+			t.Fatal(err)
+		}
+		d, err := p.result()
+		if err != nil || d.Note != `use the release branch\x1b[2J` {
+			t.Errorf("the agent is told %q, %v", d.Note, err)
+		}
+		if told := sayso.Told(d, err); !strings.Contains(told, "use the release branch") || !strings.Contains(told, "dev") {
+			t.Errorf("the agent is told %q", told)
+		}
+	})
+}
+
+// The policy may have changed since the person was asked; a deny is final.
+func TestAnswer_isJudgedAnew(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		p := w.ask(t.Context(), atOnce("c1"))
+		r := w.only()
+		w.rules.set("v2", func(sayso.Call) sayso.Verdict { return ruled(rule(sayso.Deny)) })
+		_, err := w.answer(dev, r.ID, answer(r, sayso.Allow))
+		wantErr(t, err, sayso.ErrNotAllowed)
+		if !p.still() {
+			t.Fatal("it was decided")
+		}
+		w.rules.set("v3", func(sayso.Call) sayso.Verdict { return ruled(rule(sayso.Ask)) })
+		w.say(r.ID, sayso.Allow)
+		if d, err := p.result(); err != nil || !d.Redeemed {
+			t.Errorf("an answer under the policy in force: got %+v, %v", d, err)
+		}
+	})
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		w.ask(t.Context(), push("c1"))
+		r := w.only()
+		if err := w.b.Inbox(dev).SetPolicies(t.Context(), "s1", map[string]sayso.Effect{"bash": sayso.Deny}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.answer(ann, r.ID, answer(r, sayso.Allow))
+		wantErr(t, err, sayso.ErrNotAllowed)
+		if _, err := w.answer(ann, r.ID, answer(r, sayso.Deny)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAnswerGroup(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		var ps []*waiting
+		for i := range 4 {
+			a := sayso.Admission{Call: bash(fmt.Sprint("c", i), fmt.Sprint("git push ", i))}
+			a.Call.GroupID = "g1"
+			if i == 3 {
+				a.Call.GroupID = "g2"
+			}
+			ps = append(ps, w.ask(t.Context(), a))
+		}
+		open := w.open()
+		members := []sayso.Member{
+			{ID: open[0].ID, Digest: open[0].Digest, Content: open[0].Content},
+			{ID: open[1].ID, Digest: open[0].Digest, Content: open[1].Content}, // not what was on the screen
+			{ID: open[3].ID, Digest: open[3].Digest, Content: open[3].Content}, // of another group
+		}
+		results, err := w.b.Inbox(dev).AnswerGroup(t.Context(), "g1", members, sayso.Answer{Effect: sayso.Allow})
+		if err != nil || len(results) != 3 {
+			t.Fatal(results, err)
+		}
+		if results[0].Err != nil || !results[0].Decision.Allowed() {
+			t.Errorf("the first got %+v", results[0])
+		}
+		wantErr(t, results[1].Err, sayso.ErrMismatch)
+		wantErr(t, results[2].Err, sayso.ErrInvalid)
+		for i, waits := range []bool{false, true, true, true} { // 2 is a latecomer
+			if ps[i].still() != waits {
+				t.Errorf("call %d waits: %v", i, !waits)
+			}
+		}
+		for name, try := range map[string]func() error{
+			"no group": func() error {
+				_, err := w.b.Inbox(dev).AnswerGroup(t.Context(), "", members, sayso.Answer{Effect: sayso.Deny})
+				return err
+			},
+			"no members": func() error {
+				_, err := w.b.Inbox(dev).AnswerGroup(t.Context(), "g1", nil, sayso.Answer{Effect: sayso.Deny})
+				return err
+			},
+			"an edit": func() error {
+				_, err := w.b.Inbox(dev).AnswerGroup(t.Context(), "g1", members, sayso.Answer{Effect: sayso.Allow, Args: sayso.Args(`{}`)})
+				return err
+			},
+		} {
+			if err := try(); !errors.Is(err, sayso.ErrInvalid) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}

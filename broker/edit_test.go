@@ -1,0 +1,153 @@
+package broker_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+)
+
+const dryRun = `{"command":"git push --dry-run"}`
+
+// noForce is a policy that asks about everything and denies --force.
+func noForce() *rules {
+	return &rules{version: "v1", judge: func(c sayso.Call) sayso.Verdict {
+		if strings.Contains(string(c.Args), "--force") {
+			return ruled(rule(sayso.Ask), rule(sayso.Deny))
+		}
+		return ruled(rule(sayso.Ask))
+	}}
+}
+
+func editable(a sayso.Admission) sayso.Admission {
+	a.CanEdit = true
+	return a
+}
+
+func edited(r sayso.Request, args string) sayso.Answer {
+	a := answer(r, sayso.Allow)
+	a.Args = sayso.Args(args)
+	return a
+}
+
+func digest(t *testing.T, c sayso.Call) sayso.Digest {
+	t.Helper()
+	d, err := c.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func withArgs(c sayso.Call, args string) sayso.Call {
+	c.Args = sayso.Args(args)
+	return c
+}
+
+func TestEdit_theEditedCallRuns(t *testing.T) {
+	bubble(t, noForce(), func(t *testing.T, w *world) {
+		p := w.ask(t.Context(), editable(push("c1")))
+		r := w.only()
+		if !r.CanEdit {
+			t.Error("editing is not offered")
+		}
+		if _, err := w.answer(dev, r.ID, edited(r, dryRun)); err != nil {
+			t.Fatal(err)
+		}
+		d, err := p.result()
+		original, want := push("c1").Call, digest(t, withArgs(push("c1").Call, dryRun))
+		if err != nil || !d.Allowed() || string(d.Args) != dryRun || d.Digest != want || d.Receipt.Digest != want {
+			t.Fatalf("got %+v, %v", d, err)
+		}
+		answered, resolved := w.last(sayso.EventAnswered), w.last(sayso.EventResolved)
+		for _, dig := range []string{r.Digest.String(), want.String()} {
+			if !strings.Contains(answered, dig) {
+				t.Errorf("answered does not name %s: %s", dig, answered)
+			}
+		}
+		if !strings.Contains(resolved, `"edited":"`+want.String()) {
+			t.Errorf("resolved does not name the edited call: %s", resolved)
+		}
+		g := w.b.Gate(agent)
+		wantErr(t, g.Redeem(t.Context(), d.Receipt, original), sayso.ErrMismatch)
+		wantErr(t, g.Redeem(t.Context(), sayso.Receipt{Request: r.ID, Digest: r.Digest}, original), sayso.ErrMismatch)
+		if err := g.Redeem(t.Context(), d.Receipt, withArgs(original, dryRun)); err != nil {
+			t.Errorf("the edited call: %v", err)
+		}
+	})
+}
+
+func TestEdit_policyDeniesIt(t *testing.T) {
+	bubble(t, noForce(), func(t *testing.T, w *world) {
+		p := w.ask(t.Context(), editable(push("c1")))
+		r := w.only()
+		d, err := w.answer(dev, r.ID, edited(r, `{"command":"git push --force"}`))
+		wantErr(t, err, sayso.ErrNotAllowed)
+		if d.Allowed() || !p.still() {
+			t.Errorf("got %+v", d)
+		}
+		w.lived(r.ID)
+	})
+}
+
+func TestEdit_theRetryOfTheOriginalReceivesIt(t *testing.T) {
+	bubble(t, noForce(), func(t *testing.T, w *world) {
+		_, err := w.admit(editable(patient("c1", time.Second)))
+		wantErr(t, err, sayso.ErrPending)
+		r := w.only()
+		if _, err := w.answer(dev, r.ID, edited(r, dryRun)); err != nil {
+			t.Fatal(err)
+		}
+		if d := w.allowed(editable(atOnce("c2"))); d.Request != r.ID || string(d.Args) != dryRun || !d.Redeemed {
+			t.Errorf("got %+v", d)
+		}
+	})
+}
+
+func TestEdit_whereTheHostCannot(t *testing.T) {
+	bubble(t, noForce(), func(t *testing.T, w *world) {
+		p := w.ask(t.Context(), push("c1"))
+		r := w.only()
+		if r.CanEdit {
+			t.Error("editing is offered")
+		}
+		_, err := w.answer(dev, r.ID, edited(r, dryRun))
+		wantErr(t, err, sayso.ErrInvalid)
+		if !p.still() {
+			t.Error("it was decided")
+		}
+	})
+	// The first asker could edit, the one that takes the request up cannot.
+	bubble(t, noForce(), func(t *testing.T, w *world) {
+		w.admit(editable(patient("c1", time.Second)))
+		r := w.only()
+		if _, err := w.answer(dev, r.ID, edited(r, dryRun)); err != nil {
+			t.Fatal(err)
+		}
+		d, err := w.admit(atOnce("c2"))
+		wantErr(t, err, sayso.ErrMismatch)
+		if d.Allowed() || d.Redeemed {
+			t.Errorf("the original would run on the approval of another: %+v", d)
+		}
+	})
+}
+
+func TestEdit_secretsStayHidden(t *testing.T) {
+	bubble(t, noForce(), func(t *testing.T, w *world) {
+		a := editable(push("c1"))
+		a.Call.Args = sayso.Args(`{"command":"deploy","token":"canary-old-value-1"}`)
+		p := w.ask(t.Context(), a)
+		r := w.only()
+		args := `{"command":"deploy","token":"canary-new-value-2"}`
+		ans := edited(r, args)
+		ans.Note = "was canary-old-value-1, is canary-new-value-2"
+		if _, err := w.answer(dev, r.ID, ans); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := p.result(); err != nil || string(d.Args) != args {
+			t.Errorf("the call gets %s, %v", d.Args, err)
+		}
+		w.hides(t, r.ID, "canary-old-value-1", "canary-new-value-2")
+	})
+}
