@@ -132,21 +132,30 @@ func configure(c *sqlite.Conn, option int32) {
 }
 
 // readers are the connections that read, opened when they are first needed.
+// Opening one takes as long as a few hundred reads, so the first reads of a
+// process borrow the connection of the writer while it has nothing to do: a
+// process that lives for a moment opens no other.
 type readers struct {
 	open   func() (*sqlite.Conn, error)
 	turns  chan struct{} // one for each connection that may be in use
+	writer *writer
 	mu     sync.Mutex
 	idle   []*sqlite.Conn
+	opened bool
+	lent   int // times that the writer's connection was borrowed
 	closed bool
 }
 
-const maxReaders = 4
+const (
+	maxReaders = 4
+	maxLent    = 32
+)
 
-func (r *readers) init(open func() (*sqlite.Conn, error)) {
-	r.open, r.turns = open, make(chan struct{}, maxReaders)
+func (r *readers) init(open func() (*sqlite.Conn, error), w *writer) {
+	r.open, r.turns, r.writer = open, make(chan struct{}, maxReaders), w
 }
 
-// take returns a connection, which must be given back.
+// take returns a connection for a short while. It must be given back.
 func (r *readers) take() (*sqlite.Conn, error) {
 	r.turns <- struct{}{}
 	r.mu.Lock()
@@ -161,6 +170,12 @@ func (r *readers) take() (*sqlite.Conn, error) {
 		r.mu.Unlock()
 		return c, nil
 	}
+	if !r.opened && r.lent < maxLent && r.writer.turn.TryLock() {
+		r.lent++
+		r.mu.Unlock()
+		return r.writer.conn, nil
+	}
+	r.opened = true
 	r.mu.Unlock()
 	c, err := r.open()
 	if err != nil {
@@ -172,17 +187,21 @@ func (r *readers) take() (*sqlite.Conn, error) {
 }
 
 func (r *readers) give(c *sqlite.Conn) {
+	defer func() { <-r.turns }()
+	if c == r.writer.conn {
+		r.writer.turn.Unlock()
+		return
+	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.closed {
 		_ = c.Close() // nothing was written on it
-	} else {
-		r.idle = append(r.idle, c)
+		return
 	}
-	r.mu.Unlock()
-	<-r.turns
+	r.idle = append(r.idle, c)
 }
 
-// close closes the connections, those in use when they are given back.
+// close closes the connections once those in use were given back.
 func (r *readers) close() {
 	r.mu.Lock()
 	r.closed = true
@@ -192,7 +211,7 @@ func (r *readers) close() {
 	for _, c := range idle {
 		_ = c.Close() // nothing was written on it
 	}
-	for range maxReaders { // wait for those in use
+	for range maxReaders {
 		r.turns <- struct{}{}
 	}
 	for range maxReaders {

@@ -87,8 +87,9 @@ func Open(ctx context.Context, path string, opts *Options) (*Log, error) {
 		_ = c.Close() // the error that matters is the first
 		return nil, fmt.Errorf("open the log %s: %w", path, err)
 	}
-	l.readers.init(l.connect)
 	l.writer = newWriter(l, c)
+	l.readers.init(l.connect, l.writer)
+	go l.writer.work()
 	return l, nil
 }
 

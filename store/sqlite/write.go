@@ -67,6 +67,7 @@ func (l *Log) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error) 
 // writer is the one goroutine of this process that writes to the database.
 type writer struct {
 	log   *Log
+	turn  sync.Mutex // who uses conn
 	conn  *sqlite.Conn
 	state ledger
 
@@ -85,9 +86,7 @@ type task struct {
 }
 
 func newWriter(l *Log, c *sqlite.Conn) *writer {
-	w := &writer{log: l, conn: c, more: make(chan struct{}, 1), ended: make(chan struct{})}
-	go w.work()
-	return w
+	return &writer{log: l, conn: c, more: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 func (w *writer) push(p *pending) error {
@@ -156,14 +155,20 @@ func (w *writer) work() {
 				}
 				break
 			}
-			for _, t := range tasks {
-				w.state.forget()
-				t.done <- t.do(w.conn)
-			}
-			if len(group) > 0 {
-				w.group(group)
-			}
+			w.round(group, tasks)
 		}
+	}
+}
+
+func (w *writer) round(group []*pending, tasks []*task) {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	for _, t := range tasks {
+		w.state.forget()
+		t.done <- t.do(w.conn)
+	}
+	if len(group) > 0 {
+		w.group(group)
 	}
 }
 
