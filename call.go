@@ -1,6 +1,7 @@
 package sayso
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -78,13 +79,17 @@ func ParseCall(text []byte) (Call, error) {
 	if err := jcs.Unmarshal(text, &c); err != nil {
 		return Call{}, fmt.Errorf("%w: call: %w", ErrInvalid, err)
 	}
-	if len(c.Args) == 0 {
-		return Call{}, fmt.Errorf("%w: call: args is missing; a call without arguments has {}", ErrInvalid)
+	if !bytes.HasPrefix(bytes.TrimLeft(c.Args, " \t\r\n"), []byte("{")) {
+		return Call{}, fmt.Errorf("%w: call: args must be an object; a call without arguments has {}", ErrInvalid)
 	}
-	return c, c.Validate()
+	if err := c.Validate(); err != nil {
+		return Call{}, err
+	}
+	return c, nil
 }
 
-// Validate reports whether the call can be judged at all.
+// Validate reports whether the members of the call besides its arguments are
+// what they must be; [Call.Digest] looks at those.
 func (c Call) Validate() error {
 	if c.Tool == "" {
 		return fmt.Errorf("%w: call: tool is missing", ErrInvalid)

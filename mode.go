@@ -28,11 +28,11 @@ func (m Mode) Apply(v Match) Effect {
 		return v.Effect.known()
 	}
 	switch {
-	case m == ModeStrict && v.Cause == CauseToolOptional && !v.Person:
+	case m == ModeStrict && v.Cause == CauseToolOptional && !v.personal():
 		return Allow
 	case m == ModeStrict:
 		return Deny
-	case m == ModeApproveAll && !v.Person && v.Cause != CauseNotUnderstood && v.Remember != RememberNever:
+	case m == ModeApproveAll && !v.personal():
 		return Allow
 	}
 	return Ask

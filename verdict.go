@@ -59,18 +59,25 @@ type Policy interface {
 	Version() string
 }
 
+// personal reports whether only a person may answer this ask, whatever the
+// mode.
+func (m Match) personal() bool {
+	return m.Person || m.Cause == CauseNotUnderstood || m.Remember == RememberNever
+}
+
 // Combine returns the strictest of the matches that spoke, the first of equal
-// ones, or otherwise if none did.
+// ones, or otherwise if none did. If any of the equal ones takes a person, so
+// does the result.
 func Combine(matches []Match, otherwise Match) Match {
 	if len(matches) == 0 {
 		return otherwise
 	}
 	m := matches[0]
 	for _, o := range matches[1:] {
-		if o.Effect < m.Effect {
-			o.Person = o.Person || (m.Person && m.Effect == o.Effect)
+		switch e := o.Effect.known(); {
+		case e < m.Effect.known():
 			m = o
-		} else if o.Effect == m.Effect && o.Person {
+		case e == m.Effect.known() && o.personal():
 			m.Person = true
 		}
 	}
