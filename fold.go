@@ -128,7 +128,7 @@ func (r *Request) requested(e *Event) error {
 		Content: s.Content, Fingerprint: s.Fingerprint, Ignores: s.Ignores, Covers: s.Covers, State: StateOpen,
 		CreatedAt: truncate(e.At.Wall), Requirement: p.Requirement, CanEdit: p.CanEdit, Erased: e.Content == nil,
 		Life: Life{
-			Asker: e.Actor, Holder: p.Holder, Created: e.At, After: Deadline{nanoseconds(p.DeadlineNS), p.ThenDeny},
+			Asker: e.Actor, Holder: p.Holder, Created: e.At, asked: e.At, After: Deadline{nanoseconds(p.DeadlineNS), p.ThenDeny},
 			Policy: p.Policy, Pins: p.Pins, CanPin: p.CanPin, private: c.Private, CallIDs: []string{e.CallID},
 		},
 	}
@@ -229,6 +229,13 @@ func (r *Request) decide(d Decision, e *Event) {
 }
 
 func (r *Request) parkedBy(e *Event) error {
+	var p Parked
+	if err := read(e, &p, nil); err != nil {
+		return err
+	}
+	if p.Cause == ParkedPatience {
+		r.Life.Polls = append(slices.Clip(r.Life.Polls), r.Life.asked)
+	}
 	r.Life.Holder = ""
 	r.Life.parked = true
 	if open(r) {
@@ -244,8 +251,7 @@ func (r *Request) taken(e *Event) error {
 	if err := read(e, &p, nil); err != nil {
 		return err
 	}
-	r.Life.Holder = p.Holder
-	r.Life.Takes = append(slices.Clip(r.Life.Takes), e.At)
+	r.Life.Holder, r.Life.asked = p.Holder, e.At
 	r.Life.CallIDs = append(slices.Clip(r.Life.CallIDs), p.CallID)
 	r.Life.parked = false
 	if open(r) {

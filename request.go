@@ -89,13 +89,14 @@ type Life struct {
 	Answers   []Given  // in order
 	Decided   Moment   // when it left the open states
 	Delivered Moment   // when the caller had the decision; zero if it has not
-	Takes     []Moment // each time it was taken up
+	Polls     []Moment // when each ask began that ended with the caller's patience
 	CallIDs   []string // all ids that the call came with
 	Redeemed  bool
 	Voided    string // why the approval is void; empty if it is not
 	Finished  bool
-	private   Args // of approval.requested; empty after erasure
-	parked    bool // nobody has had the decision since it was parked
+	private   Args   // of approval.requested; empty after erasure
+	asked     Moment // when it was asked for last
+	parked    bool   // nobody has had the decision since it was parked
 }
 
 // Given is one answer with who gave it and for which call.

@@ -45,10 +45,7 @@ type waiter struct {
 func (w *waiter) admit(ctx context.Context) (sayso.Decision, error) {
 	for range tries {
 		r, found, err := w.prior(ctx)
-		if err != nil {
-			return sayso.Decision{}, err
-		}
-		if !found {
+		if err == nil && !found {
 			r, err = w.open(ctx)
 		}
 		if err == nil {
@@ -190,13 +187,14 @@ func (w *waiter) take(ctx context.Context, r *sayso.Request) error {
 }
 
 // stormy reports whether an open request was asked for three times within the
-// last minute already: when it was opened, and each time it was taken up.
+// last minute, each time until the caller's patience ended: whoever asks once
+// more only polls. Callers that died do not count.
 func (w *waiter) stormy(r *sayso.Request) bool {
-	asked := append([]sayso.Moment{r.Life.Created}, r.Life.Takes...)
-	if !r.State.Open() || len(asked) < 3 {
+	n := len(r.Life.Polls)
+	if !r.State.Open() || n < 3 {
 		return false
 	}
-	third := asked[len(asked)-3]
+	third := r.Life.Polls[n-3]
 	ago, _ := sayso.Elapsed(third, w.o.Now(), third)
 	return ago < time.Minute
 }

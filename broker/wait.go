@@ -166,31 +166,31 @@ func (w *waiter) deliver(ctx context.Context, r sayso.Request, now, recorded say
 // commit that opened it.
 func (w *waiter) fresh(r *sayso.Request) bool { return w.opened == r.ID && r.Life.Len == w.openedLen }
 
-// spend redeems the approval for a caller that runs the call at once.
+// spend redeems the approval for a caller that runs the call at once. Of all
+// that try, one wins.
 func (w *waiter) spend(ctx context.Context, r sayso.Request) (sayso.Decision, error) {
-	err := w.one(ctx, &r, sayso.EventRedeemed, w.actor, sayso.Redeemed{Policy: r.Life.Policy})
-	if isConflict(err) {
-		// Somebody else moved the request on: of all that run, one wins.
-		if err := w.refresh(ctx, &r); err != nil {
-			return sayso.Decision{}, err
-		}
+	for range tries {
 		now, recorded, err := w.clock(ctx)
 		if err != nil {
-			return sayso.Decision{}, err
+			return refusal(r), err
 		}
 		if err := w.usable(ctx, &r, now, recorded); err != nil {
 			return refusal(r), err
 		}
 		err = w.one(ctx, &r, sayso.EventRedeemed, w.actor, sayso.Redeemed{Policy: r.Life.Policy})
-		if err != nil {
-			return refusal(r), fmt.Errorf("redeeming %s: %w", r.ID.Short(), err)
+		if err == nil {
+			d := *r.Decision
+			d.Redeemed = true
+			return d, nil
 		}
-	} else if err != nil {
-		return refusal(r), err
+		if !isConflict(err) {
+			return refusal(r), err
+		}
+		if err := w.refresh(ctx, &r); err != nil {
+			return refusal(r), err
+		}
 	}
-	d := *r.Decision
-	d.Redeemed = true
-	return d, nil
+	return refusal(r), errStorm
 }
 
 // refusal is a decision that denies and names its request.
