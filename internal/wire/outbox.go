@@ -15,7 +15,8 @@ type Outbox struct {
 	mu     sync.Mutex
 	chunks [][]byte
 	spare  [][]byte
-	frames int // waiting
+	frames int           // waiting
+	taken  chan struct{} // closed by the next Take; nil if nobody wants to know
 }
 
 // NewOutbox returns an empty Outbox, for messages of one frame or of several.
@@ -54,11 +55,18 @@ func (o *Outbox) emptyLocked() []byte {
 	return make([]byte, 0, 4096)
 }
 
-// Waiting is how many frames nobody has taken yet.
-func (o *Outbox) Waiting() int {
+// Room returns nil if fewer than most frames wait, else a channel that is
+// closed when some were taken.
+func (o *Outbox) Room(most int) <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.frames
+	if o.frames < most {
+		return nil
+	}
+	if o.taken == nil {
+		o.taken = make(chan struct{})
+	}
+	return o.taken
 }
 
 // Take returns the messages to write now. Once written they go to [Outbox.Done].
@@ -67,6 +75,10 @@ func (o *Outbox) Take() [][]byte {
 	defer o.mu.Unlock()
 	chunks := o.chunks
 	o.chunks, o.frames = nil, 0
+	if o.taken != nil {
+		close(o.taken)
+		o.taken = nil
+	}
 	return chunks
 }
 

@@ -93,8 +93,8 @@ var table = []row{
 	{CodeForbidden, http.StatusForbidden, ErrForbidden, sayso.ErrNotAllowed, false, "refused: wrong host, origin or site"},
 	{CodeMethod, http.StatusMethodNotAllowed, ErrMethod, sayso.ErrInvalid, false, "method not allowed"},
 	{CodeSkew, http.StatusBadRequest, ErrSkew, sayso.ErrUnavailable, true, "the releases of client and server are too far apart"},
-	{CodeNotAllowed, http.StatusForbidden, sayso.ErrNotAllowed, nil, true, "not allowed"},
-	{CodeConflict, http.StatusConflict, sayso.ErrConflict, nil, true, "conflict"},
+	{CodeNotAllowed, http.StatusForbidden, sayso.ErrNotAllowed, nil, false, "not allowed: this principal may not do that"},
+	{CodeConflict, http.StatusConflict, sayso.ErrConflict, nil, false, "conflict: the call id was used for another call, or the id means several requests"},
 	{CodeUnavailable, http.StatusServiceUnavailable, sayso.ErrUnavailable, nil, false, "the answer could not be found out"},
 	{CodeInvalid, http.StatusUnprocessableEntity, sayso.ErrInvalid, nil, true, "invalid input"},
 }

@@ -1,0 +1,308 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/wire"
+)
+
+// errServed says that a route has written its answer itself.
+var errServed = errors.New("served")
+
+// errLeaving says that the server stops and the caller should come back.
+var errLeaving = errors.New("the server is stopping")
+
+// caller is who is served.
+type caller struct {
+	actor sayso.Actor
+	gate  sayso.Gate
+	inbox sayso.Inbox
+	token string
+}
+
+// exchange is one request and its answer.
+type exchange struct {
+	s      *Server
+	w      http.ResponseWriter
+	r      *http.Request
+	route  *route
+	values []string // in the path
+	as     *caller  // nil where no token is needed
+	status int
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := exchange{s: s, w: w, r: r}
+	start := time.Now()
+	harden(w.Header())
+	if s.o.Version != "" {
+		w.Header()[wire.VersionHeader] = []string{s.o.Version}
+	}
+	end := s.span(&x)
+	out, err := x.serve()
+	if err == errServed {
+		x.status = max(x.status, http.StatusOK)
+	} else {
+		x.reply(out, err)
+	}
+	end(x.status)
+	s.metrics.served(x.route, x.status, time.Since(start))
+}
+
+// serve finds the route, refuses who may not use it, and runs it.
+func (x *exchange) serve() (any, error) {
+	n, values := x.s.routes.find(x.r.URL.EscapedPath(), make([]string, 0, 2))
+	page := n == nil && x.s.o.Page != nil && !api(x.r.URL.Path)
+	if err := x.s.guard.check(x.r, page); err != nil {
+		return nil, err
+	}
+	if page {
+		return nil, x.page()
+	}
+	if x.r.Method == http.MethodOptions {
+		return nil, wire.ErrMethod
+	}
+	if n != nil {
+		x.route, x.values = n.method(x.r.Method), values
+	}
+	if err := x.enter(n); err != nil {
+		return nil, err
+	}
+	if err := x.checkBody(); err != nil {
+		return nil, err
+	}
+	return x.route.serve(x.s, x)
+}
+
+// api reports whether a path is one that a page never has.
+func api(path string) bool { return path == "/v1" || strings.HasPrefix(path, "/v1/") }
+
+// page hands the request to the page.
+func (x *exchange) page() error {
+	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
+		return wire.ErrMethod
+	}
+	h := x.w.Header()
+	h["Content-Security-Policy"] = pagePolicy
+	x.s.o.Page.ServeHTTP(x.w, x.r)
+	return errServed
+}
+
+// enter lets in who may use the route. Who shows no token learns nothing, not
+// even whether there is such a route.
+func (x *exchange) enter(n *node) error {
+	open := x.route != nil && (x.route.who&anyone != 0 || (x.route.who&local != 0 && overLoopback(x.r)))
+	if !open || x.r.Header["Authorization"] != nil {
+		if err := x.authenticate(); err != nil {
+			return err
+		}
+	}
+	if err := wire.CheckVersions(x.s.o.Version, x.r.Header.Get(wire.VersionHeader)); err != nil {
+		return err
+	}
+	switch {
+	case n == nil:
+		return sayso.ErrNotFound
+	case x.route == nil:
+		x.w.Header().Set("Allow", n.allow())
+		return wire.ErrMethod
+	case open || x.route.who&local != 0:
+		return nil
+	case !x.route.who.may(x.as.actor.Kind):
+		return sayso.ErrNotAllowed
+	}
+	return nil
+}
+
+// channelHeader says that an answering program found itself under an agent.
+// It can only ever take rights away.
+const channelHeader = "Sayso-Channel"
+
+func (x *exchange) authenticate() error {
+	secret, err := token(x.r)
+	if err != nil {
+		return err
+	}
+	actor, err := x.s.o.Authenticate(secret)
+	if err != nil || kinds[actor.Kind] == 0 || actor.Principal == "" {
+		return wire.ErrUnauthenticated
+	}
+	if actor.Channel == "" {
+		actor.Channel = "http"
+		if overSocket(x.r) {
+			actor.Channel = "socket"
+		}
+	}
+	if given := x.r.Header[channelHeader]; given != nil {
+		actor.Channel = "agent-process"
+	}
+	gate, inbox := x.s.door(actor)
+	x.as = &caller{actor, gate, inbox, secret}
+	return nil
+}
+
+// checkBody refuses bodies that are no JSON, too long, or where none belongs.
+func (x *exchange) checkBody() error {
+	if x.route.in == nil {
+		if x.r.ContentLength != 0 {
+			return wire.ErrNotJSON
+		}
+		return nil
+	}
+	if !isJSON(x.r) || x.r.Header["Content-Encoding"] != nil {
+		return wire.ErrNotJSON
+	}
+	if x.r.ContentLength > x.limit() {
+		return wire.ErrTooLarge
+	}
+	return nil
+}
+
+func (x *exchange) limit() int64 {
+	if x.route.limit == 0 {
+		return small
+	}
+	return x.route.limit
+}
+
+// buffers are reused for bodies: what is decoded shares no memory with them.
+var buffers = sync.Pool{New: func() any { return new(wire.Message) }}
+
+// bodyTime is how long a body may take to arrive.
+const bodyTime = 30 * time.Second
+
+// read decodes the body, strictly.
+func (x *exchange) read(into any) error {
+	m := buffers.Get().(*wire.Message)
+	defer buffers.Put(m)
+	rc := http.NewResponseController(x.w)
+	timed := rc.SetReadDeadline(time.Now().Add(bodyTime)) == nil
+	err := m.Read(io.LimitReader(x.r.Body, x.limit()+1))
+	if timed {
+		_ = rc.SetReadDeadline(time.Time{}) // it could be set a moment ago
+	}
+	if err != nil {
+		return fmt.Errorf("%w: the body ended early", sayso.ErrInvalid)
+	}
+	if int64(len(m.Bytes())) > x.limit() {
+		return wire.ErrTooLarge
+	}
+	return jcs.Unmarshal(m.Bytes(), into)
+}
+
+// ctx is the context of the request, which ends when the client goes away.
+func (x *exchange) ctx() context.Context { return x.r.Context() }
+
+// id is the first value of the path, which must be a whole id.
+func (x *exchange) id() (sayso.ID, error) { return wholeID(x.values[0]) }
+
+func wholeID(s string) (sayso.ID, error) {
+	id, err := sayso.ParseID(s)
+	if err != nil {
+		return "", sayso.ErrNotFound // nothing has such an id
+	}
+	return id, nil
+}
+
+// reply writes the answer.
+func (x *exchange) reply(out any, err error) {
+	status, text := x.s.render(x.ctx(), x.name(), out, err)
+	h := x.w.Header()
+	switch {
+	case status == http.StatusNoContent:
+		x.status = status
+		x.w.WriteHeader(status)
+		return
+	case status >= 400:
+		h["Content-Type"] = problemType
+	default:
+		h["Content-Type"] = jsonType
+	}
+	if status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="sayso"`)
+	}
+	if errors.Is(err, errLeaving) {
+		h.Set("Retry-After", "1")
+	}
+	if status == http.StatusRequestEntityTooLarge {
+		h.Set("Connection", "close")
+	}
+	h["Content-Length"] = []string{strconv.Itoa(len(text))}
+	x.status = status
+	x.w.WriteHeader(status)
+	_, _ = x.w.Write(text) // whoever does not read it any more does not miss it
+}
+
+var (
+	problemType = []string{wire.ProblemJSON}
+	jsonType    = []string{wire.JSON}
+)
+
+// name is the route for logs and metrics.
+func (x *exchange) name() string {
+	if x.route == nil {
+		return "none"
+	}
+	return x.route.pattern
+}
+
+// render turns the result of an operation into a status and a body.
+func (s *Server) render(ctx context.Context, name string, out any, err error) (int, []byte) {
+	if err == nil && out == nil {
+		return http.StatusNoContent, nil
+	}
+	status := http.StatusOK
+	if err != nil {
+		p := s.problem(ctx, name, err)
+		status, out = p.Status, p
+		if p.Code == wire.CodePending {
+			out = wire.PendingOf(p)
+		}
+	}
+	text, err := jcs.Marshal(out)
+	if err != nil {
+		p := s.problem(ctx, name, err)
+		status = p.Status
+		text, _ = jcs.Marshal(p) // constants alone
+	}
+	return status, text
+}
+
+// problem is the error as the table has it. What the table does not know is
+// written to the log, and not to the caller.
+func (s *Server) problem(ctx context.Context, name string, err error) wire.Problem {
+	if errors.Is(err, errLeaving) || (ctx.Err() != nil && errors.Is(err, ctx.Err())) {
+		err = errors.Join(sayso.ErrUnavailable, err)
+	}
+	p, known := wire.ProblemOf(err)
+	var told *decidedError
+	if errors.As(err, &told) {
+		p.Decision = wire.Shown(&told.decision)
+	}
+	if !known {
+		s.log.ErrorContext(ctx, "internal error", "route", name, "error", err)
+	} else if p.Code == wire.CodeUnavailable && ctx.Err() == nil && !errors.Is(err, errLeaving) {
+		s.log.WarnContext(ctx, "unavailable", "route", name, "error", err)
+	}
+	return p
+}
+
+// decidedError is an error of the gate with the decision that came with it,
+// which names the ticket.
+type decidedError struct {
+	error
+	decision sayso.Decision
+}
+
+func (e *decidedError) Unwrap() error { return e.error }

@@ -1,0 +1,74 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// shareSize is how many operations that read much one principal may run at
+// once. Its others wait, so that they hold up nobody but itself.
+const shareSize = 16
+
+// shares keep one principal from taking all there is.
+type shares struct {
+	mu sync.Mutex
+	of map[string]*share
+}
+
+type share struct {
+	places chan struct{}
+	users  int
+}
+
+func newShares() *shares { return &shares{of: map[string]*share{}} }
+
+// enter waits for a place of the principal's; leave gives it back.
+func (s *shares) enter(ctx context.Context, principal string) (leave func(), err error) {
+	s.mu.Lock()
+	mine := s.of[principal]
+	if mine == nil {
+		mine = &share{places: make(chan struct{}, shareSize)}
+		s.of[principal] = mine
+	}
+	mine.users++
+	s.mu.Unlock()
+	select {
+	case mine.places <- struct{}{}:
+		return func() { <-mine.places; s.done(principal, mine) }, nil
+	case <-ctx.Done():
+		s.done(principal, mine)
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (s *shares) done(principal string, mine *share) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if mine.users--; mine.users == 0 {
+		delete(s.of, principal)
+	}
+}
+
+// limiter lets a number of things through in each period.
+type limiter struct {
+	most  int
+	every time.Duration
+
+	mu    sync.Mutex
+	since time.Time
+	seen  int
+}
+
+func newLimiter(most int, every time.Duration) *limiter { return &limiter{most: most, every: every} }
+
+// allow reports whether one more is let through now.
+func (l *limiter) allow(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.since) >= l.every {
+		l.since, l.seen = now, 0
+	}
+	l.seen++
+	return l.seen <= l.most
+}

@@ -1,0 +1,219 @@
+package server
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/wire"
+)
+
+// guard refuses requests that a browser was talked into making: for a host
+// that is not ours, from a page that is not ours.
+type guard struct {
+	hosts  map[string]bool // exact values of Host, in lower case
+	public string          // the host of the public address
+	scheme string          // of the public address
+	cross  *http.CrossOriginProtection
+}
+
+func newGuard(public string, hosts []string) (*guard, error) {
+	g := &guard{hosts: map[string]bool{}, cross: http.NewCrossOriginProtection()}
+	if public != "" {
+		u, err := url.Parse(public)
+		if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || strings.Trim(u.Path, "/") != "" {
+			return nil, fmt.Errorf("%w: the public address must be https://HOST without a path", sayso.ErrInvalid)
+		}
+		if u.Scheme == "http" && !loopbackName(u.Hostname()) {
+			return nil, fmt.Errorf("%w: the public address must be https", sayso.ErrInvalid)
+		}
+		g.public, g.scheme = strings.ToLower(u.Host), u.Scheme
+		g.hosts[g.public] = true
+		if u.Port() == "" {
+			g.hosts[g.public+":"+map[string]string{"https": "443", "http": "80"}[u.Scheme]] = true
+		}
+	}
+	for _, h := range hosts {
+		if h == "" || strings.ContainsAny(h, "/*@ ") {
+			return nil, fmt.Errorf("%w: an allowed host is a name or an address, with its port", sayso.ErrInvalid)
+		}
+		g.hosts[strings.ToLower(h)] = true
+	}
+	return g, nil
+}
+
+func loopbackName(host string) bool {
+	switch host {
+	case "localhost", "127.0.0.1", "::1":
+		return true
+	}
+	return false
+}
+
+// overSocket reports whether a request came over a Unix socket, which no
+// browser can be talked into using.
+func overSocket(r *http.Request) bool {
+	a, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ok && a.Network() == "unix"
+}
+
+// overLoopback reports whether the other end is on this machine.
+func overLoopback(r *http.Request) bool {
+	if overSocket(r) {
+		return true
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.IsLoopback()
+}
+
+// host reports whether the Host header is one of ours.
+func (g *guard) host(r *http.Request) bool {
+	if overSocket(r) {
+		return true
+	}
+	given := strings.ToLower(r.Host)
+	if g.hosts[given] {
+		return true
+	}
+	name, port, err := net.SplitHostPort(given)
+	if err != nil { // without a port
+		name, port = strings.TrimSuffix(strings.TrimPrefix(given, "["), "]"), "80"
+	}
+	return loopbackName(name) && port == localPort(r)
+}
+
+// localPort is the port that the request came to.
+func localPort(r *http.Request) string {
+	a, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return ""
+	}
+	_, port, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return ""
+	}
+	return port
+}
+
+// origin reports whether a request with an Origin comes from our own page: the
+// same scheme, host and port. Whatever sends none is no page, or asks its own
+// origin for something that changes nothing.
+func (g *guard) origin(r *http.Request) bool {
+	given, ok := r.Header["Origin"]
+	if !ok {
+		return true
+	}
+	if len(given) != 1 || r.Host == "" {
+		return false
+	}
+	host := strings.ToLower(r.Host)
+	scheme := "http"
+	if r.TLS != nil || (g.scheme == "https" && host == g.public) {
+		scheme = "https"
+	}
+	return given[0] == scheme+"://"+host
+}
+
+// site reports whether the browser says that it was our own page, or a person
+// at the address bar, who made the request. Pages may be linked to.
+func (g *guard) site(r *http.Request, page bool) bool {
+	given, ok := r.Header["Sec-Fetch-Site"]
+	if !ok {
+		return true
+	}
+	if len(given) != 1 {
+		return false
+	}
+	if given[0] == "same-origin" || given[0] == "none" {
+		return true
+	}
+	return page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// check refuses what is not for us.
+func (g *guard) check(r *http.Request, page bool) error {
+	if !g.host(r) || !g.origin(r) || !g.site(r, page) || g.cross.Check(r) != nil {
+		return wire.ErrForbidden
+	}
+	return nil
+}
+
+// token is the token that a request shows: one Authorization header or, for a
+// WebSocket of a browser, a subprotocol.
+func token(r *http.Request) (string, error) {
+	given := r.Header["Authorization"]
+	if len(given) == 0 {
+		return subprotocolToken(r)
+	}
+	scheme, secret, ok := strings.Cut(given[0], " ")
+	if len(given) != 1 || !ok || !strings.EqualFold(scheme, "Bearer") || !plainToken(secret) {
+		return "", wire.ErrUnauthenticated
+	}
+	return secret, nil
+}
+
+func plainToken(s string) bool {
+	return s != "" && len(s) <= 512 && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c >= 0x7f })
+}
+
+func subprotocolToken(r *http.Request) (string, error) {
+	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		return "", wire.ErrUnauthenticated
+	}
+	found := ""
+	for _, line := range r.Header["Sec-Websocket-Protocol"] {
+		for name := range strings.SplitSeq(line, ",") {
+			secret, ok := strings.CutPrefix(strings.TrimSpace(name), wire.TokenProtocol)
+			if ok && found != "" {
+				return "", wire.ErrUnauthenticated
+			}
+			if ok {
+				found = secret
+			}
+		}
+	}
+	if !plainToken(found) {
+		return "", wire.ErrUnauthenticated
+	}
+	return found, nil
+}
+
+// isJSON reports whether the content type says JSON and nothing else.
+func isJSON(r *http.Request) bool {
+	given := r.Header["Content-Type"]
+	if len(given) != 1 {
+		return false
+	}
+	if given[0] == wire.JSON {
+		return true
+	}
+	kind, param, _ := strings.Cut(given[0], ";")
+	return strings.EqualFold(strings.TrimSpace(kind), wire.JSON) && strings.EqualFold(strings.TrimSpace(param), "charset=utf-8")
+}
+
+// The headers of every answer. There are never any that let another origin in.
+var hardened = map[string][]string{
+	"X-Content-Type-Options":       {"nosniff"},
+	"Cache-Control":                {"no-store"},
+	"Content-Security-Policy":      {"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
+	"X-Frame-Options":              {"DENY"},
+	"Referrer-Policy":              {"no-referrer"},
+	"Cross-Origin-Resource-Policy": {"same-origin"},
+	"Cross-Origin-Opener-Policy":   {"same-origin"},
+}
+
+// pagePolicy lets our own page do what it needs and nothing more. A page may
+// set a stricter one.
+var pagePolicy = []string{"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types svelte-trusted-html sayso"}
+
+func harden(h http.Header) {
+	for name, values := range hardened {
+		h[name] = values
+	}
+}

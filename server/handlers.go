@@ -1,0 +1,218 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/wire"
+)
+
+// The functions of this file turn the path, the parameters and the body of a
+// request into an operation.
+
+func (s *Server) postAdmission(x *exchange) (any, error) {
+	var in wire.Admit
+	if err := x.read(&in); err != nil {
+		return nil, err
+	}
+	return s.admit(x.ctx(), x.as, &in)
+}
+
+func (s *Server) postPresentation(x *exchange) (any, error) {
+	in := wire.Present{Ticket: sayso.ID(x.values[0])}
+	if err := x.read(&in.Presentation); err != nil {
+		return nil, err
+	}
+	return s.present(x.ctx(), x.as, &in)
+}
+
+func (s *Server) postRedeem(x *exchange) (any, error) {
+	in := wire.Redeem{ID: sayso.ID(x.values[0])}
+	if err := x.read(&in.RedeemBody); err != nil {
+		return nil, err
+	}
+	return s.redeem(x.ctx(), x.as, &in)
+}
+
+func (s *Server) postOutcome(x *exchange) (any, error) {
+	in := wire.Outcome{ID: sayso.ID(x.values[0])}
+	if err := x.read(&in.OutcomeBody); err != nil {
+		return nil, err
+	}
+	return s.outcome(x.ctx(), x.as, &in)
+}
+
+func (s *Server) postCallOutcome(x *exchange) (any, error) {
+	in := wire.Outcome{Session: x.values[0], CallID: x.values[1]}
+	if err := x.read(&in.OutcomeBody); err != nil {
+		return nil, err
+	}
+	return s.outcome(x.ctx(), x.as, &in)
+}
+
+func (s *Server) postWithdraw(x *exchange) (any, error) {
+	in := wire.Withdraw{ID: sayso.ID(x.values[0])}
+	if err := x.read(&in.WithdrawBody); err != nil {
+		return nil, err
+	}
+	return s.withdraw(x.ctx(), x.as, &in)
+}
+
+func (s *Server) postBegin(x *exchange) (any, error) {
+	in := wire.Begin{Session: x.values[0]}
+	if err := x.read(&in.BeginBody); err != nil {
+		return nil, err
+	}
+	return s.begin(x.ctx(), x.as, &in)
+}
+
+func (s *Server) postEnd(x *exchange) (any, error) {
+	var none wire.Nothing
+	if err := x.read(&none); err != nil {
+		return nil, err
+	}
+	return s.end(x.ctx(), x.as, &wire.Begin{Session: x.values[0]})
+}
+
+// list answers a list of requests. Without a state it is of the open ones,
+// unless history is wanted.
+func (s *Server) list(x *exchange, session string, history bool) (any, error) {
+	p := wire.ParseParams(x.r.URL.RawQuery)
+	q := p.Query()
+	if err := p.Done(); err != nil {
+		return nil, err
+	}
+	if session != "" {
+		if len(q.Session) > 0 {
+			return nil, fmt.Errorf("%w: the session is in the path already", sayso.ErrInvalid)
+		}
+		q.Session = []string{session}
+	}
+	if len(q.State) == 0 && !history {
+		q.State = []wire.QueryState{"open"}
+	}
+	return s.requests(x.ctx(), x.as, &q)
+}
+
+func (s *Server) getRequests(x *exchange) (any, error) { return s.list(x, "", false) }
+func (s *Server) getHistory(x *exchange) (any, error)  { return s.list(x, "", true) }
+func (s *Server) getSessionRequests(x *exchange) (any, error) {
+	return s.list(x, x.values[0], false)
+}
+
+// plain answers a GET whose address has no parameters.
+func plain[In any](x *exchange, in *In, f func(context.Context, *caller, *In) (any, error)) (any, error) {
+	if err := wire.ParseParams(x.r.URL.RawQuery).Done(); err != nil {
+		return nil, err
+	}
+	return f(x.ctx(), x.as, in)
+}
+
+func (s *Server) getRequest(x *exchange) (any, error) {
+	return plain(x, &wire.ByID{ID: x.values[0]}, s.request)
+}
+
+func (s *Server) getContent(x *exchange) (any, error) {
+	return plain(x, &wire.ByID{ID: x.values[0]}, s.content)
+}
+
+func (s *Server) getLife(x *exchange) (any, error) {
+	return plain(x, &wire.ByID{ID: x.values[0]}, s.life)
+}
+
+func (s *Server) getHead(x *exchange) (any, error) { return plain(x, &wire.Nothing{}, s.head) }
+
+func (s *Server) getCall(x *exchange) (any, error) {
+	return plain(x, &wire.ByCall{Session: x.values[0], CallID: x.values[1]}, s.call)
+}
+
+func (s *Server) postAnswer(x *exchange) (any, error) {
+	in := wire.Answer{ID: sayso.ID(x.values[0])}
+	if err := x.read(&in.AnswerBody); err != nil {
+		return nil, err
+	}
+	return s.answer(x.ctx(), x.as, &in)
+}
+
+func (s *Server) postCallAnswer(x *exchange) (any, error) {
+	var in wire.Answer
+	if err := x.read(&in.AnswerBody); err != nil {
+		return nil, err
+	}
+	if _, err := in.Answer(); err != nil {
+		return nil, err
+	}
+	found, err := s.call(x.ctx(), x.as, &wire.ByCall{Session: x.values[0], CallID: x.values[1]})
+	if err != nil {
+		return nil, err
+	}
+	in.ID = found.(*sayso.Request).ID
+	return s.answer(x.ctx(), x.as, &in)
+}
+
+func (s *Server) postGroup(x *exchange) (any, error) {
+	in := wire.Group{Group: x.values[0]}
+	if err := x.read(&in.GroupBody); err != nil {
+		return nil, err
+	}
+	return s.group(x.ctx(), x.as, &in)
+}
+
+func (s *Server) getGrants(x *exchange) (any, error) {
+	p := wire.ParseParams(x.r.URL.RawQuery)
+	in := wire.Grants{Session: p.One("session"), All: p.Bool("all")}
+	if err := p.Done(); err != nil {
+		return nil, err
+	}
+	return s.grants(x.ctx(), x.as, &in)
+}
+
+func (s *Server) deleteGrant(x *exchange) (any, error) {
+	return plain(x, &wire.ByID{ID: x.values[0]}, s.revoke)
+}
+
+func (s *Server) getPolicies(x *exchange) (any, error) {
+	return plain(x, &wire.SessionOnly{Session: x.values[0]}, s.policies)
+}
+
+func (s *Server) putPolicies(x *exchange) (any, error) {
+	in := wire.Policies{Session: x.values[0]}
+	if err := x.read(&in.PoliciesBody); err != nil {
+		return nil, err
+	}
+	return s.setPolicies(x.ctx(), x.as, &in)
+}
+
+func (s *Server) getMode(x *exchange) (any, error) {
+	p := wire.ParseParams(x.r.URL.RawQuery)
+	in := wire.SessionOnly{Session: p.One("session")}
+	if err := p.Done(); err != nil {
+		return nil, err
+	}
+	return s.mode(x.ctx(), x.as, &in)
+}
+
+func (s *Server) putMode(x *exchange) (any, error) {
+	var in wire.Mode
+	if err := x.read(&in); err != nil {
+		return nil, err
+	}
+	return s.setMode(x.ctx(), x.as, &in)
+}
+
+func (s *Server) postCheck(x *exchange) (any, error) {
+	var in wire.Check
+	if err := x.read(&in); err != nil {
+		return nil, err
+	}
+	return s.check(x.ctx(), x.as, &in)
+}
+
+// sorted is a sorted copy.
+func sorted(list []int) []int {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return slices.Compact(list)
+}

@@ -1,0 +1,99 @@
+package server
+
+import (
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// openRequestsName is the metric that only people with a token see.
+const openRequestsName = "sayso_open_requests"
+
+// metrics are what /metrics shows. Labels are words of ours alone, never ids,
+// paths or commands.
+type metrics struct {
+	registry *prometheus.Registry
+
+	response    *prometheus.HistogramVec // by effect
+	decisions   *prometheus.CounterVec   // by source, effect and cause
+	calls       prometheus.Counter
+	prompts     prometheus.Counter
+	recovered   prometheus.Counter
+	interrupted prometheus.Counter
+	unanswered  *prometheus.CounterVec // by state
+	delivery    prometheus.Histogram
+	openList    prometheus.Histogram
+	http        *prometheus.HistogramVec // by route and class of status
+
+	board *board
+}
+
+// Bounds of buckets, in seconds.
+var (
+	quick   = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5}
+	patient = []float64{.01, .1, .5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400}
+)
+
+func newMetrics(more []prometheus.Collector) (*metrics, error) {
+	m := &metrics{
+		registry:    prometheus.NewRegistry(),
+		response:    histograms("sayso_approval_response_seconds", "Time from a request to the answer of a person.", patient, "effect"),
+		decisions:   counters("sayso_decisions_total", "Decisions, by what they came from.", "source", "effect", "cause"),
+		calls:       counter("sayso_calls_total", "Calls at the gate."),
+		prompts:     counter("sayso_prompts_total", "Calls that people were asked about."),
+		recovered:   counter("sayso_recovered_total", "Interrupted requests that were taken up again."),
+		interrupted: counter("sayso_interrupted_total", "Requests whose caller went away or died."),
+		unanswered:  counters("sayso_unanswered_total", "Requests that ended without an answer.", "state"),
+		delivery:    histogram("sayso_event_delivery_seconds", "Time from an event to its being written to a follower.", quick),
+		openList:    histogram("sayso_open_list_seconds", "Time to list open requests.", quick),
+		http:        histograms("sayso_http_request_seconds", "Time of HTTP requests, waiting for people included.", append(quick, patient[7:]...), "route", "status"),
+		board:       newBoard(),
+	}
+	prompted := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "sayso_prompts_per_100_calls", Help: "Of 100 calls, how many people were asked about.",
+	}, m.board.promptRate)
+	var errs []error
+	for _, c := range append([]prometheus.Collector{
+		m.response, m.decisions, m.calls, m.prompts, m.recovered, m.interrupted, m.unanswered, m.delivery,
+		m.openList, m.http, m.board, prompted, collectors.NewGoCollector(),
+	}, more...) {
+		errs = append(errs, m.registry.Register(c))
+	}
+	return m, errors.Join(errs...)
+}
+
+func counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+}
+
+func counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func histogram(name, help string, buckets []float64) prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
+}
+
+func histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+var classes = [...]string{"other", "1xx", "2xx", "3xx", "4xx", "5xx"}
+
+// served notes one HTTP request.
+func (m *metrics) served(r *route, status int, took time.Duration) {
+	if r == nil {
+		m.http.WithLabelValues("none", classes[status/100%len(classes)]).Observe(took.Seconds())
+		return
+	}
+	m.http.WithLabelValues(r.pattern, classes[status/100%len(classes)]).Observe(took.Seconds())
+}
+
+// delivered notes that a new event reached a follower.
+func (m *metrics) delivered(e *sayso.Event) {
+	m.delivery.Observe(max(time.Since(e.At.Wall), 0).Seconds())
+}

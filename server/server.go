@@ -1,0 +1,193 @@
+// Package server puts a [sayso.Gate] and a [sayso.Inbox] on the network: HTTP,
+// server-sent events and a WebSocket, as /openapi.json describes them.
+//
+// Every route and every upgrade passes the same guard before anything else:
+// the host must be one of ours, a browser must come from our own page, bodies
+// must be JSON, and the caller must show a token. Cookies never authorise. A
+// [Server] answers a principal with what the Gate and the Inbox of that
+// principal answer; it keeps no state of requests of its own, but for
+// admissions that wait a minute for their presentation.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/wire"
+)
+
+// TokenInfo is what is known of a token.
+type TokenInfo = wire.TokenInfo
+
+// NewToken is what an admin wants a token to be.
+type NewToken = wire.NewToken
+
+// PolicyInfo says which policy is in force.
+type PolicyInfo = wire.PolicyInfo
+
+// Tokens is where tokens are kept. Errors are those of package sayso.
+type Tokens interface {
+	// List returns all tokens, without their secrets.
+	List(ctx context.Context) ([]TokenInfo, error)
+	// Create makes a token and returns its secret, which is shown once.
+	Create(ctx context.Context, want NewToken) (secret string, made TokenInfo, err error)
+	// Revoke ends a token.
+	Revoke(ctx context.Context, id string) error
+}
+
+// Options are what a server may be told. Authenticate is required.
+type Options struct {
+	// Authenticate returns who shows a token. An error means that nobody does.
+	// It is called for each request.
+	Authenticate func(token string) (sayso.Actor, error)
+	// Login changes a code that is good once into a token, and Logout ends the
+	// caller's own. Without them the routes are not there.
+	Login  func(code string) (token string, err error)
+	Logout func(token string) error
+	// Tokens serves the admin's routes; nil for none.
+	Tokens Tokens
+	// Policy says which policy is in force; nil for no such route.
+	Policy func() PolicyInfo
+	// PublicURL is the address people type when it is not loopback, behind TLS.
+	PublicURL string
+	// AllowedHosts are further values of the Host header, with their port if
+	// they have one.
+	AllowedHosts []string
+	// Page serves what is no route, to browsers; nil for nothing.
+	Page http.Handler
+	// Logger gets one line for each request that people were asked about and
+	// each decision, and errors; nil for none.
+	Logger *slog.Logger
+	// Version is the release of this program; empty for one that is no release.
+	Version string
+	// Collectors are further metrics for /metrics.
+	Collectors []prometheus.Collector
+	// Tracer makes a span of each request; nil for none.
+	Tracer trace.Tracer
+	// Heartbeat is how often quiet streams say that they live, and tokens of
+	// long connections are looked at again; zero for 15 seconds.
+	Heartbeat time.Duration
+	// Stall is how long a reader may take nothing before its connection is
+	// closed; zero for 10 seconds.
+	Stall time.Duration
+	// MaxOperations is how many operations one WebSocket may have under way;
+	// zero for 131072.
+	MaxOperations int
+}
+
+// Server is an [http.Handler].
+type Server struct {
+	o       Options
+	door    func(sayso.Actor) (sayso.Gate, sayso.Inbox)
+	routes  *node
+	guard   *guard
+	wanted  *reservations
+	shares  *shares
+	metrics *metrics
+	logins  *limiter
+	log     *slog.Logger
+
+	leaving context.Context // ends when the server stops
+	leave   context.CancelCauseFunc
+}
+
+// New returns a server for what is behind door, which returns the Gate and the
+// Inbox of a principal.
+func New(door func(sayso.Actor) (sayso.Gate, sayso.Inbox), opts *Options) (*Server, error) {
+	if door == nil || opts == nil || opts.Authenticate == nil {
+		return nil, fmt.Errorf("%w: a server needs a door and a way to authenticate", sayso.ErrInvalid)
+	}
+	o := *opts
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	setDefault(&o.Heartbeat, 15*time.Second)
+	setDefault(&o.Stall, 10*time.Second)
+	setDefault(&o.MaxOperations, 1<<17)
+	g, err := newGuard(o.PublicURL, o.AllowedHosts)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		o: o, door: door, guard: g, wanted: newReservations(), shares: newShares(), log: o.Logger,
+		logins: newLimiter(20, time.Minute),
+	}
+	s.leaving, s.leave = context.WithCancelCause(context.Background())
+	if s.metrics, err = newMetrics(o.Collectors); err != nil {
+		return nil, err
+	}
+	s.routes = plant(s.available())
+	return s, nil
+}
+
+func setDefault[T comparable](v *T, otherwise T) {
+	var zero T
+	if *v == zero {
+		*v = otherwise
+	}
+}
+
+// available is the routes that these options offer.
+func (s *Server) available() []route {
+	var offered []route
+	for _, r := range allRoutes() {
+		if r.needs == nil || r.needs(&s.o) {
+			offered = append(offered, r)
+		}
+	}
+	return offered
+}
+
+// Serve answers on the listeners until ctx ends, then lets short requests
+// finish and tells long ones to come back. It also follows the log for the
+// metrics and the log lines. It returns nil when it was asked to stop.
+func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
+	base, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	h := s.HTTP()
+	h.BaseContext = func(net.Listener) context.Context { return base }
+	failed := make(chan error, len(listeners))
+	for _, l := range listeners {
+		go func() { failed <- h.Serve(l) }()
+	}
+	watching, unwatch := context.WithCancel(ctx)
+	defer unwatch()
+	watched := make(chan struct{})
+	go func() { defer close(watched); s.Observe(watching) }()
+	defer func() { unwatch(); <-watched }()
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	s.leave(errLeaving)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if down := h.Shutdown(grace); down != nil {
+		down = h.Close()
+		if err == nil {
+			err = down
+		}
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// HTTP is an [http.Server] with the limits that these routes want.
+func (s *Server) HTTP() *http.Server {
+	return &http.Server{
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 3 * time.Minute, MaxHeaderBytes: 32 << 10,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+}

@@ -1,0 +1,367 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/wire"
+)
+
+// operation is what a frame may ask for.
+type operation struct {
+	who who
+	run func(*Server, context.Context, *caller, []byte) (any, error)
+	// holds says that it waits for people, and can be cancelled.
+	holds bool
+}
+
+// bind makes an operation of a method that a route shares.
+func bind[In any](w who, f func(*Server, context.Context, *caller, *In) (any, error)) operation {
+	return operation{who: w, run: func(s *Server, ctx context.Context, c *caller, body []byte) (any, error) {
+		var in In
+		if len(body) > 0 {
+			if err := jcs.Unmarshal(body, &in); err != nil {
+				return nil, err
+			}
+		}
+		return f(s, ctx, c, &in)
+	}}
+}
+
+func (o operation) holding() operation {
+	o.holds = true
+	return o
+}
+
+// operations are the frames that are answered once. They mirror the routes.
+var operations = map[string]operation{
+	wire.OpAdmit:        bind(askers, (*Server).admit).holding(),
+	wire.OpPresentation: bind(askers, (*Server).present).holding(),
+	wire.OpRedeem:       bind(askers, (*Server).redeem),
+	wire.OpOutcome:      bind(askers, (*Server).outcome),
+	wire.OpWithdraw:     bind(askers, (*Server).withdraw),
+	wire.OpBegin:        bind(askers, (*Server).begin),
+	wire.OpEnd:          bind(askers, (*Server).end),
+	wire.OpRequests:     bind(everyone, (*Server).requests),
+	wire.OpRequest:      bind(everyone, (*Server).request),
+	wire.OpCall:         bind(everyone, (*Server).call),
+	wire.OpContent:      bind(deciders, (*Server).content),
+	wire.OpLife:         bind(lookers, (*Server).life),
+	wire.OpAnswer:       bind(deciders, (*Server).answer),
+	wire.OpGroup:        bind(deciders, (*Server).group),
+	wire.OpHead:         bind(everyone, (*Server).head),
+	wire.OpGrants:       bind(deciders, (*Server).grants),
+	wire.OpRevoke:       bind(deciders, (*Server).revoke),
+	wire.OpPolicies:     bind(deciders, (*Server).policies),
+	wire.OpSetPolicies:  bind(deciders, (*Server).setPolicies),
+	wire.OpMode:         bind(lookers, (*Server).mode),
+	wire.OpSetMode:      bind(deciders, (*Server).setMode),
+	wire.OpCheck:        bind(deciders, (*Server).check),
+}
+
+// socket upgrades to a WebSocket and serves it to its end.
+func (s *Server) socket(x *exchange) (any, error) {
+	if !strings.EqualFold(x.r.Header.Get("Upgrade"), "websocket") {
+		return nil, fmt.Errorf("%w: this route is for a WebSocket", sayso.ErrInvalid)
+	}
+	ws, err := websocket.Accept(x.w, x.r, &websocket.AcceptOptions{
+		Subprotocols: []string{wire.ProtocolBatch, wire.Protocol}, OriginPatterns: s.guard.origins(x.r),
+	})
+	if err != nil {
+		x.status = http.StatusBadRequest
+		return nil, errServed
+	}
+	x.status = http.StatusSwitchingProtocols
+	ws.SetReadLimit(wire.MaxMessage)
+	batch := ws.Subprotocol() == wire.ProtocolBatch
+	c := connection{s: s, as: x.as, ws: ws, batch: batch, out: wire.NewOutbox(batch), under: map[uint64]context.CancelFunc{}}
+	c.serve()
+	return nil, errServed
+}
+
+// origins are the pages that may upgrade, after the guard has looked at them.
+func (g *guard) origins(r *http.Request) []string { return []string{strings.ToLower(r.Host)} }
+
+// connection is one WebSocket.
+type connection struct {
+	s     *Server
+	as    *caller
+	ws    *websocket.Conn
+	batch bool
+	out   *wire.Outbox
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	work   sync.WaitGroup
+
+	mu    sync.Mutex
+	under map[uint64]context.CancelFunc // what is under way; nil for what cannot be cancelled
+}
+
+func (c *connection) serve() {
+	c.ctx, c.cancel = context.WithCancelCause(c.s.leaving)
+	closed := make(chan struct{})
+	context.AfterFunc(c.ctx, func() { defer close(closed); c.close() })
+	c.work.Go(c.write)
+	c.work.Go(c.beat)
+	c.cancel(c.read())
+	c.work.Wait()
+	<-closed
+}
+
+// close says goodbye, and why.
+func (c *connection) close() {
+	code, why := websocket.StatusNormalClosure, ""
+	switch cause := context.Cause(c.ctx); {
+	case errors.Is(cause, errLeaving):
+		code, why = websocket.StatusGoingAway, "the server is stopping"
+	case errors.Is(cause, errSlow):
+		code, why = wire.CloseSlow, "too slow: resume from the last event"
+	case errors.Is(cause, wire.ErrUnauthenticated):
+		code, why = wire.CloseRefused, "the token has ended"
+	case errors.Is(cause, errFrame):
+		code, why = websocket.StatusPolicyViolation, "a frame that cannot be read"
+	}
+	_ = c.ws.Close(code, why) // the other end may be gone
+}
+
+var (
+	errSlow  = errors.New("the reader is too slow")
+	errFrame = errors.New("a frame that cannot be read")
+)
+
+// read takes frames until the connection ends.
+func (c *connection) read() error {
+	var m wire.Message
+	for {
+		_, r, err := c.ws.Reader(context.Background())
+		if err == nil {
+			err = m.Read(r)
+		}
+		if err != nil {
+			return err
+		}
+		for part := range wire.Frames(m.Bytes(), c.batch) {
+			if err := c.frame(part); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// frame begins what one frame asks for.
+func (c *connection) frame(text []byte) error {
+	f, err := wire.ParseFrame(text)
+	if err != nil || f.Status != 0 {
+		return errFrame
+	}
+	switch f.Op {
+	case wire.OpCancel, wire.OpUnfollow:
+		return c.stop(f)
+	case wire.OpFollow:
+		return c.start(f, true, func(ctx context.Context) { c.follow(ctx, f) })
+	}
+	op, ok := operations[f.Op]
+	switch {
+	case !ok:
+		c.reply(f.ID, nil, fmt.Errorf("%w: an operation that nobody knows", sayso.ErrInvalid))
+		return nil
+	case !op.who.may(c.as.actor.Kind):
+		c.reply(f.ID, nil, sayso.ErrNotAllowed)
+		return nil
+	}
+	return c.start(f, op.holds, func(ctx context.Context) {
+		out, err := op.run(c.s, ctx, c.as, f.Body)
+		c.finish(f.ID)
+		c.reply(f.ID, out, err)
+	})
+}
+
+// start runs an operation beside the others. An id that is in use is an error
+// of the connection, for nobody could tell the answers apart.
+func (c *connection) start(f wire.Frame, cancels bool, run func(context.Context)) error {
+	ctx, cancel := context.WithCancel(c.ctx)
+	if err := c.claim(f.ID, cancel, cancels); err != nil {
+		cancel()
+		if err == errFrame {
+			return err
+		}
+		c.reply(f.ID, nil, err)
+		return nil
+	}
+	c.work.Go(func() {
+		defer cancel()
+		run(ctx)
+	})
+	return nil
+}
+
+// claim takes an id for an operation.
+func (c *connection) claim(id uint64, cancel context.CancelFunc, cancels bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, used := c.under[id]; used {
+		return errFrame
+	}
+	if len(c.under) >= c.s.o.MaxOperations {
+		return sayso.ErrTooMany
+	}
+	if !cancels {
+		cancel = nil
+	}
+	c.under[id] = cancel
+	return nil
+}
+
+// finish frees the id of an operation, before its answer is on its way.
+func (c *connection) finish(id uint64) {
+	c.mu.Lock()
+	delete(c.under, id)
+	c.mu.Unlock()
+}
+
+// stop ends an operation or a follow. One that has ended already is fine.
+func (c *connection) stop(f wire.Frame) error {
+	var t wire.Target
+	if err := jcs.Unmarshal(f.Body, &t); err != nil {
+		return errFrame
+	}
+	c.mu.Lock()
+	cancel := c.under[t.ID]
+	c.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+	return nil
+}
+
+func (c *connection) reply(id uint64, out any, err error) {
+	status, text := c.s.render(c.ctx, "/v1/ws", out, err)
+	c.out.Add(id, "", status, text)
+}
+
+// maxWaiting is how many frames may wait to be written before events have to.
+const maxWaiting = 4096
+
+// follow sends the events of a follow as frames. Answers never wait; events
+// do, until the reader has taken what there is.
+func (c *connection) follow(ctx context.Context, f wire.Frame) {
+	err := c.stream(ctx, f)
+	c.finish(f.ID)
+	if c.ctx.Err() == nil {
+		if ctx.Err() != nil {
+			err = nil // it was told to stop
+		}
+		c.reply(f.ID, nil, err)
+	}
+}
+
+func (c *connection) stream(ctx context.Context, f wire.Frame) error {
+	var in wire.Follow
+	if len(f.Body) > 0 {
+		if err := jcs.Unmarshal(f.Body, &in); err != nil {
+			return err
+		}
+	}
+	since, head, err := c.as.begin(ctx, &in)
+	if err != nil {
+		return err
+	}
+	c.out.Add(f.ID, wire.OpEvent, 0, nil) // the stream is open
+	for e, err := range c.as.inbox.Follow(ctx, since, in.Query()) {
+		if err != nil {
+			return err
+		}
+		text, err := publicText(&e)
+		if err != nil {
+			return err
+		}
+		if err := c.room(ctx); err != nil {
+			return err
+		}
+		c.out.Add(f.ID, wire.OpEvent, 0, text)
+		if e.Seq > head {
+			c.s.metrics.delivered(&e)
+		}
+	}
+	return errEnded
+}
+
+// room waits until there is room for an event. A reader that takes nothing for
+// too long loses the connection.
+func (c *connection) room(ctx context.Context) error {
+	var stall *time.Timer
+	for {
+		free := c.out.Room(maxWaiting)
+		if free == nil {
+			return nil
+		}
+		if stall == nil {
+			stall = time.NewTimer(c.s.o.Stall)
+			defer stall.Stop()
+		}
+		select {
+		case <-free:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-stall.C:
+			c.cancel(errSlow)
+			return errSlow
+		}
+	}
+}
+
+// write sends what was put into the outbox, many frames at a time.
+func (c *connection) write() {
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-c.out.Ready():
+		}
+		chunks := c.out.Take()
+		for _, b := range chunks {
+			ctx, cancel := context.WithTimeoutCause(context.Background(), c.s.o.Stall, errSlow)
+			err := c.ws.Write(ctx, websocket.MessageText, b)
+			cancel()
+			if err != nil {
+				c.cancel(errors.Join(context.Cause(ctx), err))
+				return
+			}
+		}
+		c.out.Done(chunks)
+	}
+}
+
+// beat sees to it that a dead connection and a token that ended are noticed.
+func (c *connection) beat() {
+	t := time.NewTicker(c.s.o.Heartbeat)
+	defer t.Stop()
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-t.C:
+		}
+		if err := c.s.stillGood(c.as); err != nil {
+			c.cancel(err)
+			return
+		}
+		ctx, cancel := context.WithTimeout(c.ctx, c.s.o.Heartbeat)
+		err := c.ws.Ping(ctx)
+		cancel()
+		if err != nil {
+			c.cancel(err)
+			return
+		}
+	}
+}
