@@ -1,0 +1,20 @@
+// Sayso-hook is the program that a host starts on every call of its agent. It
+// reads the host's JSON from standard input and answers in the host's own way;
+// whatever goes wrong, the call does not run. See package internal/hook.
+//
+//	sayso-hook claude-code
+package main
+
+import (
+	"os"
+
+	"github.com/sayso-dev/sayso/internal/hook"
+	"github.com/sayso-dev/sayso/internal/version"
+)
+
+func main() {
+	hook.Main(hook.Env{
+		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Exit: os.Exit, Version: version.Version,
+	})
+}

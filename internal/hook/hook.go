@@ -1,0 +1,259 @@
+// Package hook is the program that a host starts on every call of its agent:
+// JSON in, JSON out, and closed whatever happens.
+//
+// Everything that can go wrong before there is an answer ends in a denial with
+// words: input that cannot be read, a home that cannot be opened, a policy that
+// does not load, a database that is locked or full, a server that is gone, a
+// panic, time that runs out. The answer is written once, so that a crash leaves
+// either all of it or nothing, and nothing blocks.
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/agent/claudecode"
+	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/internal/home"
+	"github.com/sayso-dev/sayso/internal/local"
+	"github.com/sayso-dev/sayso/internal/notice"
+)
+
+const (
+	// hostTimeout is how long the host waits for the hook that asks, as `sayso
+	// init` sets it.
+	hostTimeout = time.Hour
+	// margin is how much sooner than the host we end.
+	margin = time.Minute
+	// recording is how long the hooks may take that only record.
+	recording = 4 * time.Second
+	// maxInput is the largest input that is read: a call with its frame.
+	maxInput = sayso.MaxCall + 1<<20
+)
+
+// Env is the world of one run.
+type Env struct {
+	Args    []string // behind the program's name: the host
+	Environ []string
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Exit    func(int)
+	Version string
+}
+
+// Main runs a hook and ends the process.
+func Main(env Env) {
+	debug.SetTraceback("none") // a crash exits with status 2, which blocks; its stack is nobody's business
+	e := &ending{env: env}
+	defer func() {
+		if p := recover(); p != nil {
+			e.end(unknown(fmt.Errorf("the hook crashed: %v", p)))
+		}
+	}()
+	if len(env.Args) == 0 || env.Args[0] != claudecode.Host {
+		e.end(unknown(fmt.Errorf("no host is called %q; type: sayso-hook %s", env.Args, claudecode.Host)))
+		return
+	}
+	e.end(claude(env, e))
+}
+
+// ending ends the process once, whoever is first: the answer or the watchdog.
+type ending struct {
+	env  Env
+	once sync.Once
+}
+
+func (e *ending) end(a claudecode.Answer) {
+	e.once.Do(func() {
+		if a.Stderr != "" {
+			_, _ = io.WriteString(e.env.Stderr, a.Stderr+"\n") // the exit status denies without it
+		}
+		if len(a.Stdout) > 0 {
+			if _, err := e.env.Stdout.Write(append(a.Stdout, '\n')); err != nil {
+				a.Exit = 2 // an allow that was not heard is none
+			}
+		}
+		e.env.Exit(a.Exit)
+	})
+}
+
+// watch ends the process with a denial if it has not ended by then.
+func (e *ending) watch(after time.Duration) {
+	time.AfterFunc(after, func() { e.end(unknown(errors.New("it took too long"))) })
+}
+
+// unknown is the denial for what could not be found out.
+func unknown(err error) claudecode.Answer {
+	return claudecode.Deny(sayso.Told(sayso.Decision{}, err))
+}
+
+// claude is one run of a hook of Claude Code.
+func claude(env Env, e *ending) claudecode.Answer {
+	e.watch(hostTimeout - margin/2)
+	text, err := io.ReadAll(io.LimitReader(env.Stdin, maxInput+1))
+	if err != nil {
+		return unknown(fmt.Errorf("reading the hook's input: %w", err))
+	}
+	if len(text) > maxInput {
+		return unknown(fmt.Errorf("%w: the call is larger than %d bytes", sayso.ErrInvalid, maxInput))
+	}
+	h, err := claudecode.Parse(text)
+	if err != nil {
+		return unknown(err)
+	}
+	if h.Event != claudecode.PreToolUse {
+		e.watch(recording)
+		_ = record(env, h) // these hooks tell; they never block
+		return claudecode.NoOpinion()
+	}
+	if h.OwnScreen {
+		return claudecode.NoOpinion()
+	}
+	d, off, err := admit(env, h)
+	if off {
+		return claudecode.NoOpinion()
+	}
+	return h.Reply(d, err)
+}
+
+// record appends what became of a call, or that a session began or ended.
+func record(env Env, h claudecode.Hook) error {
+	ctx, cancel := context.WithTimeout(context.Background(), recording)
+	defer cancel()
+	w, err := open(ctx, env, h)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	gate, err := w.Gate(ctx, actor())
+	if err != nil {
+		return err
+	}
+	switch h.Event {
+	case claudecode.SessionStart:
+		return gate.Begin(ctx, h.Session, claudecode.Host)
+	case claudecode.SessionEnd:
+		return gate.End(ctx, h.Session)
+	}
+	return gate.Report(ctx, h.Outcome)
+}
+
+// admit asks the gate. off says that calls go back to the host.
+func admit(env Env, h claudecode.Hook) (d sayso.Decision, off bool, err error) {
+	ctx, stop := attended(context.Background())
+	defer stop()
+	w, err := open(ctx, env, h)
+	if err != nil {
+		return d, false, err
+	}
+	defer w.Close()
+	if _, off, _ := w.paths.IsOff(time.Now()); off {
+		return d, true, nil
+	}
+	gate, err := w.Gate(ctx, actor())
+	if err != nil {
+		return d, false, err
+	}
+	d, err = gate.Admit(ctx, sayso.Admission{
+		Call: h.Call,
+		Facts: facts.Gather(ctx, h.Call, facts.Options{
+			Workspace: w.workspace, State: w.paths.Folders(), Home: w.person,
+		}),
+		Patience:  min(w.settings.Patience, hostTimeout-margin),
+		Immediate: true,
+		CanEdit:   true,
+	})
+	return d, false, err
+}
+
+// actor is who asks: the host's agent, which belongs to the person at this
+// machine.
+func actor() sayso.Actor {
+	return home.OwnActor(sayso.PrincipalAgent, claudecode.Host, "hook")
+}
+
+// world is what a hook works with.
+type world struct {
+	*local.Local
+	paths     home.Paths
+	settings  home.Settings
+	workspace string
+	person    string // their home folder
+	notices   notice.Notifier
+}
+
+// open finds the home of this machine and the gate in it.
+func open(ctx context.Context, env Env, h claudecode.Hook) (*world, error) {
+	settings, _, err := home.Load(env.Environ, nil)
+	if err != nil {
+		return nil, fmt.Errorf("reading the settings: %w", err)
+	}
+	w := &world{settings: settings}
+	getenv := lookup(env.Environ)
+	if w.paths, err = home.Find(getenv); err != nil {
+		return nil, err
+	}
+	w.workspace, w.person = getenv("CLAUDE_PROJECT_DIR"), getenv("HOME")
+	workspace := w.workspace
+	if workspace == "" {
+		workspace = h.Cwd
+	}
+	w.Local, err = local.Open(ctx, w.paths, local.Options{
+		Server: settings.Server, TokenFile: settings.TokenFile, Version: env.Version, Workspace: workspace,
+		Opened: w.opened,
+	})
+	return w, err
+}
+
+// opened tells people that somebody waits, when nobody is watching.
+func (w *world) opened(r sayso.Request) {
+	if w.settings.Notice == "on" && !notice.Watched(w.paths.Watchers()) {
+		w.notices.Tell(r)
+	}
+}
+
+func lookup(environ []string) func(string) string {
+	env := map[string]string{}
+	for _, kv := range environ {
+		for i := range kv {
+			if kv[i] == '=' {
+				env[kv[:i]] = kv[i+1:]
+				break
+			}
+		}
+	}
+	return func(name string) string { return env[name] }
+}
+
+// attended ends the context when the host tells us to stop, or is gone: a hook
+// that nobody listens to does not wait for people.
+func attended(ctx context.Context) (context.Context, func()) {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	ctx, cancel := context.WithCancelCause(ctx)
+	host := os.Getppid()
+	go func() { // ends with the context
+		tick := time.NewTicker(500 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if os.Getppid() != host {
+					cancel(errors.New("the host is gone"))
+				}
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil); stop() }
+}
