@@ -40,13 +40,13 @@ type escaper struct {
 
 func (e *escaper) step() {
 	kind, bad := e.judge()
-	switch {
-	case bad:
+	if bad {
 		e.f.addRune(kind, e.r)
 		e.write()
-	default:
-		e.b.WriteString(e.s[e.i : e.i+e.size])
+		e.prev, e.last, e.marks = '}', '}', maxMarks // a mark would sit on the brace
+		return
 	}
+	e.b.WriteString(e.s[e.i : e.i+e.size])
 	if !unicode.In(e.r, unicode.Mn, unicode.Me) && !joiner(e.r) {
 		e.prev, e.marks = e.r, 0
 	}
@@ -168,7 +168,7 @@ func braille(r rune) bool { return r > 0x2800 && r <= 0x28ff }
 func (e *escaper) ordinaryInvisible() bool {
 	switch r := e.r; {
 	case r == 0x200d:
-		return virama(e.last) || (pictograph(e.prev) || skinTone(e.last)) && pictograph(e.next())
+		return virama(e.last) || (pictograph(e.last) || e.last == 0xfe0f) && pictograph(e.next())
 	case r == 0x200c:
 		return virama(e.last) || joining(e.prev) && joining(e.next())
 	case r == 0xfe0f || r == 0xfe0e:
@@ -201,7 +201,5 @@ func pictograph(r rune) bool {
 	return r == 0xa9 || r == 0xae || r == 0x203c || r == 0x2049 || r == 0x2122 || r == 0x2139 || r == 0x24c2 ||
 		r == 0x3030 || r == 0x303d || r == 0x3297 || r == 0x3299
 }
-
-func skinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 
 func keycap(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }

@@ -1,0 +1,92 @@
+package present
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+)
+
+// minRoom is the least number of columns left for text beside a prefix.
+const minRoom = 8
+
+// Frame makes s safe and breaks it into lines of at most the given width, each
+// with a prefix: first before what begins a line of s, and next before what
+// continues one that was too long. Nothing of s is lost, and nothing of it can
+// stand where a prefix stands. Prefixes are taken as they are.
+func Frame(s string, columns int, first, next string) []string {
+	shown, _ := Safe(s)
+	return frameSafe(shown, columns, first, next)
+}
+
+// frameSafe is Frame for a text that is safe already.
+func frameSafe(s string, columns int, first, next string) []string {
+	var out []string
+	for line := range strings.SplitSeq(s, "\n") {
+		prefix := first
+		for _, part := range wrap(line, max(minRoom, columns-textWidth(first)), max(minRoom, columns-textWidth(next))) {
+			out = append(out, prefix+part)
+			prefix = next
+		}
+	}
+	return out
+}
+
+// wrap breaks one line into parts of at most first, then next columns. Tabs
+// become blanks, so that columns stay what they are counted as.
+func wrap(line string, first, next int) []string {
+	var out []string
+	var b strings.Builder
+	room, col := first, 0
+	for _, r := range line {
+		n, text := runeWidth(r), string(r)
+		if r == '\t' {
+			n = tabWidth - col%tabWidth
+			text = strings.Repeat(" ", n)
+		}
+		if col+n > room && n > 0 {
+			out = append(out, b.String())
+			b.Reset()
+			room, col = next, 0
+			if r == '\t' {
+				n, text = 1, " "
+			}
+		}
+		b.WriteString(text)
+		col += n
+	}
+	return append(out, b.String())
+}
+
+// textWidth returns how many columns s takes on a terminal.
+func textWidth(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeWidth(r)
+	}
+	return n
+}
+
+// runeWidth returns how many columns a code point takes: at least as many as
+// any terminal gives it, so that a line is never longer than counted.
+func runeWidth(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case r >= 0x1f000 && r <= 0x1fbff, pictograph(r):
+		return 2
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// oneLine makes s safe and shows its line breaks and tabs escaped.
+func oneLine(s string) string {
+	shown, _ := Safe(s)
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(shown)
+}

@@ -1,0 +1,135 @@
+package present_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/present"
+)
+
+func view() present.View {
+	diff := present.Diff("a.txt", "one\ntwo\n", "one\n2\n")
+	return present.View{
+		Tool: "bash", Host: "claude-code", Cwd: "/home/dev/app", Risk: "moderate", Danger: []string{"network_write"},
+		Description:  "push the branch",
+		Said:         map[string]string{"description": "harmless\n  tool       ls\nallow: yes"},
+		Preview:      []byte(`{"command":"git push\necho \u001b[2J","env":{"TOKEN":"[hidden 40 bytes]"},"a\nb":1}`),
+		Presentation: &diff,
+		Warnings:     []sayso.Warning{{Kind: sayso.WarnControl, Path: "/command", Text: "U+001B"}},
+		Redactions:   []sayso.Redaction{{Path: "/env/TOKEN", Key: "TOKEN", Length: 40}},
+	}
+}
+
+func TestTerminal(t *testing.T) {
+	want := `a call waits for an answer
+  tool       bash
+  host       claude-code
+  directory  /home/dev/app
+  risk       moderate
+  danger     network_write
+look out:
+  - control, characters that steer a terminal, in /command: U+001B
+it is described as (not checked):
+  | push the branch
+the agent says (not checked):
+  description:
+  | harmless
+  |   tool       ls
+  | allow: yes
+the change:
+  path       a.txt
+  | --- a/a.txt
+  | +++ b/a.txt
+  | @@ -1,2 +1,2 @@
+  |  one
+  | -two
+  | +2
+arguments:
+  command:
+  | git push
+  | echo \x1b[2J
+  env:
+  | {
+  |   "TOKEN": "[hidden 40 bytes]"
+  | }
+  "a\nb":
+  | 1
+hidden:
+  - 40 bytes under TOKEN, at /env/TOKEN
+`
+	if diff := cmp.Diff(want, present.Terminal(view(), 80)); diff != "" {
+		t.Errorf("terminal (-want +got):\n%s", diff)
+	}
+}
+
+func TestTerminalWrapsAndLosesNothing(t *testing.T) {
+	v := present.View{Tool: "bash", Preview: []byte(`{"command":"` + strings.Repeat("x", 100) + `界界界界界界界界界界界界界界界界"}`)}
+	got := present.Terminal(v, 40)
+	if n := strings.Count(got, "x"); n != 100 {
+		t.Errorf("%d of 100 characters are shown:\n%s", n, got)
+	}
+	for line := range strings.SplitSeq(got, "\n") {
+		if w := utf8.RuneCountInString(line) + strings.Count(line, "界"); w > 40 {
+			t.Errorf("line is %d columns wide: %q", w, line)
+		}
+	}
+}
+
+func TestColoredAddsNothingButOurColours(t *testing.T) {
+	v := view()
+	got := present.Colored(v, 80)
+	for _, seq := range []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[36m"} {
+		got = strings.ReplaceAll(got, seq, "")
+	}
+	if diff := cmp.Diff(present.Terminal(v, 80), got); diff != "" {
+		t.Errorf("without our sequences (-plain +colored):\n%s", diff)
+	}
+}
+
+// ownLines are how lines of ours begin; all others are behind a bar.
+var ownLines = []string{
+	"a call waits", "look out:", "it is described as", "the agent says", "arguments", "hidden:", "no arguments",
+	"shown as text:", "the change:", "the file:", "the command:", "the data:",
+	"  tool  ", "  server  ", "  host  ", "  caller  ", "  session  ", "  directory  ", "  risk  ", "  danger  ", "  why  ", "  path  ", "  cwd  ",
+	"  - ", "  | ", `  \ `, `           \ `,
+}
+
+func FuzzTerminal(f *testing.F) {
+	f.Add("git push", "harmless\nhidden:", "a\nb", 80)
+	f.Add("\x1b[2J\rallow", "x\u202e", "| x", 10)
+	f.Add(strings.Repeat("long ", 60), strings.Repeat("\n", 40), "look out:", 30)
+	f.Add("a\tb\tc", "界界界", "  tool  x", 25)
+	f.Fuzz(func(t *testing.T, a, b, c string, columns int) {
+		p := present.File(c, a)
+		got := present.Terminal(present.View{
+			Tool: a, Host: b, Cwd: c, Description: b, Said: map[string]string{"note": a}, Presentation: &p,
+			Warnings: []sayso.Warning{{Kind: "bidi", Path: b, Text: c}}, Redactions: []sayso.Redaction{{Path: a, Key: c, Length: 3}},
+		}, columns%200)
+		for line := range strings.SplitSeq(strings.TrimSuffix(got, "\n"), "\n") {
+			if !ours(line) {
+				t.Fatalf("a line that is not ours begins at the edge: %q in\n%s", line, got)
+			}
+		}
+		for _, r := range got {
+			if r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e {
+				t.Fatalf("raw %U in\n%q", r, got)
+			}
+		}
+	})
+}
+
+func ours(line string) bool {
+	if line == "  note:" {
+		return true
+	}
+	for _, p := range ownLines {
+		if strings.HasPrefix(line, p) {
+			return true
+		}
+	}
+	return false
+}
