@@ -130,7 +130,7 @@ func claude(env Env, e *ending) claudecode.Answer {
 func record(env Env, h claudecode.Hook) error {
 	ctx, cancel := context.WithTimeout(context.Background(), recording)
 	defer cancel()
-	w, err := open(ctx, env, h)
+	w, err := open(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func record(env Env, h claudecode.Hook) error {
 func admit(env Env, h claudecode.Hook) (d sayso.Decision, off bool, err error) {
 	ctx, stop := attended(context.Background())
 	defer stop()
-	w, err := open(ctx, env, h)
+	w, err := open(ctx, env)
 	if err != nil {
 		return d, false, err
 	}
@@ -193,7 +193,7 @@ type world struct {
 }
 
 // open finds the home of this machine and the gate in it.
-func open(ctx context.Context, env Env, h claudecode.Hook) (*world, error) {
+func open(ctx context.Context, env Env) (*world, error) {
 	settings, _, err := home.Load(env.Environ, nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading the settings: %w", err)
@@ -204,12 +204,8 @@ func open(ctx context.Context, env Env, h claudecode.Hook) (*world, error) {
 		return nil, err
 	}
 	w.workspace, w.person = getenv("CLAUDE_PROJECT_DIR"), getenv("HOME")
-	workspace := w.workspace
-	if workspace == "" {
-		workspace = h.Cwd
-	}
 	w.Local, err = local.Open(ctx, w.paths, local.Options{
-		Server: settings.Server, TokenFile: settings.TokenFile, Version: env.Version, Workspace: workspace,
+		Server: settings.Server, TokenFile: settings.TokenFile, Version: env.Version,
 		Opened: w.opened,
 	})
 	return w, err
