@@ -139,7 +139,9 @@ func now() sayso.Moment {
 
 // clock returns now and the newest moment that the log recorded, as far as this
 // process has seen it. The second counts only for ages across boots; see
-// sayso.Elapsed.
+// sayso.Elapsed. Whoever compares now with what stands in the log reads the log
+// first: what others append after the clock was read would seem to come from
+// the future, which is how a clock in doubt looks.
 func (b *Broker) clock(ctx context.Context) (now, recorded sayso.Moment, err error) {
 	b.mu.Lock()
 	recorded = b.recorded

@@ -39,24 +39,24 @@ func (in inbox) remember(batch *batch, r *sayso.Request, a sayso.Answer, version
 }
 
 // ended says why a grant may not be used any more; empty if it may.
-func (b *Broker) ended(g *sayso.Grant, now, recorded sayso.Moment) string {
+func (b *Broker) ended(ctx context.Context, g *sayso.Grant) (why string, err error) {
+	now, recorded, err := b.clock(ctx)
+	if err != nil {
+		return "", err
+	}
 	if why, ok := g.Live(now, recorded); !ok {
-		return why
+		return why, nil
 	}
 	if g.Policy != b.policy.Version() {
-		return "policy changed"
+		return "policy changed", nil
 	}
-	return ""
+	return "", nil
 }
 
 // Grants implements sayso.Inbox.
 func (in inbox) Grants(ctx context.Context, session string, all bool) ([]sayso.Grant, error) {
 	if !in.actor.Kind.Looks() {
 		return nil, fmt.Errorf("grants: %w", sayso.ErrNotAllowed)
-	}
-	now, recorded, err := in.clock(ctx)
-	if err != nil {
-		return nil, err
 	}
 	streams, err := in.log.Grants(ctx, sayso.Digest{}, session, all)
 	if err != nil {
@@ -66,11 +66,11 @@ func (in inbox) Grants(ctx context.Context, session string, all bool) ([]sayso.G
 	grants := []sayso.Grant{}
 	for _, stream := range streams {
 		g, err := in.grant(ctx, stream)
+		if err == nil && g.Ended == "" {
+			g.Ended, err = in.ended(ctx, &g)
+		}
 		if err != nil {
 			return nil, err
-		}
-		if g.Ended == "" {
-			g.Ended = in.ended(&g, now, recorded)
 		}
 		if see, err := sessions.see(ctx, g.SessionID); err != nil {
 			return nil, err

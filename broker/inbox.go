@@ -43,10 +43,6 @@ func (s *sight) request(ctx context.Context, session, asker string) (bool, error
 
 // Requests implements sayso.Inbox.
 func (in inbox) Requests(ctx context.Context, q sayso.RowQuery) ([]sayso.Request, error) {
-	now, recorded, err := in.clock(ctx)
-	if err != nil {
-		return nil, err
-	}
 	limit := q.Limit
 	if limit <= 0 {
 		limit = 100
@@ -56,7 +52,7 @@ func (in inbox) Requests(ctx context.Context, q sayso.RowQuery) ([]sayso.Request
 		if err != nil {
 			return nil, err
 		}
-		if r = r.At(now, recorded); !wanted(&r, q) {
+		if !wanted(&r, q) {
 			continue
 		}
 		if found = append(found, shown(r)); len(found) == limit {

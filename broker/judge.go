@@ -162,10 +162,6 @@ func keep(matches []sayso.Match, ok func(sayso.Match) bool) []sayso.Match {
 
 // liveGrant finds a grant that covers the call and still lives.
 func (w *waiter) liveGrant(ctx context.Context, j *judged) (*sayso.Grant, error) {
-	now, recorded, err := w.clock(ctx)
-	if err != nil {
-		return nil, err
-	}
 	key := sayso.GrantKey(sayso.CoverCall, w.digest, j.pins, j.verdict.Policy)
 	streams, err := w.log.Grants(ctx, key, "", false)
 	if err != nil {
@@ -173,6 +169,10 @@ func (w *waiter) liveGrant(ctx context.Context, j *judged) (*sayso.Grant, error)
 	}
 	for _, stream := range streams {
 		g, err := w.grant(ctx, stream)
+		if err != nil {
+			return nil, err
+		}
+		now, recorded, err := w.clock(ctx)
 		if err != nil {
 			return nil, err
 		}

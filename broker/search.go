@@ -15,9 +15,9 @@ type candidate struct {
 	events         []sayso.Event // nil if they are not read yet
 }
 
-// seen yields the selected requests that this reader may see. The log does not
-// know who may see what, so it is asked for more until the reader has enough:
-// the requests of one session never hide those of another.
+// seen yields the selected requests that this reader may see, as they are now.
+// The log does not know who may see what, so it is asked for more until the
+// reader has enough: the requests of one session never hide those of another.
 func (in inbox) seen(ctx context.Context, q sayso.RowQuery, want int) iter.Seq2[sayso.Request, error] {
 	return func(yield func(sayso.Request, error) bool) {
 		eyes, met := sight{in: in}, map[sayso.ID]bool{}
@@ -27,13 +27,13 @@ func (in inbox) seen(ctx context.Context, q sayso.RowQuery, want int) iter.Seq2[
 				yield(sayso.Request{}, err)
 				return
 			}
-			for _, c := range candidates {
-				if met[c.id] {
-					continue
-				}
-				met[c.id] = true
-				r, see, err := eyes.look(ctx, c)
-				if (see || err != nil) && !yield(r, err) || err != nil {
+			page, err := eyes.page(ctx, candidates, met)
+			if err != nil {
+				yield(sayso.Request{}, err)
+				return
+			}
+			for _, r := range page {
+				if !yield(r, nil) {
 					return
 				}
 			}
@@ -42,6 +42,30 @@ func (in inbox) seen(ctx context.Context, q sayso.RowQuery, want int) iter.Seq2[
 			}
 		}
 	}
+}
+
+// page reads those of the candidates that are not met yet and that the reader
+// may see. The clock is read after them: see [Broker.clock].
+func (s *sight) page(ctx context.Context, candidates []candidate, met map[sayso.ID]bool) ([]sayso.Request, error) {
+	var page []sayso.Request
+	for _, c := range candidates {
+		if met[c.id] {
+			continue
+		}
+		met[c.id] = true
+		r, see, err := s.look(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if see {
+			page = append(page, r)
+		}
+	}
+	now, recorded, err := s.in.clock(ctx)
+	for i := range page {
+		page[i] = page[i].At(now, recorded)
+	}
+	return page, err
 }
 
 // look reads a candidate if the reader may see it.

@@ -30,18 +30,20 @@ func (b *Broker) Run(ctx context.Context) error {
 // passed, waiters that died, approvals that lapsed, grants that ended. None of
 // it depends on being swept: it is checked again wherever it counts.
 func (b *Broker) Sweep(ctx context.Context) error {
-	recorded, err := b.look(ctx)
-	if err != nil {
+	if _, err := b.look(ctx); err != nil {
 		return err
 	}
-	now := b.o.Now()
-	return errors.Join(b.sweepOpen(ctx, now, recorded), b.sweepAllowed(ctx, now, recorded), b.sweepGrants(ctx, now, recorded))
+	return errors.Join(b.sweepOpen(ctx), b.sweepAllowed(ctx), b.sweepGrants(ctx))
 }
 
-func (b *Broker) sweepOpen(ctx context.Context, now, recorded sayso.Moment) error {
+func (b *Broker) sweepOpen(ctx context.Context) error {
 	streams, err := b.log.Open(ctx, "", 0)
 	if err != nil {
 		return fmt.Errorf("sweeping open requests: %w", err)
+	}
+	now, recorded, err := b.clock(ctx)
+	if err != nil {
+		return err
 	}
 	alive := map[string]bool{}
 	for _, events := range streams {
@@ -66,13 +68,17 @@ func (b *Broker) sweepOpen(ctx context.Context, now, recorded sayso.Moment) erro
 	return nil
 }
 
-func (b *Broker) sweepAllowed(ctx context.Context, now, recorded sayso.Moment) error {
+func (b *Broker) sweepAllowed(ctx context.Context) error {
 	rows, err := b.log.Rows(ctx, sayso.RowQuery{States: []sayso.State{sayso.StateAllowed}, Unspent: true, Oldest: true, Limit: 1000})
 	if err != nil {
 		return fmt.Errorf("sweeping approvals: %w", err)
 	}
 	for _, row := range rows {
 		r, err := b.load(ctx, row.ID)
+		if err != nil {
+			return err
+		}
+		now, recorded, err := b.clock(ctx)
 		if err != nil {
 			return err
 		}
@@ -87,7 +93,7 @@ func (b *Broker) sweepAllowed(ctx context.Context, now, recorded sayso.Moment) e
 	return nil
 }
 
-func (b *Broker) sweepGrants(ctx context.Context, now, recorded sayso.Moment) error {
+func (b *Broker) sweepGrants(ctx context.Context) error {
 	streams, err := b.log.Grants(ctx, sayso.Digest{}, "", false)
 	if err != nil {
 		return fmt.Errorf("sweeping grants: %w", err)
@@ -97,7 +103,10 @@ func (b *Broker) sweepGrants(ctx context.Context, now, recorded sayso.Moment) er
 		if err != nil {
 			return err
 		}
-		why := b.ended(&g, now, recorded)
+		why, err := b.ended(ctx, &g)
+		if err != nil {
+			return err
+		}
 		if why == "" {
 			continue
 		}
