@@ -104,17 +104,17 @@ func conflict(format string, args ...any) error {
 // ledger is what the writer knows of the log inside a transaction. It keeps
 // what it learned for the next one, if nobody else has written in between.
 type ledger struct {
-	head     sayso.Head
-	streams  map[string]*stream
-	archives bool // some streams may lie in segments
+	head    sayso.Head
+	streams map[string]*stream
 }
 
 // stream is the state of one stream.
 type stream struct {
-	length int
-	row    *sayso.Row // of a request; nil if there is none
-	stored bool       // the row is in the database
-	kept   kept       // as it stands there
+	length   int
+	archived bool       // it was settled, and lies in segments where no unique index sees it
+	row      *sayso.Row // of a request; nil if there is none
+	stored   bool       // the row is in the database
+	kept     kept       // as it stands there
 }
 
 // rememberedStreams bounds what a ledger keeps.
@@ -129,11 +129,7 @@ func (s *ledger) begin(c *sqlite.Conn) error {
 		return err
 	}
 	if s.streams == nil || head != s.head || len(s.streams) > rememberedStreams {
-		n, err := number(c, `SELECT EXISTS (SELECT 1 FROM segments)`)
-		if err != nil {
-			return err
-		}
-		s.streams, s.archives = map[string]*stream{}, n > 0
+		s.streams = map[string]*stream{}
 	}
 	s.head = head
 	return nil
@@ -144,12 +140,16 @@ func (s *ledger) stream(c *sqlite.Conn, name string) (*stream, error) {
 	if st, ok := s.streams[name]; ok {
 		return st, nil
 	}
-	length, err := s.length(c, name)
+	st := &stream{}
+	err := run(c, lengthOf, func(s *sqlite.Stmt) error {
+		st.archived = s.ColumnInt(1) > 0
+		st.length = max(s.ColumnInt(0), s.ColumnInt(1))
+		return nil
+	}, name)
 	if err != nil {
 		return nil, err
 	}
-	st := &stream{length: length}
-	if length > 0 && strings.HasPrefix(name, requestPrefix) {
+	if st.length > 0 && strings.HasPrefix(name, requestPrefix) {
 		if err := st.load(c, sayso.StreamID(name)); err != nil {
 			return nil, err
 		}
@@ -158,13 +158,9 @@ func (s *ledger) stream(c *sqlite.Conn, name string) (*stream, error) {
 	return st, nil
 }
 
-func (s *ledger) length(c *sqlite.Conn, name string) (int, error) {
-	n, err := number(c, `SELECT pos FROM events WHERE stream = ? ORDER BY pos DESC LIMIT 1`, name)
-	if err != nil || n > 0 || !s.archives {
-		return n, err
-	}
-	return number(c, `SELECT coalesce(max(length), 0) FROM archived WHERE stream = ?`, name)
-}
+// lengthOf selects how many events a stream has, by the database and by what
+// lies in segments alone.
+const lengthOf = `SELECT (SELECT max(pos) FROM events WHERE stream = ?1), (SELECT max(length) FROM archived WHERE stream = ?1)`
 
 // draft is the ledger as one batch would leave it.
 type draft struct {
@@ -246,6 +242,9 @@ func (d *draft) place(e *sayso.Event, b *begun) error {
 	st, err := d.stream(e.Stream)
 	if err != nil {
 		return err
+	}
+	if st.archived && (e.Type.Terminal() || e.Type.Spends()) {
+		return conflict("stream %s was settled and archived", e.Stream)
 	}
 	st.length++
 	e.Pos = st.length

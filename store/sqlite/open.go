@@ -148,3 +148,6 @@ func (l *Log) usable(ctx context.Context) error {
 }
 
 var errClosed = fmt.Errorf("%w: the log was closed", sayso.ErrUnavailable)
+
+// Path is the database's file.
+func (l *Log) Path() string { return l.path }

@@ -32,8 +32,15 @@ func (l *Log) read(ctx context.Context, doing string, do func(*sqlite.Conn) erro
 // Stream returns the events of a stream; see [sayso.Log].
 func (l *Log) Stream(ctx context.Context, stream string, after int) (out []sayso.Event, err error) {
 	err = l.read(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
-		return run(c, `SELECT `+eventColumns+withContent+`WHERE e.stream = ? AND e.pos > ? ORDER BY e.pos`,
+		after = max(after, 0)
+		err := run(c, `SELECT `+eventColumns+withContent+`WHERE e.stream = ? AND e.pos > ? ORDER BY e.pos`,
 			collect(&out), stream, after)
+		if err != nil || len(out) > 0 && out[0].Pos == after+1 {
+			return err
+		}
+		old, err := l.archivedStream(c, stream, after)
+		out = append(old, out...)
+		return err
 	})
 	return out, err
 }
@@ -50,8 +57,13 @@ func collect(out *[]sayso.Event) func(*sqlite.Stmt) error {
 // none.
 func (l *Log) Since(ctx context.Context, after sayso.Seq, limit int) (out []sayso.Event, err error) {
 	err = l.read(ctx, "read the log", func(c *sqlite.Conn) error {
-		return run(c, `SELECT `+eventColumns+withContent+`WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
+		err := run(c, `SELECT `+eventColumns+withContent+`WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
 			collect(&out), int64(after), orAll(limit))
+		if err != nil || whole(out, after) {
+			return err
+		}
+		out, err = l.sinceArchived(c, after, limit)
+		return err
 	})
 	return out, err
 }
@@ -76,11 +88,10 @@ func (l *Log) Head(ctx context.Context) (h sayso.Head, err error) {
 // length is how many events a stream has.
 func (l *Log) length(ctx context.Context, stream string) (n int, err error) {
 	err = l.read(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
-		n, err = number(c, `SELECT pos FROM events WHERE stream = ? ORDER BY pos DESC LIMIT 1`, stream)
-		if err == nil && n == 0 {
-			n, err = number(c, `SELECT coalesce(max(length), 0) FROM archived WHERE stream = ?`, stream)
-		}
-		return err
+		return run(c, lengthOf, func(st *sqlite.Stmt) error {
+			n = max(st.ColumnInt(0), st.ColumnInt(1))
+			return nil
+		}, stream)
 	})
 	return n, err
 }

@@ -133,6 +133,9 @@ func (d *draft) erase(ids []sayso.ID) error {
 		if err := eraseContent(d.conn, id); err != nil {
 			return err
 		}
+		if err := eraseLater(d.conn, id); err != nil {
+			return err
+		}
 		if err := d.forgetDigests(id); err != nil {
 			return err
 		}
@@ -149,9 +152,12 @@ func (b *prepared) forget(events []sayso.Event) {
 	}
 }
 
-// eraseContent also overwrites the bytes in the file with zeros.
+// overwrite has whatever is removed from now on overwritten with zeros.
+func overwrite(c *sqlite.Conn) error { return run(c, `PRAGMA secure_delete = ON`, nil) }
+
+// eraseContent also overwrites the bytes in the file.
 func eraseContent(c *sqlite.Conn, id sayso.ID) error {
-	if err := run(c, `PRAGMA secure_delete = ON`, nil); err != nil {
+	if err := overwrite(c); err != nil {
 		return err
 	}
 	return run(c, `UPDATE content SET salt = NULL, body = NULL WHERE seq IN (

@@ -217,6 +217,9 @@ func (w *writer) group(ps []*pending) {
 		}
 		return
 	}
+	if erases(ps) {
+		w.log.scrub(w.conn)
+	}
 	failpoint.Hit("append.before-wake")
 	w.log.hub.publish(stored.base, stored.events)
 	failpoint.Hit("append.after-wake")
