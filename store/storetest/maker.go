@@ -31,13 +31,16 @@ var Begin = time.Date(2026, 11, 20, 14, 47, 28, 310_000_000, time.UTC)
 // Maker makes batches such as a broker appends. Makers with the same seed make
 // the same ones. It may be used from many goroutines.
 type Maker struct {
-	mu   sync.Mutex // guards what follows
-	rand *rand.Rand
-	n    int
+	mu      sync.Mutex // guards what follows
+	rand    *rand.Rand
+	n       int
+	digests map[sayso.ID]sayso.Digest // of the calls that were asked about
 }
 
 // NewMaker returns a maker.
-func NewMaker(seed uint64) *Maker { return &Maker{rand: rand.New(rand.NewPCG(seed, 1))} }
+func NewMaker(seed uint64) *Maker {
+	return &Maker{rand: rand.New(rand.NewPCG(seed, 1)), digests: map[sayso.ID]sayso.Digest{}}
+}
 
 // ID makes an id that none made by this maker equals.
 func (m *Maker) ID() sayso.ID {
@@ -84,6 +87,9 @@ func (m *Maker) Request(w Wish) (sayso.ID, sayso.Batch) {
 		Cwd: "/home/ada/app", Session: w.Session, CallID: w.CallID,
 	}
 	digest := must(call.Digest())
+	m.mu.Lock()
+	m.digests[id] = digest
+	m.mu.Unlock()
 	e := m.event(sayso.RequestStream(id), sayso.EventRequested, sayso.Requested{
 		GroupID: w.Group, Host: w.Host, Tool: w.Tool, HostTool: "Bash", Kind: sayso.KindShell,
 		Risk: sayso.RiskDestructive, Cause: sayso.CauseRule, Rule: "push needs a person", File: "policy.yaml", Line: 12,
@@ -125,10 +131,14 @@ func (m *Maker) Next(id sayso.ID, at int, t sayso.EventType, payload any) sayso.
 }
 
 // Answer makes what a broker appends when a person answers a request that is
-// at events long: the answer with its note, and the decision.
+// at events long: the answer with its note, and the decision. They are about
+// the call that this maker made the request for.
 func (m *Maker) Answer(id sayso.ID, at int, effect sayso.Effect, note string) sayso.Batch {
 	b := m.Next(id, at, sayso.EventAnswered, sayso.Answered{Effect: effect, Scope: sayso.ScopeOnce})
-	said := content(sayso.AnsweredShown{Note: note}, nil, nil)
+	m.mu.Lock()
+	digest := m.digests[id]
+	m.mu.Unlock()
+	said := content(sayso.AnsweredShown{Note: note, Digest: digest}, nil, nil)
 	b.Events[0].Content, b.Events[0].Salt = said, m.salt()
 	resolved := m.event(sayso.RequestStream(id), sayso.EventResolved, sayso.Resolved{
 		Effect: effect, Source: sayso.SourcePerson, By: []sayso.Actor{Person}, Cause: sayso.CauseRule, Policy: "p1",
