@@ -58,6 +58,22 @@ func CheckFolder(dir string) error { return check(dir, 0o700, fs.ModeDir) }
 // CheckFile reports a file that others may read or write or that is not ours.
 func CheckFile(path string) error { return check(path, 0o600, 0) }
 
+// CheckOrgFile reports a file of the whole machine that anybody but the
+// administrator, or the user of this process, may write.
+func CheckOrgFile(path string) error {
+	st, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if uid, ok := owner(st); ok && uid != 0 && uid != os.Getuid() {
+		return &OpenError{Path: path, Why: fmt.Sprintf("belongs to user %d, not to the administrator", uid)}
+	}
+	if st.Mode().Perm()&0o022 != 0 {
+		return &OpenError{Path: path, Mode: st.Mode(), Want: 0o644}
+	}
+	return nil
+}
+
 func check(path string, want, kind fs.FileMode) error {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -96,7 +112,7 @@ func (p Paths) Audit() []error {
 // files lists everything that should be closed: what we write by name, and all
 // that lies beside the database and among the tokens.
 func (p Paths) files() []string {
-	files := []string{p.Policy(), p.TokenList(), p.OffFile(), p.LockFile(), p.Integrations()}
+	files := []string{p.Policy(), p.TokenList(), p.OffFile(), p.LockFile()}
 	for _, pattern := range []string{p.Database() + "*", filepath.Join(p.TokenFolder(), "*")} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {

@@ -89,8 +89,19 @@ func (p Paths) LockFile() string { return filepath.Join(p.State, "locked") }
 // Watchers holds a lock file for each terminal that is watching.
 func (p Paths) Watchers() string { return filepath.Join(p.State, "watch") }
 
-// Integrations remembers which files of which hosts were edited.
-func (p Paths) Integrations() string { return filepath.Join(p.State, "integrations.json") }
+// Everything lists all that is ours in the folders: what uninstalling deletes.
+func (p Paths) Everything() []string {
+	list := []string{
+		p.TokenList(), p.TokenList() + ".lock", p.TokenFolder(), p.OffFile(), p.LockFile(), p.Watchers(), p.Policy(), p.Socket(),
+	}
+	for _, name := range []string{"codes", "leases", "segments"} {
+		list = append(list, filepath.Join(p.State, name))
+	}
+	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
+		list = append(list, p.Database()+end)
+	}
+	return list
+}
 
 // Folders lists the folders, each once.
 func (p Paths) Folders() []string {

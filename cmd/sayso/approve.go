@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// approval are the flags of approve.
+type approval struct {
+	scope, cover, note, digest, edit string
+	lasts                            time.Duration
+	uses                             int
+	yes                              bool
+}
+
+func (a *app) approveCommand() *cobra.Command {
+	var o approval
+	c := &cobra.Command{
+		Use: "approve ID", GroupID: "answer", Short: "shows a request in full, then allows it", Args: oneID("approve"),
+		Long: `Shows everything of a request, asks, and records that it is allowed.
+
+Without a terminal it takes --yes together with --digest, at least the first
+twelve digits of the digest that sayso show prints: what you saw is what you
+allow. Exits with 0 if the answer was recorded, 1 if another decision stands,
+2 on an error.`,
+		RunE: func(c *cobra.Command, args []string) error { return a.approve(c.Context(), args[0], o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.scope, "scope", "once", "once, or session to remember it for this session")
+	f.StringVar(&o.cover, "cover", "", "what is remembered: call, this exact call")
+	f.DurationVar(&o.lasts, "for", 0, "how long it is remembered; without, for the whole session")
+	f.IntVar(&o.uses, "uses", 0, "how often it may be used; without, any number of times")
+	f.StringVarP(&o.note, "note", "n", "", "a note for the log")
+	f.StringVar(&o.edit, "edit", "", "change the arguments first: in an editor, or --edit=FILE with all of them as JSON")
+	f.Lookup("edit").NoOptDefVal = inEditor
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask; needs --digest")
+	f.StringVar(&o.digest, "digest", "", "of the call that you were shown")
+	return c
+}
+
+func (a *app) approve(ctx context.Context, typed string, o approval) error {
+	if err := a.refuseAgent(ctx, typed, sayso.Allow); err != nil {
+		return err
+	}
+	return a.withInbox(ctx, a.person(), func(in sayso.Inbox) error {
+		s, err := look(ctx, in, typed)
+		if err != nil {
+			return err
+		}
+		answer := sayso.Answer{
+			Effect: sayso.Allow, Scope: sayso.Scope(o.scope), Cover: sayso.Cover(o.cover), For: o.lasts, Uses: o.uses, Note: o.note,
+		}
+		if o.digest != "" {
+			if err := named(s.Request.Digest, o.digest); err != nil {
+				return hint(err, "sayso show %s", s.Request.ShortID)
+			}
+		}
+		if s.Request.State.Open() {
+			if err := a.seen(s, &answer, o); err != nil {
+				return err
+			}
+		}
+		return a.record(ctx, in, s.Request, answer)
+	})
+}
+
+// seen makes sure that the person saw what they allow: by asking at the
+// terminal, or by the digest that they name.
+func (a *app) seen(s shownRequest, answer *sayso.Answer, o approval) error {
+	short := s.Request.ShortID
+	if o.edit != "" {
+		args, err := a.edited(s, o.edit)
+		if err != nil {
+			return err
+		}
+		answer.Args = args
+	}
+	if o.yes {
+		if o.digest == "" {
+			return hint(fmt.Errorf("%w: --yes needs --digest, so that what you saw is what you allow", sayso.ErrInvalid),
+				"sayso show %s, then sayso approve %s --yes --digest %s", short, short, shortDigest(s.Request.Digest))
+		}
+		return nil
+	}
+	if _, ok := a.terminal(); !ok {
+		return hint(errNoTerminal, "sayso show %s, then sayso approve %s --yes --digest DIGEST", short, short)
+	}
+	a.draw(a.err, s, 0)
+	if answer.Args != nil {
+		a.drawEdit(s, answer.Args)
+	}
+	ok, err := a.slowly(s.Request, "allow it?")
+	return errors.Join(err, errUnless(ok || err != nil))
+}
+
+// slowly asks for a yes. What is dangerous is not allowed by one key: the
+// ticket has to be typed.
+func (a *app) slowly(r sayso.Request, question string) (bool, error) {
+	if len(r.Danger) == 0 {
+		return a.confirm(question)
+	}
+	typed, err := a.ask(fmt.Sprintf("%s %s. Type %s to go on:", question, strings.Join(dangerWords(r), ", "), r.ShortID))
+	return typed == r.ShortID, err
+}
+
+// shortDigest is enough of a digest to name it.
+func shortDigest(d sayso.Digest) string {
+	s := d.String()
+	if len(s) < len("sha256:")+shortestDigest {
+		return s
+	}
+	return s[len("sha256:") : len("sha256:")+shortestDigest]
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/internal/home"
+	"github.com/sayso-dev/sayso/internal/local"
+)
+
+func (a *app) askCommand() *cobra.Command {
+	var name string
+	c := &cobra.Command{
+		Use: "ask < call.json", GroupID: "gate", Short: "asks whether one call may run, and waits", Args: cobra.NoArgs,
+		Long: `Reads one call as JSON, asks whether it may run, waits for people if policy says
+so, and prints the decision as JSON. The caller runs the call at once if the
+exit status is 0, with the arguments in the decision if it has some.
+Exits with 0 if the call may run, 1 if it was denied, 2 if that could not be
+found out.`,
+		RunE: func(c *cobra.Command, _ []string) error { return a.askOne(c.Context(), name) },
+	}
+	c.Flags().StringVar(&name, "as", "script", "the name of the requester")
+	c.Flags().Duration("patience", 0, "how long to wait for people (SAYSO_PATIENCE; without, until there is a decision)")
+	return c
+}
+
+func (a *app) askOne(ctx context.Context, name string) error {
+	text, err := io.ReadAll(io.LimitReader(a.in, sayso.MaxCall+1))
+	if err != nil {
+		return err
+	}
+	call, err := sayso.ParseCall(text)
+	if err != nil {
+		return hint(err, `a call is one JSON object, as {"tool":"bash","args":{"command":"ls"}}`)
+	}
+	if call.Cwd == "" {
+		if call.Cwd, err = os.Getwd(); err != nil {
+			return err
+		}
+	}
+	l, err := a.openWith(ctx, local.Options{Opened: a.tellOpened()})
+	if err != nil {
+		return err
+	}
+	gate, err := l.Gate(ctx, home.OwnActor(sayso.PrincipalAgent, name, "embedded"))
+	if err == nil {
+		err = a.admit(ctx, gate, call)
+	}
+	return errors.Join(err, l.Close())
+}
+
+func (a *app) admit(ctx context.Context, gate sayso.Gate, call sayso.Call) error {
+	d, err := gate.Admit(ctx, sayso.Admission{
+		Call: call, Facts: a.facts(ctx, call), Patience: a.askPatience(), Immediate: true, CanEdit: true,
+	})
+	if err != nil {
+		a.note("%s", printable(sayso.Told(d, err)))
+		return err
+	}
+	if err := a.printLine(d); err != nil {
+		return err
+	}
+	if !d.Allowed() {
+		a.note("%s", printable(sayso.Told(d, nil)))
+		return no{}
+	}
+	return nil
+}
+
+// facts gathers what policy must know of this machine.
+func (a *app) facts(ctx context.Context, c sayso.Call) sayso.Facts {
+	return facts.Gather(ctx, c, facts.Options{State: a.paths.Folders(), Home: a.getenv("HOME")})
+}
+
+// askPatience is how long ask waits: as the settings say, else until there is
+// a decision.
+func (a *app) askPatience() time.Duration {
+	for _, s := range a.settings.All() {
+		if s.Name == "patience" && s.Source == "default" {
+			return 0
+		}
+	}
+	return a.settings.Patience
+}

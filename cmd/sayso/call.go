@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/present"
+	"github.com/sayso-dev/sayso/redact"
+)
+
+func (a *app) callCommand() *cobra.Command {
+	digest := &cobra.Command{
+		Use: "digest < calls.jsonl", Short: "prints the digest of each call", Args: cobra.NoArgs,
+		Long: "Reads a call a line and prints {\"digest\"} or {\"error\"} for each.\nExits with 0 if all lines could be read, else with 1.",
+		RunE: func(*cobra.Command, []string) error { return a.eachCall(a.digestOf, nil) },
+	}
+	var text bool
+	preview := &cobra.Command{
+		Use: "preview [--text] < calls.jsonl", Short: "prints what people would be shown of each call", Args: cobra.NoArgs,
+		Long: "Reads a call a line and prints {\"preview\", \"redactions\", \"warnings\"} for each, or\nwith --text exactly what a terminal shows. Exits with 0 if all lines could be\nread, else with 1.",
+		RunE: func(*cobra.Command, []string) error {
+			if text {
+				return a.eachCall(a.drawCall, a.drawError)
+			}
+			return a.eachCall(a.previewOf, nil)
+		},
+	}
+	preview.Flags().BoolVar(&text, "text", false, "as a terminal shows it")
+	c := &cobra.Command{Use: "call", GroupID: "gate", Short: "pure functions on calls"}
+	return a.parent(c, digest, preview)
+}
+
+// eachCall runs do for each call of the input, and prints what cannot be read
+// as {"error"} unless fail does so.
+func (a *app) eachCall(do func(sayso.Call) error, fail func(error) error) error {
+	var bad bool
+	err := a.eachLine(func(line []byte) error {
+		call, err := sayso.ParseCall(line)
+		if err == nil {
+			_, err = call.Digest() // arguments that two readers could read differently
+		}
+		if err == nil {
+			return do(call)
+		}
+		bad = true
+		if fail != nil {
+			return fail(err)
+		}
+		return a.printLine(map[string]string{"error": err.Error()})
+	})
+	if err == nil && bad {
+		return no{}
+	}
+	return err
+}
+
+func (a *app) digestOf(c sayso.Call) error {
+	d, err := c.Digest()
+	if err != nil {
+		return err
+	}
+	return a.printLine(map[string]sayso.Digest{"digest": d})
+}
+
+// callPreview is what people are shown of a call.
+type callPreview struct {
+	Preview    sayso.Args        `json:"preview"`
+	Redactions []sayso.Redaction `json:"redactions"`
+	Warnings   []sayso.Warning   `json:"warnings"`
+
+	full  []byte
+	texts map[string]string
+}
+
+// previewed hides, cuts and makes safe what people are shown of a call.
+func previewed(c sayso.Call) (callPreview, error) {
+	texts := map[string]string{"description": c.Description, "cwd": c.Cwd, "caller": c.Caller}
+	for name, said := range c.Said {
+		texts["said/"+name] = said
+	}
+	r := redact.New(nil)
+	hidden, err := r.Call(c.Args, texts)
+	if err != nil {
+		return callPreview{}, err
+	}
+	cut, warnings := r.Preview(hidden.Full)
+	shown, seen, err := present.SafeJSON(cut)
+	if err != nil {
+		return callPreview{}, err
+	}
+	warnings = append(warnings, seen...)
+	for _, name := range sortedKeys(hidden.Texts) {
+		_, found := present.Inspect(hidden.Texts[name])
+		for _, w := range found {
+			w.Path = name
+			warnings = append(warnings, w)
+		}
+	}
+	redactions := append([]sayso.Redaction{}, hidden.Redactions...)
+	return callPreview{shown, redactions, append([]sayso.Warning{}, warnings...), hidden.Full, hidden.Texts}, nil
+}
+
+func (a *app) previewOf(c sayso.Call) error {
+	p, err := previewed(c)
+	if err != nil {
+		return errors.Join(a.printLine(map[string]string{"error": err.Error()}), no{})
+	}
+	return a.printLine(p)
+}
+
+func (a *app) drawCall(c sayso.Call) error {
+	p, err := previewed(c)
+	if err != nil {
+		return errors.Join(a.drawError(err), no{})
+	}
+	tool, server := c.CanonicalName()
+	v := present.View{
+		Tool: tool, Server: server, Host: c.Host, Caller: p.texts["caller"], Session: c.Session, Cwd: p.texts["cwd"],
+		Risk: string(c.EffectiveKind().Risk()), Description: p.texts["description"], Said: map[string]string{},
+		Preview: p.full, Warnings: p.Warnings, Redactions: p.Redactions,
+	}
+	for name := range c.Said {
+		v.Said[name] = p.texts["said/"+name]
+	}
+	if isTerminal(a.out) {
+		a.print("%s", present.Colored(v, width(a.out)))
+		return nil
+	}
+	a.print("%s", present.Terminal(v, 0))
+	return nil
+}
+
+func (a *app) drawError(err error) error {
+	a.print("%s\n", printable("not a call: "+err.Error()))
+	return nil
+}

@@ -1,0 +1,306 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/home"
+	"github.com/sayso-dev/sayso/internal/install"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/local"
+)
+
+// grade is how a check came out.
+type grade string
+
+const (
+	ok        grade = "ok"
+	warn      grade = "warn"
+	fail      grade = "FAIL"
+	notProved grade = "not proved"
+)
+
+// finding is one line of the doctor's list.
+type finding struct {
+	Check string `json:"check"`
+	Grade grade  `json:"grade"`
+	Text  string `json:"text"`
+	Type  string `json:"type,omitempty"` // what to type
+}
+
+// doctor goes through the checks.
+type doctor struct {
+	*app
+	claude string
+	list   []finding
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	d := &doctor{app: a}
+	var still bool
+	c := &cobra.Command{
+		Use: "doctor", GroupID: "wire", Short: "proves that the gate is live, and says what is not proved", Args: cobra.NoArgs,
+		Long: `Looks at files, database, policy, hook and settings, and then starts the installed
+claude with your own settings against a model of its own on this machine, which
+asks for a call that the policy denies: if that call runs, the gate does not
+hold. What cannot be driven is called not proved. No account is used and nothing
+leaves the machine. Exits with 0 if nothing failed, else with 1.`,
+		RunE: func(c *cobra.Command, _ []string) error { return d.run(c.Context(), still) },
+	}
+	c.Flags().StringVar(&d.claude, "claude", "", "the claude program (default: the one in PATH)")
+	c.Flags().BoolVar(&still, "no-live", false, "do not start claude")
+	return c
+}
+
+func (d *doctor) add(check string, g grade, typed, format string, args ...any) {
+	d.list = append(d.list, finding{check, g, fmt.Sprintf(format, args...), typed})
+}
+
+func (d *doctor) run(ctx context.Context, still bool) error {
+	d.files()
+	d.switches()
+	d.database(ctx)
+	d.policy()
+	program := d.settings()
+	d.hook(ctx, program)
+	if still {
+		d.add("live proof", notProved, "sayso doctor", "claude was not started, as you asked")
+	} else {
+		d.live(ctx, program)
+	}
+	return d.report()
+}
+
+func (d *doctor) report() error {
+	bad := false
+	rows := [][]string{}
+	for _, f := range d.list {
+		bad = bad || f.Grade == fail
+		line := []string{string(f.Grade), f.Check, printable(f.Text)}
+		if f.Type != "" {
+			line = append(line, "type: "+f.Type)
+		}
+		rows = append(rows, line)
+	}
+	var err error
+	if d.json {
+		err = d.printJSON(d.list)
+	} else {
+		err = table(d.out, rows)
+	}
+	if err == nil && bad {
+		return no{}
+	}
+	return err
+}
+
+func (d *doctor) files() {
+	found := d.paths.Audit()
+	for _, err := range found {
+		typed := ""
+		var open *home.OpenError
+		if errors.As(err, &open) {
+			typed = open.Hint()
+		}
+		d.add("files", fail, typed, "%v", err)
+	}
+	if _, err := os.Stat(d.paths.State); errors.Is(err, fs.ErrNotExist) {
+		d.add("files", ok, "", "nothing is there yet; the first call makes %s", d.paths.State)
+	} else if len(found) == 0 {
+		d.add("files", ok, "", "folders and files are closed to others")
+	}
+}
+
+func (d *doctor) switches() {
+	if o, off, err := d.paths.IsOff(d.now()); off {
+		d.add("switches", warn, "sayso off --end", "the gate is off until %s", o.Until.Local().Format(time.DateTime))
+	} else if err != nil {
+		d.add("switches", warn, "sayso off --end", "the gate is on, but the switch cannot be read: %v", err)
+	}
+	if d.paths.Locked() {
+		d.add("switches", warn, "sayso lock --release", "locked: everything asks or denies")
+	}
+}
+
+func (d *doctor) database(ctx context.Context) {
+	e, err := local.OpenEngine(ctx, d.paths, local.Options{})
+	if err != nil {
+		d.add("database", fail, "sayso where", "%v", err)
+		return
+	}
+	head, err := verifyLog(ctx, e.Log, sayso.Head{})
+	if err = errors.Join(err, e.Close()); err != nil {
+		d.add("database", fail, "sayso log verify", "%v", err)
+		return
+	}
+	d.add("database", ok, "", "opens; %d events, whole and unchanged", head.Seq)
+}
+
+func (d *doctor) policy() {
+	rules := local.NewRules(d.paths)
+	if err := rules.Err(); err != nil {
+		d.add("policy", fail, "sayso policy check </dev/null", "%s", firstMistake(err))
+		return
+	}
+	for _, w := range rules.Warnings() {
+		d.add("policy", warn, "", "%s", w)
+	}
+	if files := rules.Files(); len(files) > 0 {
+		d.add("policy", ok, "", "%s loads", strings.Join(files, " and "))
+	} else {
+		d.add("policy", ok, "", "there is no file; the built-ins hold")
+	}
+}
+
+// settings looks at the settings of Claude Code and returns the hook's program
+// if it is installed.
+func (d *doctor) settings() (program string) {
+	dir, err := os.Getwd()
+	if err != nil {
+		d.add("settings", fail, "", "%v", err)
+		return ""
+	}
+	var where string
+	for _, p := range install.ClaudePlaces(d.getenv, dir) {
+		s, err := surveyed(p)
+		if err != nil {
+			d.add("settings", fail, "", "%s: %v", p.Path, err)
+			continue
+		}
+		d.place(p, s)
+		if s.Installed {
+			program, where = s.Program, p.Path
+		}
+	}
+	if program == "" {
+		d.add("settings", fail, "sayso init claude-code", "Claude Code has no hook of ours that blocks")
+		return ""
+	}
+	d.add("settings", ok, "", "the hook is in %s", where)
+	return program
+}
+
+// place tells what in one settings file gets in the way.
+func (d *doctor) place(p install.Place, s install.Survey) {
+	if s.DisableAllHooks {
+		d.add("settings", fail, "", "%s sets disableAllHooks: no hook runs", p.Path)
+	}
+	if s.ManagedOnly && !(p.Scope == install.ScopeManaged && s.Installed) {
+		d.add("settings", fail, "", "%s sets allowManagedHooksOnly: ours runs only if it is in the managed settings", p.Path)
+	}
+	for _, other := range s.OtherHooks {
+		d.add("settings", warn, "", "another hook answers too: %s (%s)", other, p.Path)
+	}
+	for _, r := range s.Rules {
+		if r.List == "ask" {
+			d.add("settings", warn, "", "%s asks for %s itself, so you are asked twice", p.Path, r.Text)
+		}
+	}
+	if s.Installed && (p.Scope == install.ScopeProject || p.Scope == install.ScopeLocal) {
+		d.add("settings", warn, "", "hooks in %s run only once the workspace is trusted in claude", p.Path)
+	}
+}
+
+// canary is a call that the policy in the hook's temporary home denies.
+const canary = "sayso-doctor-canary"
+
+// hook runs the hook itself on a call that must be denied, in a home of its
+// own.
+func (d *doctor) hook(ctx context.Context, program string) {
+	if program == "" {
+		return
+	}
+	if err := runnable(program); err != nil {
+		d.add("hook", fail, "sayso init claude-code", "%v", err)
+		return
+	}
+	denied, err := d.denies(ctx, program)
+	switch {
+	case err != nil:
+		d.add("hook", fail, "", "%s: %v", program, err)
+	case !denied:
+		d.add("hook", fail, "", "%s let a call through that its policy denies", program)
+	default:
+		d.add("hook", ok, "", "%s denies what the policy denies", program)
+	}
+}
+
+func (d *doctor) denies(ctx context.Context, program string) (bool, error) {
+	place, err := d.canaryHome()
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(place)
+	input, err := jcs.Marshal(map[string]any{
+		"session_id": canary, "transcript_path": filepath.Join(place, "none"), "cwd": place, "permission_mode": "default",
+		"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": canary, "tool_input": map[string]any{"command": canary},
+	})
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "claude-code")
+	cmd.Stdin, cmd.Dir = strings.NewReader(string(input)), place
+	cmd.Env = append(d.environWithout("SAYSO_"), "SAYSO_HOME="+filepath.Join(place, "home"))
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	var exited *exec.ExitError
+	if errors.As(err, &exited) && exited.ExitCode() == 2 {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return hookDenies(out)
+}
+
+// hookDenies reads what the hook told its host.
+func hookDenies(out []byte) (bool, error) {
+	var reply struct {
+		Hook struct {
+			Decision string `json:"permissionDecision"`
+		} `json:"hookSpecificOutput"`
+	}
+	if err := jcs.UnmarshalLenient(out, &reply); err != nil {
+		return false, fmt.Errorf("what the hook said cannot be read: %w", err)
+	}
+	return reply.Hook.Decision == "deny", nil
+}
+
+// canaryHome makes a temporary home whose policy denies the canary.
+func (d *doctor) canaryHome() (string, error) {
+	place, err := os.MkdirTemp("", "sayso-doctor-") // made with mode 0700
+	if err != nil {
+		return "", err
+	}
+	paths := home.Paths{Home: place, State: filepath.Join(place, "home"), Config: filepath.Join(place, "home"), Runtime: filepath.Join(place, "home")}
+	if err := paths.Make(); err != nil {
+		return place, err
+	}
+	return place, home.Write(paths.Policy(), []byte(canaryPolicy))
+}
+
+// canaryPolicy denies the canary and nothing else.
+const canaryPolicy = "version: 1\nrules:\n  - name: canary of sayso doctor\n    deny: \"bash:*" + canary + "*\"\n"
+
+// environWithout is our environment without the variables of a prefix.
+func (d *doctor) environWithout(prefix string) []string {
+	var kept []string
+	for _, line := range d.environ {
+		if !strings.HasPrefix(line, prefix) {
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/home"
+)
+
+// The exit statuses.
+const (
+	exitYes   = 0
+	exitNo    = 1 // denied, another decision stands, a check failed
+	exitError = 2 // could not find out
+)
+
+// hintError is an error with what to type next.
+type hintError struct {
+	error
+	hint string
+}
+
+func (e *hintError) Unwrap() error { return e.error }
+
+// hint adds what to type next to an error.
+func hint(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return &hintError{err, fmt.Sprintf(format, args...)}
+}
+
+// usage is an error in how a command was typed.
+func usage(err error, h string) error { return &hintError{err, h} }
+
+// no is an answer of no that has been printed already.
+type no struct{}
+
+func (no) Error() string { return "no" }
+
+// exit tells the person what went wrong, and returns the exit status.
+func (a *app) exit(err error) int {
+	if err == nil {
+		return exitYes
+	}
+	if errors.Is(err, no{}) {
+		return exitNo
+	}
+	fmt.Fprintf(a.err, "sayso: error: %s\n", printable(err.Error()))
+	if h := hintOf(err); h != "" {
+		fmt.Fprintf(a.err, "sayso: hint: %s\n", h)
+	}
+	var decided *sayso.DecidedError
+	if errors.As(err, &decided) {
+		return exitNo
+	}
+	return exitError
+}
+
+// hintOf finds what to type next: what the error says itself, or what is known
+// of errors of its kind.
+func hintOf(err error) string {
+	var hinted *hintError
+	var open *home.OpenError
+	switch {
+	case errors.As(err, &hinted):
+		return hinted.hint
+	case errors.As(err, &open):
+		return open.Hint()
+	case errors.Is(err, sayso.ErrNotFound):
+		return "sayso inbox lists what waits, sayso log what was"
+	case errors.Is(err, fs.ErrPermission):
+		return "sayso doctor says which files are closed to you"
+	case errors.Is(err, sayso.ErrUnavailable):
+		return "sayso status says what is wrong"
+	}
+	return ""
+}
+
+// note tells the person something that is no answer.
+func (a *app) note(format string, args ...any) {
+	fmt.Fprintf(a.err, "sayso: "+format+"\n", args...)
+}
+
+func quote(s string) string { return strconv.Quote(s) }
+
+// printable keeps control characters out of what is printed.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && !strconv.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
+}

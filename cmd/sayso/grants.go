@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+)
+
+func (a *app) grantsCommand() *cobra.Command {
+	var session string
+	var all bool
+	list := func(c *cobra.Command, _ []string) error { return a.grants(c.Context(), session, all) }
+	c := &cobra.Command{Use: "grants", GroupID: "force", Short: "what is remembered, and revoking it", RunE: list}
+	c.PersistentFlags().StringVar(&session, "session", "", "of one session")
+	c.PersistentFlags().BoolVar(&all, "all", false, "ended ones too")
+	return a.parent(c,
+		&cobra.Command{Use: "list", Short: "lists what is remembered", Args: cobra.NoArgs, RunE: list},
+		&cobra.Command{
+			Use: "revoke ID", Short: "ends a grant", Args: oneID("grants revoke"),
+			RunE: func(c *cobra.Command, args []string) error { return a.revoke(c.Context(), args[0]) },
+		})
+}
+
+func (a *app) grants(ctx context.Context, session string, all bool) error {
+	return a.withInbox(ctx, a.person(), func(in sayso.Inbox) error {
+		list, err := in.Grants(ctx, session, all)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return a.printJSON(append([]sayso.Grant{}, list...))
+		}
+		if len(list) == 0 {
+			a.note("nothing is remembered")
+			return nil
+		}
+		rows := [][]string{{"ID", "TOOL", "COVERS", "SESSION", "BY", "USED", "ENDS"}}
+		for _, g := range list {
+			rows = append(rows, []string{g.ShortID, safe(g.Tool), safe(g.Label), dash(safe(g.SessionID)), safe(g.By.Principal), uses(g), ends(g)})
+		}
+		return table(a.out, rows)
+	})
+}
+
+func uses(g sayso.Grant) string {
+	if g.MaxUses > 0 {
+		return fmt.Sprintf("%d of %d", g.Uses, g.MaxUses)
+	}
+	return fmt.Sprint(g.Uses)
+}
+
+func ends(g sayso.Grant) string {
+	switch {
+	case g.Ended != "":
+		return "ended: " + safe(g.Ended)
+	case g.ExpiresAt != nil:
+		return g.ExpiresAt.Local().Format(time.DateTime)
+	}
+	return "with its session"
+}
+
+func (a *app) revoke(ctx context.Context, typed string) error {
+	if err := a.noAgent("revoking grants"); err != nil {
+		return err
+	}
+	return a.withInbox(ctx, a.person(), func(in sayso.Inbox) error {
+		g, err := findGrant(ctx, in, typedID(typed))
+		if err != nil {
+			return hint(err, "sayso grants")
+		}
+		if err := in.Revoke(ctx, g.ID); err != nil {
+			return err
+		}
+		if a.json {
+			return a.printJSON(map[string]any{"revoked": g.ID})
+		}
+		a.print("revoked %s: %s", g.ShortID, safe(g.Label))
+		return nil
+	})
+}
+
+// findGrant returns the live grant that was meant.
+func findGrant(ctx context.Context, in sayso.Inbox, typed string) (sayso.Grant, error) {
+	list, err := in.Grants(ctx, "", false)
+	if err != nil {
+		return sayso.Grant{}, err
+	}
+	var found []sayso.Grant
+	for _, g := range list {
+		if g.ID.Matches(typed) {
+			found = append(found, g)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return sayso.Grant{}, fmt.Errorf("%w: no live grant is %q", sayso.ErrNotFound, typed)
+	case 1:
+		return found[0], nil
+	}
+	return sayso.Grant{}, fmt.Errorf("%w: %q means several grants: %s, %s", sayso.ErrConflict, typed, found[0].ID, found[1].ID)
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+)
+
+func (a *app) inboxCommand() *cobra.Command {
+	var q sayso.RowQuery
+	var all bool
+	c := &cobra.Command{
+		Use: "inbox", GroupID: "answer", Short: "lists what waits for an answer, the oldest first", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			q.States, q.Oldest = []sayso.State{sayso.StateOpen, sayso.StateParked}, true
+			if all {
+				q.States, q.Oldest = nil, false
+			}
+			return a.inbox(c.Context(), q)
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "decided ones too, the newest first")
+	c.Flags().StringVar(&q.Session, "session", "", "of one session")
+	c.Flags().IntVar(&q.Limit, "limit", 100, "at most so many")
+	return c
+}
+
+func (a *app) inbox(ctx context.Context, q sayso.RowQuery) error {
+	return a.withInbox(ctx, a.person(), func(in sayso.Inbox) error {
+		list, err := in.Requests(ctx, q)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return a.printJSON(list)
+		}
+		if len(list) == 0 {
+			a.note("nothing waits")
+			return nil
+		}
+		rows := [][]string{{"ID", "AGE", "LEFT", "STATE", "RISK", "TOOL", "WHAT"}}
+		for _, r := range list {
+			rows = append(rows, []string{r.ShortID, span(a.now().Sub(r.CreatedAt)), left(r), string(r.State), string(r.Risk), r.Tool, what(r)})
+		}
+		return table(a.out, rows)
+	})
+}
+
+// left is how long a request may still wait.
+func left(r sayso.Request) string {
+	switch {
+	case !r.State.Open():
+		return "-"
+	case r.RemainingS == nil:
+		return "for ever"
+	}
+	return span(time.Duration(*r.RemainingS * float64(time.Second)))
+}

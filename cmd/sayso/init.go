@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/home"
+	"github.com/sayso-dev/sayso/internal/install"
+	"github.com/sayso-dev/sayso/present"
+)
+
+// initOptions are the flags of init.
+type initOptions struct {
+	scope             string
+	dry, yes, undo    bool
+	claude, hook, dir string
+}
+
+func (a *app) initCommand() *cobra.Command {
+	var o initOptions
+	c := &cobra.Command{
+		Use: "init claude-code", GroupID: "wire", Short: "puts the gate into an agent's settings, or takes it out",
+		Long: `Puts sayso's hook into the settings of an agent, after showing what changes, and
+keeps a copy of what was there. Everything else in the file stays as it is.
+With --undo it takes out what it put in, keeps later edits, and needs nothing
+but the settings file.`,
+		ValidArgs: []string{"claude-code"},
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == "claude-code" {
+				return nil
+			}
+			return usage(errors.New("init takes the name of an agent, and knows claude-code"), "sayso init claude-code")
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return a.init(c.Context(), o) },
+	}
+	c.Flags().StringVar(&o.scope, "scope", "user", "whose settings: user, project or local")
+	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would change and stop")
+	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	c.Flags().BoolVar(&o.undo, "undo", false, "take the hook out")
+	c.Flags().StringVar(&o.claude, "claude", "", "the claude program (default: the one in PATH)")
+	c.Flags().StringVar(&o.hook, "hook", "", "the sayso-hook program (default: beside sayso)")
+	return c
+}
+
+func (a *app) init(ctx context.Context, o initOptions) error {
+	if err := a.noAgent("changing the wiring"); err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	places := install.ClaudePlaces(a.getenv, dir)
+	path, err := install.ClaudePlace(places, install.Scope(o.scope))
+	if err != nil {
+		return usage(err, "sayso init claude-code --scope user")
+	}
+	if o.undo {
+		return a.undoInit(path, o)
+	}
+	program, err := a.hookProgram(o.hook)
+	if err != nil {
+		return err
+	}
+	if err := a.claudeWillDo(ctx, o.claude); err != nil {
+		return err
+	}
+	old, err := install.Read(path)
+	if err != nil {
+		return err
+	}
+	text, err := install.Claude(old, program)
+	if err != nil {
+		return hint(fmt.Errorf("%s: %w", path, err), "mend the file by hand, then run the command again")
+	}
+	for _, p := range places {
+		a.survey(p)
+	}
+	if o.scope == string(install.ScopeProject) {
+		a.note("warning: this file is shared with everybody who works here, and names %s on this machine", program)
+	}
+	done, err := a.replace(path, old, text, o)
+	if err != nil || !done {
+		return err
+	}
+	return a.mint()
+}
+
+// mint makes the tokens of the host and of the person.
+func (a *app) mint() error {
+	for _, actor := range []sayso.Actor{
+		home.OwnActor(sayso.PrincipalAgent, "claude-code", "hook"), a.person(), a.admin(),
+	} {
+		if err := a.paths.Mint(a.now(), actor); err != nil {
+			return fmt.Errorf("the hook is in place, but its token is not: %w", err)
+		}
+	}
+	a.note("next: start claude, and in another terminal `sayso watch`; `sayso doctor` proves that the gate is live")
+	return nil
+}
+
+func (a *app) undoInit(path string, o initOptions) error {
+	old, err := install.Read(path)
+	if err != nil {
+		return err
+	}
+	text, err := install.Unclaude(old)
+	if err != nil {
+		return hint(fmt.Errorf("%s: %w", path, err), "take the entries that name sayso-hook out of the file by hand")
+	}
+	_, err = a.replace(path, old, text, o)
+	return err
+}
+
+// replace shows what changes, asks, and writes. done is false if nothing was
+// written although something would have changed.
+func (a *app) replace(path string, old, text []byte, o initOptions) (done bool, err error) {
+	if bytes.Equal(old, text) {
+		a.print("%s: nothing to change", path)
+		return !o.dry, nil
+	}
+	for _, line := range present.Frame(present.Diff(filepath.Base(path), string(old), string(text)).Content, 1<<16, "", "") {
+		a.print("%s", line)
+	}
+	if o.dry {
+		return false, nil
+	}
+	if !o.yes {
+		ok, err := a.confirm("write this?")
+		if err != nil || !ok {
+			return false, errors.Join(err, errUnless(ok))
+		}
+	}
+	backup, err := install.Replace(path, old, text, a.now())
+	if err != nil {
+		return false, err
+	}
+	a.print("wrote %s", path)
+	if backup != "" {
+		a.print("what was there before: %s", backup)
+	}
+	return true, nil
+}
+
+// errUnless is an answer of no.
+func errUnless(ok bool) error {
+	if ok {
+		return nil
+	}
+	return no{}
+}
+
+// hookProgram finds sayso-hook: where it was said to be, beside this program,
+// or in the PATH.
+func (a *app) hookProgram(said string) (string, error) {
+	if said == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return "", err
+		}
+		if real, err := filepath.EvalSymlinks(self); err == nil {
+			self = real
+		}
+		said = filepath.Join(filepath.Dir(self), "sayso-hook")
+		if _, err := os.Stat(said); err != nil {
+			if found, err := exec.LookPath("sayso-hook"); err == nil {
+				said = found
+			}
+		}
+	}
+	path, err := filepath.Abs(said)
+	if err != nil {
+		return "", err
+	}
+	st, err := os.Stat(path)
+	if err != nil || st.IsDir() || st.Mode()&0o111 == 0 {
+		return "", hint(fmt.Errorf("there is no program %s", path), "install sayso-hook beside sayso (make install), or name it: --hook PATH")
+	}
+	return path, nil
+}
+
+// claudeWillDo refuses a Claude Code in which the gate would not hold.
+func (a *app) claudeWillDo(ctx context.Context, program string) error {
+	if program == "" {
+		found, err := exec.LookPath("claude")
+		if err != nil {
+			a.note("warning: there is no claude in PATH, so its version is not proved; the gate holds from %s on", install.OldestClaude)
+			return nil
+		}
+		program = found
+	}
+	version, err := install.ClaudeVersion(ctx, program)
+	if err != nil {
+		return hint(err, "name the program: sayso init claude-code --claude PATH")
+	}
+	return hint(install.OldEnough(version), "claude update")
+}
+
+// survey says what the host's own rules mean beside ours.
+func (a *app) survey(p install.Place) {
+	text, err := install.Read(p.Path)
+	if err != nil || len(text) == 0 {
+		return
+	}
+	s, err := install.SurveyClaude(text)
+	if err != nil {
+		a.note("warning: %s cannot be read: %v", p.Path, err)
+		return
+	}
+	for _, r := range s.Rules {
+		a.tellRule(p, r)
+	}
+	if s.DisableAllHooks {
+		a.note("warning: %s sets disableAllHooks: no hook runs, so nothing is gated", p.Path)
+	}
+	if s.ManagedOnly {
+		a.note("warning: %s sets allowManagedHooksOnly: only the machine's own hooks run", p.Path)
+	}
+	for _, other := range s.OtherHooks {
+		a.note("warning: another hook answers too: %s (%s); the strictest answer wins, edits are a race", other, p.Path)
+	}
+}
+
+func (a *app) tellRule(p install.Place, r install.Rule) {
+	where := filepath.Base(p.Path) + " " + r.List + " " + quote(r.Text)
+	switch {
+	case r.Pattern != "":
+		a.note("%s can be taken over into the policy: pattern %s, %s", where, quote(r.Pattern), r.List)
+	default:
+		a.note("%s stays with the host: %s", where, r.Why)
+	}
+	if r.List == "ask" {
+		a.note("warning: %s: you will be asked twice, by sayso and by the host", where)
+	}
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/local"
+)
+
+func (a *app) logCommand() *cobra.Command {
+	var follow bool
+	var o logOptions
+	c := &cobra.Command{
+		Use: "log", GroupID: "record", Short: "the record of everything",
+		Long: "Prints the log, one event a line. With --json the events are whole.",
+		RunE: func(c *cobra.Command, _ []string) error { return a.log(c.Context(), o, follow) },
+	}
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on as the log grows")
+	c.Flags().StringVar(&o.session, "session", "", "of one session")
+	c.Flags().StringVar(&o.request, "request", "", "of one request")
+	c.Flags().Uint64Var(&o.since, "since", 0, "after this position")
+	return a.parent(c, a.logVerifyCommand(), a.logExportCommand(), a.logEraseCommand(), a.logArchiveCommand())
+}
+
+type logOptions struct {
+	session, request string
+	since            uint64
+}
+
+// withEngine opens the database itself, whether or not a server runs: any
+// number of processes may use it at once.
+func (a *app) withEngine(ctx context.Context, do func(*local.Engine) error) error {
+	if a.settings.Server != "" {
+		return hint(errors.New("the record is read where it lies, on the server's machine"), "run this there, without --server")
+	}
+	l, err := a.openWith(ctx, local.Options{Direct: true})
+	if err != nil {
+		return err
+	}
+	e, _ := l.Engine()
+	return errors.Join(do(e), l.Close())
+}
+
+func (a *app) log(ctx context.Context, o logOptions, follow bool) error {
+	return a.withEngine(ctx, func(e *local.Engine) error {
+		q := sayso.EventQuery{Session: o.session}
+		if o.request != "" {
+			r, err := find(ctx, e.Inbox(a.admin()), o.request)
+			if err != nil {
+				return err
+			}
+			q.Request = r.ID
+		}
+		since, err := a.printEvents(ctx, e.Log, sayso.Seq(o.since), q)
+		for err == nil && follow {
+			if err = e.Log.WaitSince(ctx, since); err == nil {
+				since, err = a.printEvents(ctx, e.Log, since, q)
+			}
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	})
+}
+
+// printEvents prints what is in the log after a position, and returns the last
+// position.
+func (a *app) printEvents(ctx context.Context, log sayso.Log, since sayso.Seq, q sayso.EventQuery) (sayso.Seq, error) {
+	for {
+		events, err := log.Since(ctx, since, 256)
+		if err != nil || len(events) == 0 {
+			return since, err
+		}
+		for i := range events {
+			since = events[i].Seq
+			if !q.Matches(&events[i]) {
+				continue
+			}
+			if err := a.printEvent(&events[i]); err != nil {
+				return since, err
+			}
+		}
+	}
+}
+
+func (a *app) printEvent(e *sayso.Event) error {
+	p, err := e.Public()
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printLine(p)
+	}
+	a.print("%6d  %s  %s", p.Seq, p.At.Wall.Local().Format(time.DateTime), story(p))
+	return nil
+}
+
+func (a *app) logVerifyCommand() *cobra.Command {
+	var head string
+	c := &cobra.Command{
+		Use: "verify", Short: "reports whether the log is whole and unchanged", Args: cobra.NoArgs,
+		Long: `Reads the whole log and reports whether any event was changed, removed, inserted
+or moved. That the newest events were cut off shows only against a head kept
+elsewhere: --head SEQ:HASH, as this command prints it, or a file that holds it.
+Exits with 0 if the log is whole, 1 if it is not, 2 if it cannot be read.`,
+		RunE: func(c *cobra.Command, _ []string) error { return a.verify(c.Context(), head) },
+	}
+	c.Flags().StringVar(&head, "head", "", "a head kept elsewhere: SEQ:HASH, or a file with it")
+	return c
+}
+
+// parseHead reads SEQ:HASH, or a file that holds it.
+func parseHead(text string) (sayso.Head, error) {
+	if data, err := os.ReadFile(text); err == nil {
+		text = strings.TrimSpace(string(data))
+	}
+	seq, hash, ok := strings.Cut(text, ":")
+	n, err := strconv.ParseUint(seq, 10, 64)
+	h := sayso.Head{Seq: sayso.Seq(n)}
+	if !ok || err != nil || h.Hash.UnmarshalText([]byte(hash)) != nil {
+		return sayso.Head{}, usage(errors.New("a head is SEQ:HASH, as sayso log verify prints it"), "sayso log verify")
+	}
+	return h, nil
+}
+
+func (a *app) logEraseCommand() *cobra.Command {
+	var why string
+	var yes bool
+	c := &cobra.Command{
+		Use: "erase ID ...", Short: "empties the content of requests; the log still verifies", Args: cobra.MinimumNArgs(1),
+		Long: `Empties all free text of requests: arguments, previews, descriptions, notes. What
+was asked by whom and decided by whom stays, and the log still verifies. It
+cannot be undone.`,
+		RunE: func(c *cobra.Command, args []string) error { return a.erase(c.Context(), args, why, yes) },
+	}
+	c.Flags().StringVar(&why, "why", "", "why, for the log")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	_ = c.MarkFlagRequired("why") // the flag exists
+	return c
+}
+
+func (a *app) erase(ctx context.Context, typed []string, why string, yes bool) error {
+	if err := a.noAgent("erasing"); err != nil {
+		return err
+	}
+	return a.withEngine(ctx, func(e *local.Engine) error {
+		var list []sayso.Request
+		for _, t := range typed {
+			r, err := find(ctx, e.Inbox(a.admin()), t)
+			if err != nil {
+				return err
+			}
+			if r.State.Open() {
+				return hint(fmt.Errorf("%w: %s still waits", sayso.ErrConflict, r.ShortID), "sayso deny %s", r.ShortID)
+			}
+			list = append(list, r)
+		}
+		if !yes {
+			ok, err := a.confirm(fmt.Sprintf("erase the content of %d requests for ever?", len(list)))
+			if err != nil || !ok {
+				return errors.Join(err, errUnless(ok))
+			}
+		}
+		for _, r := range list {
+			if err := a.eraseOne(ctx, e, r, why); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (a *app) logExportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "export", Short: "prints the whole log as JSON lines", Args: cobra.NoArgs,
+		Long: "Prints every event as JSON, one a line, as every surface shows it: hidden values\nstay hidden. The last line of standard error is the head of the log.",
+		RunE: func(c *cobra.Command, _ []string) error { return a.export(c.Context()) },
+	}
+}
+
+func (a *app) export(ctx context.Context) error {
+	a.json = true
+	return a.withEngine(ctx, func(e *local.Engine) error {
+		if _, err := a.printEvents(ctx, e.Log, 0, sayso.EventQuery{}); err != nil {
+			return err
+		}
+		h, err := e.Log.Head(ctx)
+		if err == nil {
+			a.note("head %d:%s", h.Seq, h.Hash)
+		}
+		return err
+	})
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+)
+
+func (a *app) modeCommand() *cobra.Command {
+	var session string
+	var d time.Duration
+	c := &cobra.Command{
+		Use: "mode [interactive|strict|approve_all --for TIME]", GroupID: "force", Short: "what happens to calls that would be asked about",
+		Args: cobra.MaximumNArgs(1), ValidArgs: []string{"interactive", "strict", "approve_all"},
+		Long: `Shows or sets what happens to calls that would be asked about, for all sessions
+or for one: interactive asks a person, strict denies, approve_all allows until
+its end. No mode turns a denial round, and what was not understood is always
+asked.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.showMode(c.Context(), session)
+			}
+			return a.setMode(c.Context(), session, args[0], d)
+		},
+	}
+	c.Flags().StringVar(&session, "session", "", "of one session")
+	c.Flags().DurationVar(&d, "for", 0, "how long; approve_all must have an end")
+	return c
+}
+
+// shownMode is a mode as it is printed.
+type shownMode struct {
+	Session string     `json:"session_id,omitempty"`
+	Mode    sayso.Mode `json:"mode"`
+	LeftS   float64    `json:"left_s,omitzero"`
+	Locked  bool       `json:"locked"`
+}
+
+func (a *app) showMode(ctx context.Context, session string) error {
+	return a.withInbox(ctx, a.person(), func(in sayso.Inbox) error { return a.printMode(ctx, in, session) })
+}
+
+func (a *app) printMode(ctx context.Context, in sayso.Inbox, session string) error {
+	m, err := in.Mode(ctx, session)
+	if err != nil {
+		return err
+	}
+	if m.Mode == "" {
+		m.Mode = sayso.ModeInteractive
+	}
+	if a.json {
+		return a.printJSON(shownMode{session, m.Mode, m.Left.Seconds(), a.paths.Locked()})
+	}
+	line := string(m.Mode)
+	if m.Left > 0 {
+		line += " for " + span(m.Left) + " more"
+	}
+	if a.paths.Locked() {
+		line += " (locked: everything asks or denies)"
+	}
+	a.print("%s", line)
+	return nil
+}
+
+func (a *app) setMode(ctx context.Context, session, word string, d time.Duration) error {
+	if err := a.noAgent("setting the mode"); err != nil {
+		return err
+	}
+	m, err := sayso.ParseMode(word)
+	if err != nil {
+		return usage(err, "sayso mode --help")
+	}
+	if m == sayso.ModeApproveAll && d <= 0 {
+		return usage(errors.New("approve_all must be given an end"), "sayso mode approve_all --for 30m")
+	}
+	who := a.person()
+	if session == "" {
+		who = a.admin()
+	}
+	return a.withInbox(ctx, who, func(in sayso.Inbox) error {
+		if err := in.SetMode(ctx, session, m, d); err != nil {
+			return err
+		}
+		return a.printMode(ctx, in, session)
+	})
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+)
+
+func (a *app) sessionCommand() *cobra.Command {
+	list := func(c *cobra.Command, _ []string) error { return a.sessions(c.Context()) }
+	c := &cobra.Command{Use: "session", GroupID: "force", Short: "sessions, and what their tools may do", RunE: list}
+	return a.parent(c,
+		&cobra.Command{Use: "list", Short: "lists the sessions of the last day", Args: cobra.NoArgs, RunE: list},
+		&cobra.Command{
+			Use: "policy SESSION [TOOL=allow|ask|deny ...]", Short: "shows or sets what a session's tools may do", Args: cobra.MinimumNArgs(1),
+			Long: "Shows what the tools of a session may do, or sets it. TOOL= takes a setting back.",
+			RunE: func(c *cobra.Command, args []string) error { return a.sessionPolicy(c.Context(), args[0], args[1:]) },
+		})
+}
+
+// sessionRow is a session as it is listed.
+type sessionRow struct {
+	ID     string     `json:"session_id"`
+	Host   string     `json:"host"`
+	Open   int        `json:"open"`
+	Asked  int        `json:"requests"`
+	Last   time.Time  `json:"last"`
+	Mode   sayso.Mode `json:"mode"`
+	LeftS  float64    `json:"mode_left_s,omitzero"`
+	Grants int        `json:"grants"`
+}
+
+func (a *app) sessions(ctx context.Context) error {
+	return a.withInbox(ctx, a.person(), func(in sayso.Inbox) error {
+		list, err := in.Requests(ctx, sayso.RowQuery{Since: a.now().Add(-24 * time.Hour), Limit: 1000})
+		if err != nil {
+			return err
+		}
+		rows := gather(list)
+		for i := range rows {
+			if err := rows[i].complete(ctx, in); err != nil {
+				return err
+			}
+		}
+		if a.json {
+			return a.printJSON(rows)
+		}
+		out := [][]string{{"SESSION", "HOST", "REQUESTS", "OPEN", "GRANTS", "MODE", "LAST"}}
+		for _, s := range rows {
+			out = append(out, []string{dash(safe(s.ID)), dash(safe(s.Host)), fmt.Sprint(s.Asked), fmt.Sprint(s.Open), fmt.Sprint(s.Grants), string(s.Mode), s.Last.Local().Format(time.DateTime)})
+		}
+		return table(a.out, out)
+	})
+}
+
+// gather counts requests by session, the newest session first.
+func gather(list []sayso.Request) []sessionRow {
+	rows, at := []sessionRow{}, map[string]int{}
+	for _, r := range list {
+		i, ok := at[r.SessionID]
+		if !ok {
+			i = len(rows)
+			at[r.SessionID] = i
+			rows = append(rows, sessionRow{ID: r.SessionID, Host: r.Host, Last: r.CreatedAt})
+		}
+		rows[i].Asked++
+		if r.State.Open() {
+			rows[i].Open++
+		}
+	}
+	return rows
+}
+
+func (s *sessionRow) complete(ctx context.Context, in sayso.Inbox) error {
+	mode, err := in.Mode(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	grants, err := in.Grants(ctx, s.ID, false)
+	s.Mode, s.LeftS, s.Grants = mode.Mode, mode.Left.Seconds(), len(grants)
+	return err
+}
+
+func (a *app) sessionPolicy(ctx context.Context, session string, changes []string) error {
+	if len(changes) > 0 {
+		if err := a.noAgent("setting a session's policy"); err != nil {
+			return err
+		}
+	}
+	return a.withInbox(ctx, a.person(), func(in sayso.Inbox) error {
+		policies, err := in.Policies(ctx, session)
+		if err != nil {
+			return err
+		}
+		if policies == nil {
+			policies = map[string]sayso.Effect{}
+		}
+		if len(changes) > 0 {
+			if err := changePolicies(policies, changes); err != nil {
+				return err
+			}
+			if err := in.SetPolicies(ctx, session, policies); err != nil {
+				return err
+			}
+		}
+		if a.json {
+			return a.printJSON(policies)
+		}
+		var rows [][]string
+		for _, tool := range sortedKeys(policies) {
+			rows = append(rows, []string{safe(tool), policies[tool].String()})
+		}
+		return table(a.out, rows)
+	})
+}
+
+// changePolicies applies TOOL=EFFECT to the policies.
+func changePolicies(policies map[string]sayso.Effect, changes []string) error {
+	for _, change := range changes {
+		tool, word, ok := strings.Cut(change, "=")
+		if !ok || tool == "" {
+			return usage(errors.New("a setting is TOOL=allow, TOOL=ask or TOOL=deny"), "sayso session policy SESSION bash=ask")
+		}
+		if word == "" {
+			delete(policies, tool)
+			continue
+		}
+		var e sayso.Effect
+		if err := e.UnmarshalText([]byte(word)); err != nil {
+			return usage(err, "sayso session policy SESSION "+tool+"=ask")
+		}
+		policies[tool] = e
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+)
+
+func (a *app) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", GroupID: "answer", Short: "shows all of a request, and what became of it", Args: oneID("show"),
+		RunE: func(c *cobra.Command, args []string) error { return a.show(c.Context(), args[0]) },
+	}
+}
+
+// oneID wants one id.
+func oneID(command string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			return nil
+		}
+		return usage(fmt.Errorf("%s takes one id, as sayso inbox lists them", command), "sayso inbox")
+	}
+}
+
+// shownRequest is a request with everything that may be shown of it.
+type shownRequest struct {
+	Request sayso.Request       `json:"request"`
+	Content sayso.RequestedFull `json:"content"`
+	Life    []sayso.Event       `json:"life"`
+}
+
+func (a *app) show(ctx context.Context, typed string) error {
+	return a.withInbox(ctx, a.person(), func(in sayso.Inbox) error {
+		s, err := look(ctx, in, typed)
+		if err != nil {
+			return err
+		}
+		if s.Life, err = in.Life(ctx, s.Request.ID); err != nil {
+			return err
+		}
+		if a.json {
+			return a.printJSON(s)
+		}
+		a.draw(a.out, s, 0)
+		for _, e := range s.Life {
+			a.print("%s  %s", e.At.Wall.Local().Format(time.DateTime), story(e))
+		}
+		if s.Request.State.Open() {
+			a.print("\nsayso approve %s | sayso deny %s --note WHY", s.Request.ShortID, s.Request.ShortID)
+		}
+		return nil
+	})
+}
+
+// look reads a request and all of its content. Content that was erased is
+// empty.
+func look(ctx context.Context, in sayso.Inbox, typed string) (shownRequest, error) {
+	r, err := find(ctx, in, typed)
+	if err != nil {
+		return shownRequest{}, err
+	}
+	s := shownRequest{Request: r}
+	if !r.Erased {
+		s.Content, err = in.Content(ctx, r.ID)
+	}
+	return s, err
+}

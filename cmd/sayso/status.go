@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/install"
+	"github.com/sayso-dev/sayso/internal/notice"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", GroupID: "wire", Short: "says whether calls are gated, and what is in force", Args: cobra.NoArgs,
+		Long: `The first line is one of: protected, not protected, unknown. It tells what the
+settings of the agents say; sayso doctor proves it. Exits with 0 if protected,
+1 if not, 2 if that is unknown.`,
+		RunE: func(c *cobra.Command, _ []string) error { return a.status(c.Context()) },
+	}
+}
+
+// protection is whether calls are gated.
+type protection string
+
+const (
+	protected    protection = "protected"
+	notProtected protection = "not protected"
+	unknown      protection = "unknown"
+)
+
+// state is what status tells.
+type state struct {
+	Status  protection `json:"status"`
+	Why     string     `json:"why"`
+	Off     *offState  `json:"off"`
+	Locked  bool       `json:"locked"`
+	Gate    string     `json:"gate"` // server or database, and where
+	Error   string     `json:"error,omitempty"`
+	Open    int        `json:"open"`
+	Mode    sayso.Mode `json:"mode"`
+	ModeS   float64    `json:"mode_left_s,omitzero"`
+	Policy  string     `json:"policy"`
+	Files   []string   `json:"policy_files"`
+	Watched bool       `json:"watched"`
+}
+
+type offState struct {
+	Until time.Time `json:"until"`
+	By    string    `json:"by"`
+}
+
+func (a *app) status(ctx context.Context) error {
+	s := a.wired()
+	s.Locked, s.Watched = a.paths.Locked(), notice.Watched(a.paths.Watchers())
+	if err := a.statusOfGate(ctx, &s); err != nil {
+		s.Error = err.Error()
+		if s.Status == protected {
+			s.Why += "; the gate cannot decide, so calls are refused"
+		}
+	}
+	if a.json {
+		if err := a.printJSON(s); err != nil {
+			return err
+		}
+	} else {
+		a.printStatus(s)
+	}
+	switch s.Status {
+	case protected:
+		return nil
+	case notProtected:
+		return no{}
+	}
+	return hint(fmt.Errorf("whether calls are gated is not known: %s", s.Why), "sayso doctor")
+}
+
+// wired says what the settings of the agents say.
+func (a *app) wired() state {
+	if o, off, err := a.paths.IsOff(a.now()); off {
+		return state{Status: notProtected, Why: "switched off by " + o.By + " until " + o.Until.Local().Format(time.DateTime), Off: &offState{o.Until, o.By}}
+	} else if err != nil {
+		a.note("warning: %v", err)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return state{Status: unknown, Why: err.Error()}
+	}
+	found, s := "", state{Status: notProtected, Why: "no agent has the hook; `sayso init claude-code` puts it in"}
+	for _, p := range install.ClaudePlaces(a.getenv, dir) {
+		v, err := surveyed(p)
+		switch {
+		case err != nil:
+			return state{Status: unknown, Why: p.Path + ": " + err.Error()}
+		case v.DisableAllHooks:
+			return state{Status: notProtected, Why: p.Path + " sets disableAllHooks"}
+		case v.ManagedOnly && !v.Installed:
+			return state{Status: notProtected, Why: p.Path + " sets allowManagedHooksOnly, and has no hook of ours"}
+		case v.Installed:
+			if err := runnable(v.Program); err != nil {
+				return state{Status: unknown, Why: p.Path + " names a hook that cannot run: " + err.Error()}
+			}
+			found = p.Path
+		}
+	}
+	if found != "" {
+		s = state{Status: protected, Why: "the hook is in " + found}
+	}
+	return s
+}
+
+func surveyed(p install.Place) (install.Survey, error) {
+	text, err := install.Read(p.Path)
+	if err != nil {
+		return install.Survey{}, err
+	}
+	return install.SurveyClaude(text)
+}
+
+// runnable reports why a program could not be started.
+func runnable(path string) error {
+	st, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if st.IsDir() || st.Mode()&0o111 == 0 {
+		return fmt.Errorf("%s is not executable", path)
+	}
+	return nil
+}
+
+// statusOfGate asks the gate itself.
+func (a *app) statusOfGate(ctx context.Context, s *state) error {
+	l, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	what, path := l.Where()
+	s.Gate = what + " " + path
+	in, err := l.Inbox(ctx, a.person())
+	if err != nil {
+		return err
+	}
+	sweep(ctx, l)
+	open, err := in.Requests(ctx, sayso.RowQuery{States: []sayso.State{sayso.StateOpen, sayso.StateParked}, Oldest: true})
+	if err != nil {
+		return err
+	}
+	mode, err := in.Mode(ctx, "")
+	if err != nil {
+		return err
+	}
+	s.Open, s.Mode, s.ModeS = len(open), mode.Mode, mode.Left.Seconds()
+	if s.Mode == "" {
+		s.Mode = sayso.ModeInteractive
+	}
+	if e, ok := l.Engine(); ok {
+		s.Policy, s.Files = e.Policy.Version(), e.Policy.Files()
+	}
+	return nil
+}
+
+// policyLine names the policy in force: its files, and the beginning of its
+// version.
+func policyLine(s state) string {
+	version := strings.TrimPrefix(s.Policy, "sha256:")
+	version = version[:min(len(version), shortestDigest)]
+	if len(s.Files) == 0 {
+		return "built-ins alone (" + version + ")"
+	}
+	return strings.Join(s.Files, ", ") + " (" + version + ")"
+}
+
+func (a *app) printStatus(s state) {
+	a.print("%s: %s", s.Status, printable(s.Why))
+	if s.Error != "" {
+		a.print("gate     broken: %s", printable(s.Error))
+	} else {
+		a.print("gate     %s", s.Gate)
+		a.print("waiting  %d", s.Open)
+		mode := string(s.Mode)
+		if s.ModeS > 0 {
+			mode += " for " + span(time.Duration(s.ModeS*float64(time.Second))) + " more"
+		}
+		a.print("mode     %s", mode)
+	}
+	if s.Policy != "" {
+		a.print("policy   %s", policyLine(s))
+	}
+	if s.Locked {
+		a.print("locked   everything asks or denies; `sayso lock --release` ends it")
+	}
+	if s.Watched {
+		a.print("watched  somebody watches")
+	} else {
+		a.print("watched  nobody watches: sayso watch")
+	}
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// told is what the lines about events read of their payloads.
+type told struct {
+	Effect sayso.Effect  `json:"effect"`
+	Source string        `json:"source"`
+	By     []sayso.Actor `json:"by"`
+	Note   string        `json:"note"`
+	Reason string        `json:"reason"`
+	Cause  string        `json:"cause"`
+	Why    string        `json:"why"`
+	Scope  string        `json:"scope"`
+	Mode   string        `json:"mode"`
+	Label  string        `json:"label"`
+	Failed bool          `json:"failed"`
+	Tool   string        `json:"tool"`
+	ForNS  int64         `json:"for_ns"`
+}
+
+// story is an event in a line.
+func story(e sayso.Event) string {
+	var p told
+	if err := jcs.UnmarshalLenient(e.Payload, &p); err != nil {
+		return string(e.Type)
+	}
+	parts := []string{e.RequestID.Short(), string(e.Type)}
+	switch e.Type {
+	case sayso.EventRequested:
+		parts = append(parts, safe(p.Tool), "by", safe(e.Actor.Principal))
+	case sayso.EventAnswered:
+		parts = append(parts, p.Effect.String(), p.Scope, "by", safe(e.Actor.Principal), "("+e.Actor.Channel+")", tail(p.Note))
+	case sayso.EventResolved:
+		parts = append(parts, p.Effect.String(), "by", by(p), tail(p.Reason))
+	case sayso.EventAnswerRefused:
+		parts = append(parts, p.Effect.String(), "from", safe(e.Actor.Principal), "("+e.Actor.Channel+"):", p.Why)
+	case sayso.EventFinished:
+		parts = append(parts, outcome(p.Failed))
+	case sayso.EventModeChanged:
+		parts = append(parts, p.Mode, "by", safe(e.Actor.Principal), safe(e.SessionID))
+	case sayso.EventGrantCreated:
+		parts = append(parts, safe(p.Label))
+	case sayso.EventSessionStarted, sayso.EventSessionEnded, sayso.EventSessionPolicy:
+		parts = append(parts, safe(e.SessionID))
+	case sayso.EventParked:
+		parts = append(parts, p.Cause)
+	default:
+		parts = append(parts, safe(p.Reason+p.Why))
+	}
+	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
+}
+
+func tail(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "- " + safe(s)
+}
+
+// by is who or what decided.
+func by(p told) string {
+	names := make([]string, 0, len(p.By))
+	for _, a := range p.By {
+		names = append(names, safe(a.Principal))
+	}
+	if len(names) == 0 {
+		return safe(p.Source)
+	}
+	return fmt.Sprintf("%s (%s)", strings.Join(names, ", "), safe(p.Source))
+}
+
+func outcome(failed bool) string {
+	if failed {
+		return "failed"
+	}
+	return "ran"
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso/internal/install"
+)
+
+func (a *app) uninstallCommand() *cobra.Command {
+	var data, yes bool
+	c := &cobra.Command{
+		Use: "uninstall", GroupID: "wire", Short: "takes the gate out of every agent's settings", Args: cobra.NoArgs,
+		Long: `Takes sayso's hooks out of the settings of all agents, for you and for the
+project you are in. With --data it also deletes the log, the tokens and the
+policy. It works with the database missing or broken and the server dead.`,
+		RunE: func(*cobra.Command, []string) error { return a.uninstall(data, yes) },
+	}
+	c.Flags().BoolVar(&data, "data", false, "delete the log, the tokens and the policy too")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return c
+}
+
+func (a *app) uninstall(data, yes bool) error {
+	if err := a.noAgent("uninstalling"); err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, p := range install.ClaudePlaces(a.getenv, dir) {
+		if p.Scope == install.ScopeManaged {
+			continue
+		}
+		if _, err := os.Stat(p.Path); err != nil {
+			continue // no settings, no hook
+		}
+		failed = errors.Join(failed, a.undoInit(p.Path, initOptions{yes: yes}))
+	}
+	if failed != nil || !data {
+		return failed
+	}
+	return a.deleteData(yes)
+}
+
+// deleteData deletes what is ours by name. A folder goes only if nothing else
+// is in it: it may be one that the person chose.
+func (a *app) deleteData(yes bool) error {
+	if !yes {
+		ok, err := a.confirm("delete the log, the tokens and the policy in " + a.paths.State + "?")
+		if err != nil || !ok {
+			return errors.Join(err, errUnless(ok))
+		}
+	}
+	var failed error
+	for _, path := range a.paths.Everything() {
+		failed = errors.Join(failed, os.RemoveAll(path))
+	}
+	for _, dir := range a.paths.Folders() {
+		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			a.note("%s stays, because something else is in it", dir)
+			continue
+		}
+		a.print("deleted %s", dir)
+	}
+	return failed
+}

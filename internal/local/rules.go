@@ -1,0 +1,207 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/home"
+	"github.com/sayso-dev/sayso/policy"
+)
+
+// brokenPolicy is the version of a policy that does not load.
+const brokenPolicy = "broken"
+
+// Rules is the policy in the files of this machine, as they are now: a file
+// that changed is read again before the next call is judged. While a file does
+// not load, everything is denied.
+type Rules struct {
+	paths policy.Paths
+	o     policy.Options
+
+	mu      sync.Mutex // guards what follows
+	stamps  [2]stamp
+	current *policy.Policy
+	err     error
+}
+
+var _ sayso.Policy = (*Rules)(nil)
+
+// stamp tells whether a file is still the one that was read. Its zero value is
+// that of a file that was never looked at.
+type stamp struct {
+	known   bool
+	missing bool
+	size    int64
+	changed time.Time
+	inode   uint64
+	mode    fs.FileMode
+}
+
+// NewRules reads the policy files of a home. A policy that does not load is no
+// error here; see [Rules.Err].
+func NewRules(paths home.Paths) *Rules {
+	r := &Rules{paths: policy.Paths{User: paths.Policy(), Org: home.OrgPolicy}, o: policy.Options{Home: PersonHome()}}
+	_, _ = r.now() // Err tells
+	return r
+}
+
+// PersonHome is the person's folder with all links followed; empty if there is
+// none.
+func PersonHome() string {
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return ""
+	}
+	return dir
+}
+
+func stampOf(path string) stamp {
+	st, err := os.Stat(path)
+	if err != nil {
+		return stamp{known: true, missing: errors.Is(err, fs.ErrNotExist)}
+	}
+	s := stamp{known: true, size: st.Size(), changed: st.ModTime(), mode: st.Mode()}
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		s.inode = sys.Ino
+	}
+	return s
+}
+
+// now returns the policy as it is in the files now.
+func (r *Rules) now() (*policy.Policy, error) {
+	stamps := [2]stamp{stampOf(r.paths.User), stampOf(r.paths.Org)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if stamps != r.stamps {
+		r.stamps = stamps
+		r.current, r.err = r.load()
+	}
+	return r.current, r.err
+}
+
+func (r *Rules) load() (*policy.Policy, error) {
+	if err := home.CheckFile(r.paths.User); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := home.CheckOrgFile(r.paths.Org); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return policy.Load(r.paths, r.o)
+}
+
+// Err says why the policy does not load; nil if it does.
+func (r *Rules) Err() error {
+	_, err := r.now()
+	return err
+}
+
+// Judge implements sayso.Policy.
+func (r *Rules) Judge(ctx context.Context, c sayso.Call, f sayso.Facts) sayso.Verdict {
+	p, err := r.now()
+	if err != nil {
+		return sayso.Verdict{Policy: brokenPolicy, Match: denial(err), Matches: []sayso.Match{denial(err)}, Default: denial(err), Risk: sayso.RiskDestructive}
+	}
+	return p.Judge(ctx, c, f)
+}
+
+// denial is what a policy that does not load says of every call.
+func denial(err error) sayso.Match {
+	m := sayso.Match{Effect: sayso.Deny, Cause: sayso.CauseBuiltin, Rule: "broken policy", Reason: "the policy does not load", Person: true}
+	var first *policy.Error
+	if errors.As(err, &first) {
+		m.File, m.Line, m.Reason = first.File, first.Line, "the policy does not load: "+first.What
+	}
+	return m
+}
+
+// Version implements sayso.Policy.
+func (r *Rules) Version() string {
+	p, err := r.now()
+	if err != nil {
+		return brokenPolicy
+	}
+	return p.Version()
+}
+
+// Mode is the mode that the files name.
+func (r *Rules) Mode() sayso.Mode {
+	p, err := r.now()
+	if err != nil {
+		return sayso.ModeStrict
+	}
+	return p.Mode()
+}
+
+// Redaction is what the files add to what is hidden and cut.
+func (r *Rules) Redaction() policy.Redaction {
+	p, err := r.now()
+	if err != nil {
+		return policy.Redaction{}
+	}
+	return p.Redaction()
+}
+
+// Warnings are what is probably not meant in the files.
+func (r *Rules) Warnings() []policy.Warning {
+	p, err := r.now()
+	if err != nil {
+		return nil
+	}
+	return p.Warnings()
+}
+
+// Files are the files that exist.
+func (r *Rules) Files() []string {
+	var files []string
+	for _, path := range []string{r.paths.User, r.paths.Org} {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// judged is a Gate that answers nothing while the policy does not load: then it
+// is not known whether a call may run.
+type judged struct {
+	sayso.Gate
+	rules *Rules
+}
+
+func (g judged) Admit(ctx context.Context, a sayso.Admission) (sayso.Decision, error) {
+	if err := g.loaded(); err != nil {
+		return sayso.Decision{}, err
+	}
+	return g.Gate.Admit(ctx, a)
+}
+
+func (g judged) Redeem(ctx context.Context, r sayso.Receipt, c sayso.Call) error {
+	if err := g.loaded(); err != nil {
+		return err
+	}
+	return g.Gate.Redeem(ctx, r, c)
+}
+
+func (g judged) loaded() error {
+	if err := g.rules.Err(); err != nil {
+		return fmt.Errorf("%w: the policy does not load: %w", sayso.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// equal reports whether two policies hide and cut the same.
+func equal(a, b policy.Redaction) bool {
+	return a.MaxString == b.MaxString && a.MaxItems == b.MaxItems && slices.Equal(a.Names, b.Names)
+}
