@@ -1,0 +1,338 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/path"
+)
+
+// builtinDefault holds where no file sets a default.
+var builtinDefault = sayso.Match{
+	Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "default: ask",
+	Reason: "No rule speaks about this call, so a person is asked.",
+}
+
+// The floors: what no rule is looser than.
+var (
+	floorArgs = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "arguments must be readable", Person: true,
+		Reason: "The arguments are not a JSON object that every reader reads alike.",
+	}
+	floorMissing = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "arguments must be readable", Person: true,
+		Reason: "The argument that this tool works on is missing.",
+	}
+	floorBad = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "arguments must be readable", Person: true,
+		Reason: "The argument that this tool works on is no text, or its name is there in another spelling.",
+	}
+	floorHidden = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "text must be visible", Person: true,
+		Reason: "The text holds a control character, or one that cannot be seen.",
+	}
+	floorNoFacts = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "paths must be known", Person: true,
+		Reason: "Where the path leads was not found out.",
+	}
+	floorPath = sayso.Match{
+		Effect: sayso.Deny, Cause: sayso.CauseBuiltin, Rule: "paths must lead somewhere",
+		Reason: "The path is empty, too long, or leads nowhere that can be named.",
+	}
+	floorControl = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseBuiltin, Rule: "control files", Person: true,
+		Reason: "The file steers other programs: version control, an agent, an editor or a shell.",
+	}
+	floorNames = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseBuiltin, Rule: "files with more than one name", Person: true,
+		Reason: "The file has another name as well, and would change there too.",
+	}
+	floorRoot = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseBuiltin, Rule: "the workspace itself", Person: true,
+		Reason: "The call would delete the workspace, or a folder that it is in.",
+	}
+	floorURL = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "addresses must be plain", Person: true,
+		Reason: "Programs may read this address differently",
+	}
+)
+
+// The defaults that are stricter than that of a file.
+var (
+	defaultShell = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "commands are asked about",
+		Reason: "No rule has the exact text of this command.",
+	}
+	defaultWrite = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "writes are asked about",
+		Reason: "No rule allows this file to be changed.",
+	}
+	defaultOutside = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "paths outside the workspace are asked about",
+		Reason: "The path leads out of the workspace, and no rule speaks about it.",
+	}
+	defaultLocal = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "local addresses are asked about",
+		Reason: "The address is, or may be, on this machine or network, and no rule names it.",
+	}
+	defaultDestructive = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "destructive tools are asked about",
+		Reason: "Its server says that the tool is destructive.",
+	}
+)
+
+// The built-ins that speak where no rule does.
+var (
+	builtinRead = sayso.Match{
+		Effect: sayso.Allow, Cause: sayso.CauseBuiltin, Rule: "reading inside the workspace",
+		Reason: "Reading inside the workspace needs no question.",
+	}
+	builtinNotes = sayso.Match{
+		Effect: sayso.Allow, Cause: sayso.CauseBuiltin, Rule: "bookkeeping",
+		Reason: "The tool keeps the agent's own notes and touches nothing else.",
+	}
+	builtinSecret = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseBuiltin, Rule: "credential files",
+		Reason: "The file is known to hold keys, passwords or tokens.",
+	}
+)
+
+// floors adds what holds whatever the rules say.
+func (s *subject) floors(out []sayso.Match) []sayso.Match {
+	add := func(m sayso.Match) { m.Span = [2]int{0, len(s.arg)}; out = append(out, m) }
+	switch s.state {
+	case argsBad:
+		add(floorArgs)
+	case argMissing:
+		add(floorMissing)
+	case argBad:
+		add(floorBad)
+	case argGiven, argLeftOut:
+		switch s.operand {
+		case sayso.OperandCommand:
+			if at := strings.IndexFunc(s.arg, hiddenInCommand); at >= 0 {
+				out = append(out, spanned(floorHidden, at, at+1))
+			}
+			if s.hiddenOwn() {
+				add(ownHidden)
+			}
+		case sayso.OperandPath:
+			s.pathFloors(add)
+		case sayso.OperandURL:
+			if why := s.address().Odd; why != "" {
+				m := floorURL
+				m.Reason += ": " + why + "."
+				add(m)
+			}
+		}
+	}
+	return out
+}
+
+// pathFloors looks at everything that the path may lead to.
+func (s *subject) pathFloors(add func(sayso.Match)) {
+	if s.state == argGiven && badPath(s.arg) {
+		add(floorPath)
+		return
+	}
+	var known, lost, named, root bool
+	for _, o := range s.facts.Operands {
+		if o.Arg != s.tool.Primary {
+			continue
+		}
+		known = true
+		lost = lost || o.Resolved == "" || o.State == sayso.PathUnknown || o.Resolved[0] != '/'
+		named = named || o.Links > 1 && o.State != sayso.PathDir
+		root = root || sayso.Beneath(o.Resolved, s.facts.Workspace)
+	}
+	switch {
+	case !known:
+		add(floorNoFacts)
+	case lost:
+		add(floorPath)
+	}
+	if s.kind.ReadOnly() {
+		return
+	}
+	if s.control() {
+		add(floorControl)
+	}
+	if named {
+		add(floorNames)
+	}
+	if root && s.kind == sayso.KindDelete {
+		add(floorRoot)
+	}
+}
+
+// badPath reports whether no system call would take the path.
+func badPath(p string) bool {
+	if p == "" || len(p) > path.MaxPath || strings.IndexByte(p, 0) >= 0 {
+		return true
+	}
+	for name := range strings.SplitSeq(p, "/") {
+		if len(name) > path.MaxName {
+			return true
+		}
+	}
+	return false
+}
+
+// otherwise is what holds if nothing speaks: the default, or where that allows,
+// what must be asked about all the same.
+func (p *Policy) otherwise(s *subject) sayso.Match {
+	m := p.fallback
+	if m.Effect == sayso.Allow {
+		if stricter := s.defaultFloor(); stricter != nil {
+			m = *stricter
+		}
+	}
+	m.Span = [2]int{0, len(s.arg)}
+	return m
+}
+
+func (s *subject) defaultFloor() *sayso.Match {
+	switch {
+	case s.kind == sayso.KindShell:
+		return &defaultShell
+	case s.operand == sayso.OperandPath && !s.inside():
+		return &defaultOutside
+	case s.operand == sayso.OperandPath && !s.kind.ReadOnly():
+		return &defaultWrite
+	case s.operand == sayso.OperandURL && s.address().Local:
+		return &defaultLocal
+	case s.call.Annotations != nil && isTrue(s.call.Annotations.Destructive):
+		return &defaultDestructive
+	}
+	return nil
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }
+
+// inside reports whether everything that the path may lead to is in the
+// workspace.
+func (s *subject) inside() bool {
+	found := false
+	for _, o := range s.facts.Operands {
+		if o.Arg != s.tool.Primary {
+			continue
+		}
+		if !sayso.Beneath(s.facts.Workspace, o.Resolved) || o.State == sayso.PathSpecial || o.State == sayso.PathUnknown {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+// builtin is what we say where no rule speaks.
+func (s *subject) builtin() (sayso.Match, bool) {
+	if !s.state.understood() || s.kind != s.tool.Kind {
+		return sayso.Match{}, false
+	}
+	if s.tool.Bookkeeping {
+		return builtinNotes, true
+	}
+	if s.operand != sayso.OperandPath {
+		return sayso.Match{}, false
+	}
+	if s.credential() {
+		return spanned(builtinSecret, 0, len(s.arg)), true
+	}
+	if s.kind.ReadOnly() && s.inside() && !s.wanders() {
+		return spanned(builtinRead, 0, len(s.arg)), true
+	}
+	return sayso.Match{}, false
+}
+
+// wanders reports whether a list or a search has a second argument that may
+// lead it out of the folder that its path names.
+func (s *subject) wanders() bool {
+	key := ""
+	switch s.kind {
+	case sayso.KindList:
+		key = "pattern"
+	case sayso.KindSearch:
+		key = "glob"
+	default:
+		return false
+	}
+	args := []byte(s.call.Args)
+	if len(args) == 0 {
+		return false
+	}
+	value, state := member(args, key)
+	if state == argMissing {
+		return false
+	}
+	return state != argGiven || strings.Contains(value, "..") || strings.ContainsAny(value, "\\$") ||
+		strings.HasPrefix(value, "/") || strings.HasPrefix(value, "~") || strings.Contains(value, "{/") || strings.Contains(value, ",/")
+}
+
+// risk is how bad a mistake would be.
+func (s *subject) risk() sayso.Risk {
+	r := s.kind.Risk()
+	if a := s.call.Annotations; a != nil && isTrue(a.Destructive) {
+		r = r.Raise(sayso.RiskDestructive)
+	}
+	return r
+}
+
+var (
+	privileged = set("sudo", "doas", "su", "pkexec", "runuser", "setpriv")
+	deleting   = set("rm", "rmdir", "shred", "unlink", "truncate", "dd", "mkfs", "wipefs")
+)
+
+// danger names what demands the slow answer.
+func (s *subject) danger() []sayso.Danger {
+	var out []sayso.Danger
+	if s.operand == sayso.OperandPath && !s.kind.ReadOnly() {
+		if s.kind == sayso.KindDelete {
+			out = append(out, sayso.DangerDelete)
+		}
+		if !s.inside() {
+			out = append(out, sayso.DangerOutside)
+		}
+	}
+	if s.operand != sayso.OperandCommand {
+		return out
+	}
+	var privilege, deletes, dynamic, interprets bool
+	for i := range s.programs() {
+		p := &s.progs[i]
+		privilege = privilege || privileged[p.name]
+		deletes = deletes || deleting[p.name]
+		dynamic = dynamic || p.dynamic
+		interprets = interprets || len(p.words) > 1 && runsInline(p)
+	}
+	for _, d := range [...]struct {
+		on bool
+		d  sayso.Danger
+	}{
+		{deletes, sayso.DangerDelete}, {privilege, sayso.DangerPrivilege},
+		{dynamic, sayso.DangerDynamic}, {interprets, sayso.DangerInterpreter},
+	} {
+		if d.on {
+			out = append(out, d.d)
+		}
+	}
+	return out
+}
+
+// runsInline reports whether a shell or an interpreter is given its program on
+// the command line.
+func runsInline(p *program) bool {
+	if p.name == "eval" {
+		return true
+	}
+	if !shells[p.name] && !interpreters[versionless(p.name)] {
+		return false
+	}
+	switch opt := p.words[1].text; {
+	case strings.HasPrefix(opt, "--"):
+		return opt == "--eval" || opt == "--command" || opt == "--print"
+	case strings.HasPrefix(opt, "-"):
+		return strings.ContainsAny(opt, "ceE")
+	}
+	return false
+}

@@ -1,0 +1,535 @@
+package policy_test
+
+import (
+	"context"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/path"
+	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/policy"
+)
+
+// disk is what the calls of these tests find; "-> target" makes a link.
+type disk map[string]string
+
+func (d disk) Lstat(name string) (path.Info, error) {
+	what, ok := d[name]
+	switch {
+	case name == "/" || what == "dir":
+		return path.Info{Mode: fs.ModeDir}, nil
+	case !ok:
+		return path.Info{}, fs.ErrNotExist
+	case strings.HasPrefix(what, "-> "):
+		return path.Info{Mode: fs.ModeSymlink}, nil
+	case what == "two names":
+		return path.Info{Links: 2}, nil
+	case what == "fifo":
+		return path.Info{Mode: fs.ModeNamedPipe}, nil
+	}
+	return path.Info{Links: 1}, nil
+}
+
+func (d disk) Readlink(name string) (string, error) { return strings.TrimPrefix(d[name], "-> "), nil }
+
+var machine = disk{
+	"/home": "dir", "/home/dev": "dir", "/home/dev/.ssh": "dir", "/home/dev/.ssh/id_rsa": "file", "/home/dev/notes": "file",
+	"/home/dev/.local": "dir", "/home/dev/.local/state": "dir", "/home/dev/.local/state/sayso": "dir", "/home/dev/.local/state/sayso/log.db": "file",
+	"/home/dev/app": "dir", "/home/dev/app/.git": "dir", "/home/dev/app/.git/config": "file", "/home/dev/app/main.go": "file",
+	"/home/dev/app/docs": "dir", "/home/dev/app/docs/a.md": "file", "/home/dev/app/docs/deep": "dir", "/home/dev/app/docs/deep/b.md": "file",
+	"/home/dev/app/.env": "file", "/home/dev/app/hard": "two names", "/home/dev/app/fifo": "fifo",
+	"/home/dev/app/out": "-> /etc", "/home/dev/app/loop": "-> loop", "/home/dev/app/state": "-> ../.local/state/sayso", "/home/dev/app/readme": "-> docs/a.md",
+	"/home/dev/app2": "dir", "/home/dev/app2/secret": "file", "/etc": "dir", "/etc/passwd": "file",
+}
+
+func gather(_ context.Context, c sayso.Call) sayso.Facts {
+	return facts.Gather(context.Background(), c, facts.Options{FS: machine, Home: "/home/dev", State: []string{"/home/dev/.local/state/sayso", "/home/dev/.config/sayso"}})
+}
+
+type obj = map[string]any
+
+func call(t testing.TB, tool string, args any) sayso.Call {
+	t.Helper()
+	text, err := jcs.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sayso.Call{Tool: tool, Cwd: "/home/dev/app", Args: text}
+}
+
+func bash(t testing.TB, command string) sayso.Call { return call(t, "bash", obj{"command": command}) }
+
+func judge(p sayso.Policy, c sayso.Call) sayso.Verdict {
+	return p.Judge(context.Background(), c, gather(context.Background(), c))
+}
+
+// load makes a policy of one person's rules.
+func load(t testing.TB, text string) *policy.Policy {
+	t.Helper()
+	return loadWith(t, policy.Options{Home: "/home/dev"}, text)
+}
+
+func loadWith(t testing.TB, o policy.Options, texts ...string) *policy.Policy {
+	t.Helper()
+	var tiers []policy.Tiered
+	for i, text := range texts {
+		f, err := policy.Parse("policy.yaml", []byte(text))
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		tiers = append(tiers, policy.Tiered{Tier: []policy.Tier{policy.TierUser, policy.TierOrg}[i], File: f})
+	}
+	p, err := policy.New(o, tiers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func rules(lines ...string) string {
+	return "version: 1\nrules:\n  - " + strings.Join(lines, "\n  - ") + "\n"
+}
+
+// sees is a call and what is expected of it.
+type sees struct {
+	name  string
+	call  sayso.Call
+	want  sayso.Effect
+	cause sayso.Cause
+}
+
+func expect(t *testing.T, p sayso.Policy, tests []sees) {
+	t.Helper()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v := judge(p, tt.call)
+			if v.Effect != tt.want || tt.cause != "" && v.Cause != tt.cause {
+				t.Errorf("%s %s: %s by %q (%s), want %s (%s)", tt.call.Tool, tt.call.Args, v.Effect, v.Rule, v.Cause, tt.want, tt.cause)
+			}
+			if v.Reason == "" || v.Rule == "" {
+				t.Errorf("no reason: %+v", v.Match)
+			}
+		})
+	}
+}
+
+func TestBuiltins(t *testing.T) {
+	none := loadWith(t, policy.Options{})
+	host := func(tool string, args any) sayso.Call {
+		c := call(t, tool, args)
+		c.Host = "claude-code"
+		return c
+	}
+	claimed := call(t, "file-read", obj{"path": "main.go"})
+	claimed.Kind = sayso.KindShell
+	served := call(t, "task-create", obj{})
+	served.Server = "notes"
+	expect(t, none, []sees{
+		{"read in the workspace", call(t, "file-read", obj{"path": "main.go"}), sayso.Allow, sayso.CauseBuiltin},
+		{"by our own name", call(t, "read_file", obj{"path": "main.go"}), sayso.Allow, sayso.CauseBuiltin},
+		{"by the host's name", host("Read", obj{"file_path": "/home/dev/app/main.go"}), sayso.Allow, sayso.CauseBuiltin},
+		{"what is not there", call(t, "file-read", obj{"path": "new.go"}), sayso.Allow, sayso.CauseBuiltin},
+		{"list without a path", call(t, "file-list", obj{}), sayso.Allow, sayso.CauseBuiltin},
+		{"glob inside", host("Glob", obj{"pattern": "**/*.go"}), sayso.Allow, sayso.CauseBuiltin},
+		{"glob that wanders", host("Glob", obj{"pattern": "/etc/*"}), sayso.Ask, sayso.CauseDefault},
+		{"glob that climbs", host("Glob", obj{"pattern": "../*"}), sayso.Ask, sayso.CauseDefault},
+		{"search", host("Grep", obj{"pattern": "/etc/|../"}), sayso.Allow, sayso.CauseBuiltin},
+		{"search elsewhere", host("Grep", obj{"pattern": "x", "path": "/etc"}), sayso.Ask, sayso.CauseDefault},
+		{"search with a glob that climbs", host("Grep", obj{"pattern": "x", "glob": "../*"}), sayso.Ask, sayso.CauseDefault},
+		{"read outside", call(t, "file-read", obj{"path": "/etc/passwd"}), sayso.Ask, sayso.CauseDefault},
+		{"read of a sibling with the same beginning", call(t, "file-read", obj{"path": "../app2/secret"}), sayso.Ask, sayso.CauseDefault},
+		{"read through a link out", call(t, "file-read", obj{"path": "out/passwd"}), sayso.Ask, sayso.CauseDefault},
+		{"read through a link inside", call(t, "file-read", obj{"path": "readme"}), sayso.Allow, sayso.CauseBuiltin},
+		{"dot-dot behind a link", call(t, "file-read", obj{"path": "out/../main.go"}), sayso.Ask, sayso.CauseDefault},
+		{"a FIFO", call(t, "file-read", obj{"path": "fifo"}), sayso.Ask, sayso.CauseDefault},
+		{"a credential file", call(t, "file-read", obj{"path": ".env"}), sayso.Ask, sayso.CauseBuiltin},
+		{"a key outside", call(t, "file-read", obj{"path": "/home/dev/.ssh/id_rsa"}), sayso.Ask, sayso.CauseBuiltin},
+		{"our state", call(t, "file-read", obj{"path": "/home/dev/.local/state/sayso/log.db"}), sayso.Deny, sayso.CauseBuiltin},
+		{"our state through a link", call(t, "file-read", obj{"path": "state/log.db"}), sayso.Deny, sayso.CauseBuiltin},
+		{"our state in another case", call(t, "file-write", obj{"path": "/home/dev/.LOCAL/state/SAYSO/x"}), sayso.Deny, sayso.CauseBuiltin},
+		{"our configuration, before there is one", call(t, "file-write", obj{"path": "/home/dev/.config/sayso/policy.yaml"}), sayso.Deny, sayso.CauseBuiltin},
+		{"a loop of links", call(t, "file-read", obj{"path": "loop"}), sayso.Deny, sayso.CauseBuiltin},
+		{"empty", call(t, "file-read", obj{"path": ""}), sayso.Deny, sayso.CauseBuiltin},
+		{"NUL", call(t, "file-read", obj{"path": "a\x00"}), sayso.Deny, sayso.CauseBuiltin},
+		{"long", call(t, "file-read", obj{"path": strings.Repeat("n", 300)}), sayso.Deny, sayso.CauseBuiltin},
+		{"no path", call(t, "file-read", obj{}), sayso.Ask, sayso.CauseNotUnderstood},
+		{"no string", call(t, "file-read", obj{"path": []string{"a"}}), sayso.Ask, sayso.CauseNotUnderstood},
+		{"null", call(t, "file-list", obj{"path": nil}), sayso.Ask, sayso.CauseNotUnderstood},
+		{"another case too", call(t, "file-read", obj{"path": "main.go", "Path": "/etc/passwd"}), sayso.Ask, sayso.CauseNotUnderstood},
+		{"another case, escaped", sayso.Call{Tool: "file-read", Cwd: "/home/dev/app", Args: []byte(`{"path":"main.go","\u0050ath":"x"}`)}, sayso.Ask, sayso.CauseNotUnderstood},
+		{"key escaped", sayso.Call{Tool: "file-read", Cwd: "/home/dev/app", Args: []byte(`{"\u0070ath":"main.go"}`)}, sayso.Allow, sayso.CauseBuiltin},
+		{"key twice", sayso.Call{Tool: "file-read", Cwd: "/home/dev/app", Args: []byte(`{"path":"main.go","path":"x"}`)}, sayso.Ask, sayso.CauseNotUnderstood},
+		{"no object", sayso.Call{Tool: "task-list", Args: []byte(`[]`)}, sayso.Ask, sayso.CauseNotUnderstood},
+		{"the caller says shell", claimed, sayso.Ask, sayso.CauseDefault},
+		{"write", call(t, "file-write", obj{"path": "main.go"}), sayso.Ask, sayso.CauseDefault},
+		{"a task tool", call(t, "task-create", obj{"subject": "x"}), sayso.Allow, sayso.CauseBuiltin},
+		{"a server's tool of that name", served, sayso.Ask, sayso.CauseDefault},
+		{"nearly a task tool", call(t, "task-create2", obj{}), sayso.Ask, sayso.CauseDefault},
+		{"a host's bookkeeping", host("TodoWrite", obj{"todos": []any{}}), sayso.Allow, sayso.CauseBuiltin},
+		{"that name without the host", call(t, "TodoWrite", obj{}), sayso.Ask, sayso.CauseDefault},
+		{"the host's own question", host("AskUserQuestion", obj{}), sayso.Ask, sayso.CauseDefault},
+		{"a command", bash(t, "ls"), sayso.Ask, sayso.CauseDefault},
+		{"an address", call(t, "web-fetch", obj{"url": "https://example.org"}), sayso.Ask, sayso.CauseDefault},
+		{"a server's tool", call(t, "mcp__github__create_issue", obj{}), sayso.Ask, sayso.CauseDefault},
+		{"an unknown tool", call(t, "frobnicate", obj{}), sayso.Ask, sayso.CauseDefault},
+	})
+}
+
+func TestBuiltins_noFacts(t *testing.T) {
+	none := loadWith(t, policy.Options{})
+	c := call(t, "file-read", obj{"path": "main.go"})
+	if v := none.Judge(context.Background(), c, sayso.Facts{}); v.Effect != sayso.Ask || v.Cause != sayso.CauseNotUnderstood {
+		t.Errorf("without facts: %s (%s)", v.Effect, v.Cause)
+	}
+	all := load(t, rules("allow: file-read"))
+	if v := all.Judge(context.Background(), c, sayso.Facts{}); v.Effect != sayso.Ask {
+		t.Errorf("an allow without facts: %s", v.Effect)
+	}
+}
+
+// An agent must not answer for itself, whatever the policy says.
+func TestFinal_ownCommands(t *testing.T) {
+	p := load(t, "version: 1\ndefault: allow\nrules:\n  - allow: \"*\"\n")
+	for _, c := range []string{
+		"sayso approve k7fm", "sayso  --yes approve k7fm", "sayso deny k7fm", "sayso prompt", "sayso watch", "sayso mode approve_all --for 1h",
+		"sayso off --for 1h", "sayso uninstall", "sayso token create", "sayso session policy s bash=allow", "sayso grants revoke g",
+		"sayso policy trust", "sayso log erase x", "sayso init claude-code --undo", "sayso restore x", "sayso open",
+		"/usr/local/bin/sayso approve k7fm", "./sayso approve k", "SAYSO approve k", "cd /; sayso approve k", "ls && sayso approve k", "ls|sayso approve k",
+		"(sayso approve k)", "{ sayso approve k; }", "if true; then sayso approve k; fi", "! sayso approve k", "X=1 sayso approve k",
+		"echo $(sayso approve k)", "echo `sayso approve k`", `echo "$(sayso approve k)"`, "cat <(sayso approve k)",
+		"sudo sayso approve k", "env -i sayso approve k", "timeout 5 sayso approve k", "nohup sayso approve k &", "xargs sayso approve < f", "echo k | xargs sayso approve",
+		"find . -exec sayso approve {} \\;", "sh -c 'sayso approve k'", `bash -lc "sayso approve k"`, "sudo bash -c 'sudo sayso approve k'", "eval sayso approve k", "eval 'sayso approve k'",
+		"echo 'sayso approve k' | sh", "bash <<< 'sayso approve k'", "bash <<EOF\nsayso approve k\nEOF", "python3 -c 'import os; os.system(\"sayso approve k\")'",
+		"perl -e 'system(\"sayso\", \"approve\", \"k\")'", "say''so approve k", `"sayso" approve k`, `\sayso approve k`, "sayso app\\\nrove k", "sayso 'approve' k",
+		"go run ./cmd/sayso approve k", "busybox timeout 3 sayso approve k", "f() { sayso approve k; }; f", "function f { sayso approve k; }", "sayso-linux-amd64 approve k",
+		"cat /home/dev/.local/state/sayso/log.db", "sqlite3 '/home/dev/.local/state/sayso/log.db' .dump", "sayso approve 'k",
+	} {
+		if v := judge(p, bash(t, c)); v.Effect != sayso.Deny || v.Cause != sayso.CauseBuiltin {
+			t.Errorf("%q: %s by %q", c, v.Effect, v.Rule)
+		}
+	}
+	for _, c := range []string{
+		"s=sayso; $s approve k", "sayso $VERB k", "sayso $(echo approve) k", "`which sayso` approve k", "cat ~/.local/state/sayso/log.db", "cat $SAYSO_HOME/x",
+	} {
+		if v := judge(p, bash(t, c)); v.Effect != sayso.Ask || !v.Person {
+			t.Errorf("%q: %s by %q (a person: %v)", c, v.Effect, v.Rule, v.Person)
+		}
+	}
+	for _, c := range []string{
+		"sayso status", "sayso where", "sayso log --follow", "sayso inbox", "sayso show k7fm", "sayso doctor", "sayso version", "sayso call digest",
+		"sayso policy check", "sayso ask", "git commit -m 'sayso approve prints the digest'", "grep -rn \"sayso approve\" docs", "echo sayso approve", "ls sayso/approve",
+		"cat /home/dev/.local/state/sayso2/x", "sayso status | grep deny", "which sayso",
+	} {
+		exact := load(t, rules(`allow: '`+"bash:"+strings.ReplaceAll(c, "'", "''")+`'`))
+		if v := judge(exact, bash(t, c)); v.Effect != sayso.Allow {
+			t.Errorf("%q: %s by %q", c, v.Effect, v.Rule)
+		}
+	}
+	monitor := call(t, "Monitor", obj{"command": "sayso approve k"})
+	monitor.Host = "claude-code"
+	strange := call(t, "run", obj{"script": "sayso approve k"})
+	strange.Kind = sayso.KindShell
+	for _, c := range []sayso.Call{monitor, strange} {
+		if v := judge(p, c); v.Effect != sayso.Deny {
+			t.Errorf("%s: %s", c.Tool, v.Effect)
+		}
+	}
+}
+
+func TestBash_allowIsExactText(t *testing.T) {
+	p := load(t, "version: 1\ndefault: allow\nrules:\n  - allow: [\"bash:git status\", \"*\", \"powershell:Get-Date\"]\n  - allow: \"b*\"\n")
+	expect(t, p, []sees{{"the text", bash(t, "git status"), sayso.Allow, sayso.CauseRule}})
+	for _, c := range []string{
+		"git status ", " git status", "git  status", "git status -s", "git statusx", "git status; rm x", "git status\n", "git status\nrm x", "git status && x",
+		"Git status", "git\tstatus", "git 'status'", "GIT STATUS", "git", "", "ls",
+	} {
+		if v := judge(p, bash(t, c)); v.Effect != sayso.Ask {
+			t.Errorf("%q: %s by %q", c, v.Effect, v.Rule)
+		}
+	}
+	ps := call(t, "PowerShell", obj{"command": "Get-Date"})
+	ps.Host = "claude-code"
+	expect(t, p, []sees{{"another shell", ps, sayso.Allow, sayso.CauseRule}})
+	ps.Args = []byte(`{"command":"Get-Date; rm x"}`)
+	expect(t, p, []sees{{"another shell, another text", ps, sayso.Ask, ""}})
+}
+
+func TestBash_hiddenCharacters(t *testing.T) {
+	p := load(t, rules(`deny: "bash:rm*"`))
+	for _, c := range []string{"ls\r", "ls \x00", "ls \x1b[2K", "ls \u202e", "ls \u200b", "ls \U000e0041", "ls \x7f", "ls\u00a0\u3164"} {
+		if v := judge(p, bash(t, c)); v.Effect != sayso.Ask || v.Cause != sayso.CauseNotUnderstood || !v.Person {
+			t.Errorf("%q: %s (%s)", c, v.Effect, v.Cause)
+		}
+	}
+}
+
+// A deny may cover more than it says, never less.
+func TestBash_deny(t *testing.T) {
+	p := load(t, rules(`deny: ["bash:rm*", "bash:git push*", "bash:shutdown"]`))
+	for _, c := range []string{
+		"rm x", "rm", "rm -rf /", "ls; rm -rf x", "ls;rm x", "ls && rm x", "ls || rm x", "ls | rm x", "ls & rm x", "ls\nrm x", "(rm x)", "{ rm x; }",
+		"/bin/rm x", "./rm x", "RM x", "r\\m x", "'rm' x", "r''m x", `"rm" x`, "r\\\nm x", "echo $(rm x)", "echo `rm x`", `echo "a $(rm x) b"`, "cat <(rm x)",
+		"if true; then rm x; fi", "for i in 1; do rm x; done", "while :; do rm x; done", "case x in x) rm x;; esac", "! rm x", "X=1 rm x", "X=1 Y=2 rm x",
+		"sudo rm x", "sudo -u root rm x", "env A=1 rm x", "nohup rm x", "timeout 5 rm x", "xargs rm", "find . | xargs -n1 rm -f", "find . -exec rm {} +", "command rm x", "exec rm x", "busybox rm x",
+		"sh -c 'rm x'", `bash -c "ls; rm x"`, "sudo sh -c 'rm x'", "eval 'rm x'", "sh -c \"sh -c 'rm x'\"", "> out rm x", "2>/dev/null rm x", "<in rm x", ">out 2>&1 rm x",
+		"f() { rm x; }; f", "coproc rm x", "time rm x", "a=$(rm x)", "echo ${x:-$(rm x)}", "echo \"`rm x`\"", "echo $(echo $(rm x))", "echo 'open ; rm x",
+		"git push", "git push origin", "git -C x push", "git --no-pager -c a=b push -f", "/usr/bin/git push", "sudo git push", "git\tpush",
+		"shutdown", "sudo shutdown", "ls; shutdown; ls", "/sbin/shutdown",
+		strings.Repeat("ls; ", 20_000) + "rm x",
+		strings.Repeat("$(", 200) + "rm x",
+	} {
+		if v := judge(p, bash(t, c)); v.Effect != sayso.Deny {
+			t.Errorf("%.80q: %s", c, v.Effect)
+		}
+	}
+	for _, c := range []string{
+		"ls", "echo rm", "echo 'rm x'", "echo \"; rm x\"", "git commit -m 'rm x; rm y'", "# rm x", "ls # rm x", "rmdir x", "lsrm", "grep rm file", "git pull", "gitpush",
+		"git log push", "shutdown now", "cat shutdown", "echo \\; rm", "ls > rm", "echo 2>rm", "git status",
+	} {
+		if v := judge(p, bash(t, c)); v.Effect == sayso.Deny {
+			t.Errorf("%q: denied by %q", c, v.Rule)
+		}
+	}
+	v := judge(p, bash(t, "ls && /bin/rm -rf x"))
+	if v.Span != [2]int{6, 13} || v.Line != 3 || v.File != "policy.yaml" {
+		t.Errorf("span %v, line %d, file %s", v.Span, v.Line, v.File)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	p := load(t, rules(
+		`allow: ["file-write:docs/*.md", "file-edit:**", "file-delete:docs/**", "file-read:/etc/passwd", "file-read:~/notes"]`,
+		`deny: "file-edit:docs/deep/**"`,
+		`allow: "file-write:.git/**"`,
+		`allow: "file-write:hard"`,
+	))
+	w := func(tool, path string) sayso.Call { return call(t, tool, obj{"path": path}) }
+	expect(t, p, []sees{
+		{"in one folder", w("file-write", "docs/a.md"), sayso.Allow, sayso.CauseRule},
+		{"by another way", w("file-write", "./docs/deep/../new.md"), sayso.Allow, sayso.CauseRule},
+		{"absolute", w("file-write", "/home/dev/app/docs/new.md"), sayso.Allow, sayso.CauseRule},
+		{"a star stays in its folder", w("file-write", "docs/deep/b.md"), sayso.Ask, sayso.CauseDefault},
+		{"anchored at the workspace", w("file-write", "/home/dev/app2/docs/a.md"), sayso.Ask, sayso.CauseDefault},
+		{"anchored, not at any depth", w("file-write", "x/docs/a.md"), sayso.Ask, sayso.CauseDefault},
+		{"the ending", w("file-write", "docs/a.mdx"), sayso.Ask, sayso.CauseDefault},
+		{"resolved first", w("file-write", "readme"), sayso.Allow, sayso.CauseRule},
+		{"a link out is not under **", w("file-edit", "out/passwd"), sayso.Ask, sayso.CauseDefault},
+		{"across folders", w("file-edit", "main.go"), sayso.Allow, sayso.CauseRule},
+		{"deny wins", w("file-edit", "docs/deep/b.md"), sayso.Deny, sayso.CauseRule},
+		{"deny in another case", w("file-edit", "docs/DEEP/b.md"), sayso.Deny, sayso.CauseRule},
+		{"deny as written", w("file-edit", "docs/deep/../deep/new"), sayso.Deny, sayso.CauseRule},
+		{"deny the folder itself", w("file-edit", "docs/deep"), sayso.Deny, sayso.CauseRule},
+		{"two readings, one allowed", w("file-edit", "out/../main.go"), sayso.Ask, sayso.CauseDefault},
+		{"outside, named", w("file-read", "/etc/passwd"), sayso.Allow, sayso.CauseRule},
+		{"outside, through a link", w("file-read", "out/passwd"), sayso.Allow, sayso.CauseRule},
+		{"at home", w("file-read", "/home/dev/notes"), sayso.Allow, sayso.CauseRule},
+		{"a tilde is a name", w("file-read", "~/notes"), sayso.Allow, sayso.CauseBuiltin},
+		{"no rule allows control files", w("file-write", ".git/config"), sayso.Ask, sayso.CauseBuiltin},
+		{"nor in another case", w("file-write", ".GIT/hooks/x"), sayso.Ask, sayso.CauseBuiltin},
+		{"nor under **", w("file-edit", ".vscode/tasks.json"), sayso.Ask, sayso.CauseBuiltin},
+		{"nor files with two names", w("file-write", "hard"), sayso.Ask, sayso.CauseBuiltin},
+		{"delete in a folder", w("file-delete", "docs/a.md"), sayso.Allow, sayso.CauseRule},
+		{"delete the workspace", w("file-delete", "."), sayso.Ask, sayso.CauseBuiltin},
+	})
+	for _, path := range []string{".git/config", "hard"} {
+		if v := judge(p, w("file-write", path)); !v.Person {
+			t.Errorf("%s: a mode could answer for the person", path)
+		}
+	}
+}
+
+func TestURLs(t *testing.T) {
+	p := load(t, rules(
+		`allow: ["web-fetch:https://*.example.org/*", "web-fetch:https://docs.test-site.com/go/*", "web-fetch:http://localhost:3000/*", "web-fetch:https://one.com"]`,
+		`deny: ["web-fetch:*://evil.com", "web-fetch:https://*.evil.net/admin/*"]`,
+	))
+	u := func(url string) sayso.Call { return call(t, "web-fetch", obj{"url": url}) }
+	expect(t, p, []sees{
+		{"a host under", u("https://www.example.org/a?b#c"), sayso.Allow, sayso.CauseRule},
+		{"two labels under", u("https://a.b.example.org"), sayso.Allow, sayso.CauseRule},
+		{"the host itself", u("https://example.org/"), sayso.Ask, sayso.CauseDefault},
+		{"no dot", u("https://badexample.org/"), sayso.Ask, sayso.CauseDefault},
+		{"as a label in front", u("https://www.example.org.evil.org/"), sayso.Ask, sayso.CauseDefault},
+		{"as user information", u("https://www.example.org@evil.org/"), sayso.Ask, sayso.CauseNotUnderstood},
+		{"as user information, backslash", u(`https://evil.org\@www.example.org/`), sayso.Ask, sayso.CauseNotUnderstood},
+		{"another scheme", u("http://www.example.org/"), sayso.Ask, sayso.CauseDefault},
+		{"another port", u("https://www.example.org:8443/"), sayso.Ask, sayso.CauseDefault},
+		{"the port of the scheme", u("https://www.example.org:443/"), sayso.Allow, sayso.CauseRule},
+		{"a path", u("https://docs.test-site.com/go/x"), sayso.Allow, sayso.CauseRule},
+		{"out of the path", u("https://docs.test-site.com/go/../private"), sayso.Ask, sayso.CauseDefault},
+		{"out of the path, escaped", u("https://docs.test-site.com/go/%2e%2e/private"), sayso.Ask, sayso.CauseDefault},
+		{"beside the path", u("https://docs.test-site.com/gopher"), sayso.Ask, sayso.CauseDefault},
+		{"local, named", u("http://localhost:3000/x"), sayso.Allow, sayso.CauseRule},
+		{"local, another port", u("http://localhost:3001/x"), sayso.Ask, sayso.CauseDefault},
+		{"one page", u("https://one.com/"), sayso.Allow, sayso.CauseRule},
+		{"one page and a query", u("https://one.com/?x"), sayso.Ask, sayso.CauseDefault},
+		{"another page", u("https://one.com/x"), sayso.Ask, sayso.CauseDefault},
+		{"denied", u("http://evil.com/any"), sayso.Deny, sayso.CauseRule},
+		{"denied with a dot", u("https://evil.com./"), sayso.Deny, sayso.CauseRule},
+		{"denied with a user", u("https://www.example.org@evil.com/"), sayso.Deny, sayso.CauseRule},
+		{"denied with a port", u("https://evil.com:444/"), sayso.Deny, sayso.CauseRule},
+		{"denied with escapes", u("https://%65vil.com/"), sayso.Deny, sayso.CauseRule},
+		{"denied with one slash", u("https:/evil.com/"), sayso.Deny, sayso.CauseRule},
+		{"denied in capitals", u("HTTPS://EVIL.COM/"), sayso.Deny, sayso.CauseRule},
+		{"denied and long", u("https://evil.com/" + strings.Repeat("a", 10_000)), sayso.Deny, sayso.CauseRule},
+		{"denied path", u("https://www.evil.net/admin/x"), sayso.Deny, sayso.CauseRule},
+		{"denied path, escaped letter", u("https://www.evil.net/%61dmin/x"), sayso.Deny, sayso.CauseRule},
+		{"denied path, escaped slash", u("https://www.evil.net/x%2fadmin"), sayso.Deny, sayso.CauseRule},
+		{"no string", call(t, "web-fetch", obj{"url": 1}), sayso.Deny, sayso.CauseRule},
+	})
+}
+
+func TestURLs_wideAllowIsNeverLocal(t *testing.T) {
+	for _, text := range []string{rules(`allow: "web-fetch:https://*"`), rules(`allow: "web-fetch:*"`), rules(`allow: "web-fetch:*://*"`), "version: 1\ndefault: allow\n"} {
+		p := load(t, text)
+		expect(t, p, []sees{{"a public host", call(t, "web-fetch", obj{"url": "https://example.org/x"}), sayso.Allow, ""}})
+		for _, host := range []string{
+			"localhost", "127.0.0.1", "127.1", "2130706433", "0x7f.1", "017700000001", "[::1]", "[::ffff:127.0.0.1]", "10.0.0.1", "192.168.1.1", "169.254.169.254",
+			"0.0.0.0", "printer", "a.local", "metadata.google.internal", "localhost.", "224.0.0.1", "[fe80::1]",
+		} {
+			if v := judge(p, call(t, "web-fetch", obj{"url": "https://" + host + "/"})); v.Effect != sayso.Ask {
+				t.Errorf("%s under %q: %s", host, text, v.Effect)
+			}
+		}
+	}
+}
+
+func TestTools(t *testing.T) {
+	p := load(t, rules(
+		`allow: ["mcp__github__get_*", "web-search:go *", "delegate:summarise *"]`,
+		`deny: ["mcp__prod__drop_*", "mcp__a__b__c", "web-search:*secret*"]`,
+		`ask: {server: "git*"}`,
+		`deny: {kind: delete}`,
+	))
+	mcp := func(server, tool string) sayso.Call {
+		c := call(t, tool, obj{})
+		c.Server = server
+		return c
+	}
+	claude := func(tool string) sayso.Call {
+		c := call(t, tool, obj{})
+		c.Host = "claude-code"
+		return c
+	}
+	expect(t, p, []sees{
+		{"server and tool", mcp("github", "get_issue"), sayso.Ask, sayso.CauseRule},
+		{"a server beside it", mcp("github2", "get_issue"), sayso.Ask, sayso.CauseRule},
+		{"denied by name", mcp("prod", "drop_table"), sayso.Deny, sayso.CauseRule},
+		{"denied under the host's name", claude("mcp__prod__drop_all"), sayso.Deny, sayso.CauseRule},
+		{"nearly denied", mcp("prod2", "drop_table"), sayso.Ask, sayso.CauseDefault},
+		{"names that read alike", mcp("a__b", "c"), sayso.Deny, sayso.CauseRule},
+		{"text", call(t, "web-search", obj{"query": "go generics"}), sayso.Allow, sayso.CauseRule},
+		{"text that does not fit", call(t, "web-search", obj{"query": "golang"}), sayso.Ask, sayso.CauseDefault},
+		{"text denied in capitals", call(t, "web-search", obj{"query": "go SECRET"}), sayso.Deny, sayso.CauseRule},
+		{"kind", call(t, "file-delete", obj{"path": "main.go"}), sayso.Deny, sayso.CauseRule},
+		{"a delegate", call(t, "delegate", obj{"prompt": "summarise x"}), sayso.Allow, sayso.CauseRule},
+	})
+	all := load(t, rules(`allow: "*"`))
+	expect(t, all, []sees{
+		{"a star is every tool", mcp("github", "x"), sayso.Allow, sayso.CauseRule},
+		{"but no command", bash(t, "ls"), sayso.Ask, sayso.CauseDefault},
+	})
+	confused := load(t, rules(`allow: ["file-*", "read*", "bash:ls"]`))
+	expect(t, confused, []sees{
+		{"a server's tool is not ours", mcp("evil", "file-read"), sayso.Ask, sayso.CauseDefault},
+		{"nor is its shell", mcp("evil", "bash"), sayso.Ask, sayso.CauseDefault},
+	})
+	denied := load(t, rules(`deny: ["*delete*", "bash"]`))
+	expect(t, denied, []sees{
+		{"a star in a deny sees servers", mcp("github", "delete_repo"), sayso.Deny, sayso.CauseRule},
+		{"a whole tool", bash(t, "ls"), sayso.Deny, sayso.CauseRule},
+	})
+}
+
+func TestTiers(t *testing.T) {
+	user := "version: 1\ndefault: allow\ndeadline: {after: 2h}\nredaction: {names: [a], max_items: 10}\nrules:\n  - allow: [\"web-search\", \"web-fetch:https://a.com/*\"]\n  - ask: delegate\n"
+	org := "version: 1\ndeadline: {after: none, then: deny}\nmode: strict\nredaction: {names: [b], max_items: 5, max_string: 100}\nrules:\n  - ask: web-search\n  - deny: \"web-fetch:*\"\n  - ask: delegate\n    remember: any\n"
+	p := loadWith(t, policy.Options{}, user, org)
+	expect(t, p, []sees{
+		{"the stricter asks", call(t, "web-search", obj{"query": "x"}), sayso.Ask, sayso.CauseRule},
+		{"the stricter denies", call(t, "web-fetch", obj{"url": "https://a.com/x"}), sayso.Deny, sayso.CauseRule},
+		{"defaults do not speak against rules", call(t, "frobnicate", obj{}), sayso.Allow, sayso.CauseDefault},
+	})
+	if v := judge(p, call(t, "web-search", obj{"query": "x"})); v.Remember != sayso.RememberExact || len(v.Matches) != 2 {
+		t.Errorf("an ask of the organisation: remember %q, %d matches", v.Remember, len(v.Matches))
+	}
+	v := judge(p, call(t, "delegate", obj{"prompt": "x"}))
+	if v.Matches[1].Remember != sayso.RememberAny {
+		t.Errorf("remember: any is %q", v.Matches[1].Remember)
+	}
+	if p.Mode() != sayso.ModeStrict || p.Deadline().After != 2*3600e9 || !p.Deadline().Deny || v.Deadline != p.Deadline() {
+		t.Errorf("mode %s, deadline %+v", p.Mode(), p.Deadline())
+	}
+	if r := p.Redaction(); len(r.Names) != 2 || r.MaxItems != 5 || r.MaxString != 100 {
+		t.Errorf("redaction %+v", r)
+	}
+	if both := loadWith(t, policy.Options{}, "version: 1\ndefault: allow\n", "version: 1\ndefault: deny\n"); judge(both, call(t, "x", obj{})).Effect != sayso.Deny {
+		t.Error("the strictest default does not hold")
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	deny := load(t, "version: 1\ndefault: deny\n")
+	destructive := call(t, "mcp__a__b", obj{})
+	yes := true
+	destructive.Annotations = &sayso.Annotations{Destructive: &yes}
+	expect(t, deny, []sees{
+		{"deny", call(t, "file-write", obj{"path": "x"}), sayso.Deny, sayso.CauseDefault},
+		{"built-ins speak before it", call(t, "file-read", obj{"path": "main.go"}), sayso.Allow, sayso.CauseBuiltin},
+	})
+	expect(t, load(t, "version: 1\ndefault: allow\n"), []sees{
+		{"allow", call(t, "web-search", obj{"query": "x"}), sayso.Allow, sayso.CauseDefault},
+		{"not commands", bash(t, "ls"), sayso.Ask, sayso.CauseDefault},
+		{"not writes", call(t, "file-write", obj{"path": "x"}), sayso.Ask, sayso.CauseDefault},
+		{"not outside", call(t, "file-read", obj{"path": "/etc/passwd"}), sayso.Ask, sayso.CauseDefault},
+		{"not what is destructive", destructive, sayso.Ask, sayso.CauseDefault},
+	})
+	only := loadWith(t, policy.Options{FinalOnly: true}, "version: 1\n")
+	expect(t, only, []sees{
+		{"built-ins that are not final are left out", call(t, "file-read", obj{"path": "main.go"}), sayso.Ask, sayso.CauseDefault},
+		{"final ones are not", call(t, "file-read", obj{"path": "state/log.db"}), sayso.Deny, sayso.CauseBuiltin},
+		{"nor are floors", call(t, "file-read", obj{"path": "loop"}), sayso.Deny, sayso.CauseBuiltin},
+	})
+}
+
+func TestVerdict(t *testing.T) {
+	p := load(t, rules(
+		"ask: \"bash:git push*\"\n    name: pushes need a person\n    note: It leaves the machine.\n    remember: never\n    danger: true\n    title: Push to the remote",
+	))
+	v := judge(p, bash(t, "git add . && sudo git push origin $X"))
+	if v.Rule != "pushes need a person" || v.Reason != "It leaves the machine." || v.Title != "Push to the remote" || v.Line != 3 {
+		t.Errorf("%+v", v)
+	}
+	if v.Remember != sayso.RememberNever || !v.Person || v.Risk != sayso.RiskDestructive || v.Policy != p.Version() {
+		t.Errorf("%+v", v)
+	}
+	got := map[sayso.Danger]bool{}
+	for _, d := range v.Danger {
+		got[d] = true
+	}
+	if !got[sayso.DangerRule] || !got[sayso.DangerPrivilege] {
+		t.Errorf("danger %v", v.Danger)
+	}
+	if v := judge(p, call(t, "file-delete", obj{"path": "/etc/passwd"})); len(v.Danger) != 2 || v.Risk != sayso.RiskModerate {
+		t.Errorf("risk %s, danger %v", v.Risk, v.Danger)
+	}
+	if v := judge(p, call(t, "file-read", obj{"path": "main.go"})); v.Risk != sayso.RiskSafe || v.Danger != nil {
+		t.Errorf("risk %s, danger %v", v.Risk, v.Danger)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	a, b := load(t, rules("ask: bash")), load(t, rules("ask: bash"))
+	if a.Version() != b.Version() {
+		t.Error("equal files, different versions")
+	}
+	if c := load(t, rules("deny: bash")); c.Version() == a.Version() {
+		t.Error("different files, one version")
+	}
+	if none := loadWith(t, policy.Options{}); none.Version() == a.Version() || none.Version() == "" {
+		t.Error("no file has the version of one")
+	}
+}

@@ -1,0 +1,196 @@
+package policy
+
+import "strings"
+
+// program is a place in a command line where a program may stand, with all
+// that follows it in its command.
+type program struct {
+	name  string // last path part, lower case
+	words []word // the program itself first
+	// Where the words come from a text inside the line, from and to are where
+	// that text stands; to is 0 otherwise.
+	from, to int
+	dynamic  bool // what is run is only known when it runs
+}
+
+// span is where the first n words stand in the line.
+func (p *program) span(n int) [2]int {
+	if p.to != 0 {
+		return [2]int{p.from, p.to}
+	}
+	if n = min(n, len(p.words)); n == 0 {
+		return [2]int{}
+	}
+	return [2]int{p.words[0].from, p.words[n-1].to}
+}
+
+// wrappers run the program that their arguments name. Any of their words may
+// be that program.
+var wrappers = set(
+	"sudo", "doas", "su", "env", "nohup", "nice", "ionice", "time", "timeout", "gtimeout", "setsid", "stdbuf",
+	"command", "builtin", "exec", "xargs", "parallel", "busybox", "toybox", "flock", "chroot", "unshare", "nsenter",
+	"taskset", "watch", "strace", "ltrace", "script", "chrt", "prlimit", "systemd-run", "runuser", "setpriv", "pkexec",
+	"caffeinate", "arch", "catchsegv", "ld.so", "ld-linux-x86-64.so.2", "ssh", "docker", "podman", "kubectl", "entr",
+	"direnv", "mise", "npx", "bunx", "pnpx", "uvx", "dbus-run-session", "firejail", "bwrap", "proxychains", "torsocks",
+	"faketime", "eatmydata", "unbuffer", "expect", "tmux", "screen", "at", "batch", "trap",
+)
+
+// shells run text, from their arguments or from what they read.
+var shells = set(
+	"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "yash", "eval", "source", ".", "su", "ssh", "trap",
+	"watch", "script", "parallel", "xargs", "env", "at", "batch", "tmux", "screen", "entr",
+)
+
+// interpreters run text in another language.
+var interpreters = set(
+	"python", "python2", "python3", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "tclsh",
+	"wish", "awk", "gawk", "mawk", "nawk", "rscript", "osascript", "pwsh", "powershell", "guile", "elixir", "julia", "groovy",
+	"jshell", "swipl", "expect",
+)
+
+// keywords may stand before a program.
+var keywords = set("!", "{", "}", "if", "then", "elif", "else", "while", "until", "do", "time", "coproc", "function", "fi", "done", "esac")
+
+func set(words ...string) map[string]bool {
+	m := make(map[string]bool, len(words))
+	for _, w := range words {
+		m[w] = true
+	}
+	return m
+}
+
+// base is the last part of a path.
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// programs finds every place in a command line where a program may stand.
+func programs(text string) (found []program, broken bool) {
+	l := readLine(text)
+	for _, words := range l.commands {
+		found = appendPrograms(found, words, 0, 0, 0)
+	}
+	return found, l.broken
+}
+
+// maxInner is how often a text inside a text is read as a line again.
+const maxInner = 4
+
+func appendPrograms(found []program, words []word, from, to, depth int) []program {
+	for len(words) > 0 && (keywords[words[0].text] || isAssignment(words[0].text)) {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return found
+	}
+	p := program{name: strings.ToLower(base(words[0].text)), words: words, from: from, to: to, dynamic: words[0].dynamic}
+	found = append(found, p)
+	wraps, reads := wrappers[p.name], shells[p.name]
+	for i := 1; i < len(words); i++ {
+		w := words[i]
+		if reads && depth < maxInner && (w.split || strings.ContainsAny(w.text, splitting)) {
+			found = appendInner(found, w, from, to, depth)
+		}
+		if !wraps && !runsNext(words[i-1].text) {
+			continue
+		}
+		inner := program{name: strings.ToLower(base(w.text)), words: words[i:], from: from, to: to, dynamic: w.dynamic}
+		found = append(found, inner)
+		reads = reads || shells[inner.name]
+	}
+	return found
+}
+
+// appendInner reads a word as a line of its own.
+func appendInner(found []program, w word, from, to, depth int) []program {
+	if to == 0 {
+		from, to = w.from, w.to
+	}
+	for _, words := range readLine(w.text).commands {
+		found = appendPrograms(found, words, from, to, depth+1)
+	}
+	return found
+}
+
+// runsNext reports whether the word behind this one is a program.
+func runsNext(word string) bool {
+	switch word {
+	case "{", "run", "exec", "-exec", "-execdir", "-ok", "-okdir", "--exec", "-x":
+		return true
+	}
+	return false
+}
+
+// isAssignment reports whether a word sets a variable.
+func isAssignment(s string) bool {
+	name, _, ok := strings.Cut(s, "=")
+	if !ok || name == "" || name[0] >= '0' && name[0] <= '9' {
+		return false
+	}
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		if c != '_' && c != '+' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// matchWords reports whether the words of a pattern are those of a command,
+// and how many words of the command that took. Options between them are seen
+// past, each with a value perhaps; budget bounds the search, and a search that
+// is given up counts as a match.
+func matchWords(pattern []string, more bool, words []word, first bool, budget *int) (int, bool) {
+	if len(pattern) == 0 {
+		return 0, more || len(words) == 0
+	}
+	for i := range words {
+		if *budget--; *budget < 0 {
+			return len(words), true
+		}
+		text := words[i].text
+		if first && i == 0 {
+			text = strings.ToLower(base(text))
+		}
+		if glob(pattern[0], text) {
+			if n, ok := matchWords(pattern[1:], more, words[i+1:], false, budget); ok {
+				return i + 1 + n, true
+			}
+		}
+		option := strings.HasPrefix(text, "-")
+		value := i > 0 && strings.HasPrefix(words[i-1].text, "-")
+		if first || !option && !value {
+			return 0, false
+		}
+	}
+	return 0, false
+}
+
+// maxSearch is the budget of one pattern on one line.
+const maxSearch = 100_000
+
+// matchCommand reports whether a pattern stands anywhere in a command line.
+func (m *matcher) matchCommand(s *subject) ([2]int, bool) {
+	whole := [2]int{0, len(s.arg)}
+	if len(m.words) == 0 {
+		return whole, true
+	}
+	budget := maxSearch
+	for i := range s.programs() {
+		p := &s.progs[i]
+		if !glob(m.words[0], p.name) {
+			continue
+		}
+		if n, ok := matchWords(m.words, m.more, p.words, true, &budget); ok {
+			return p.span(n), true
+		}
+	}
+	return [2]int{}, false
+}
+
+// programs takes the command of a call apart, once.
+func (s *subject) programs() []program {
+	if !s.lexed {
+		s.progs, s.broken = programs(s.arg)
+		s.lexed = true
+	}
+	return s.progs
+}

@@ -1,0 +1,195 @@
+package policy
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/address"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// subject is a call as the rules see it, with what was worked out so far.
+type subject struct {
+	call  *sayso.Call
+	facts *sayso.Facts
+	home  string
+
+	tool      sayso.Tool
+	kind      sayso.Kind // the stricter of the table's and the caller's
+	canonical string     // the tool's canonical name
+	server    string     // the server it belongs to, empty for none
+	operand   sayso.Operand
+
+	state argState
+	arg   string // the argument that rules match on
+
+	lexical string // the path as it is written, absolute
+	url     address.URL
+	parsed  bool
+	progs   []program
+	broken  bool
+	lexed   bool
+}
+
+// argState says what became of the argument that rules match on.
+type argState uint8
+
+const (
+	argNone    argState = iota // the tool has none
+	argGiven                   // it is in arg
+	argLeftOut                 // it may be missing, and is
+	argMissing                 // it must not be missing
+	argBad                     // it is no string, or its key stands in another case too
+	argsBad                    // the arguments are not strict JSON
+)
+
+// understood reports whether the argument is what the tool's table says.
+func (a argState) understood() bool { return a <= argLeftOut }
+
+// of fills the subject in.
+func (s *subject) of(c *sayso.Call, f *sayso.Facts, home string) {
+	s.call, s.facts, s.home = c, f, home
+	s.tool = c.Known()
+	s.kind = s.tool.Kind.Stricter(c.Kind)
+	s.canonical, s.server = s.tool.Name, c.Server
+	if s.tool.Kind == sayso.KindMCP {
+		s.canonical, s.server = c.CanonicalName()
+	} else if c.Host != "" && s.tool.Primary == "" {
+		// A host without a table does not make a shell less of a shell.
+		s.kind = s.kind.Stricter(sayso.Call{Tool: c.Tool}.Known().Kind)
+	}
+	s.operand = operandOf(s.tool)
+	s.read()
+}
+
+// read takes the primary argument out of the arguments.
+func (s *subject) read() {
+	args := []byte(s.call.Args)
+	if len(args) == 0 {
+		args = []byte("{}")
+	}
+	if jcs.Check(args) != nil {
+		s.state = argsBad
+		return
+	}
+	if s.tool.Primary == "" {
+		if !isObject(args) {
+			s.state = argsBad
+		}
+		return
+	}
+	s.arg, s.state = member(args, s.tool.Primary)
+	if s.state == argMissing && s.tool.Optional {
+		s.state = argLeftOut
+	}
+}
+
+func isObject(args []byte) bool {
+	i := blank(args, 0)
+	return i < len(args) && args[i] == '{'
+}
+
+// member returns the string under a key of a JSON object that passed
+// [jcs.Check]. A key that differs in case alone makes it ambiguous.
+func member(args []byte, key string) (string, argState) {
+	if !isObject(args) {
+		return "", argsBad
+	}
+	value, state := "", argMissing
+	for i := blank(args, blank(args, 0)+1); args[i] == '"'; {
+		end := valueEnd(args, i)
+		name := args[i:end]
+		from := blank(args, blank(args, end)+1) // behind the colon
+		to := valueEnd(args, from)
+		switch {
+		case isKey(name, key):
+			value, state = text(args[from:to], state)
+		case foldsTo(name, key):
+			return "", argBad
+		}
+		i = blank(args, to)
+		if args[i] == ',' {
+			i = blank(args, i+1)
+		}
+	}
+	return value, state
+}
+
+func isKey(name []byte, key string) bool {
+	if len(name) == len(key)+2 && string(name[1:len(name)-1]) == key {
+		return true
+	}
+	s, ok := unquoteJSON(name)
+	return ok && s == key
+}
+
+// foldsTo reports whether a key is another one in another case.
+func foldsTo(name []byte, key string) bool {
+	s := string(name[1 : len(name)-1])
+	if u, ok := unquoteJSON(name); ok {
+		s = u
+	}
+	return strings.EqualFold(s, key)
+}
+
+// unquoteJSON reads a JSON string that has escapes.
+func unquoteJSON(raw []byte) (string, bool) {
+	if bytes.IndexByte(raw, 0x5c) < 0 {
+		return "", false
+	}
+	var s string
+	err := jcs.Unmarshal(raw, &s)
+	return s, err == nil
+}
+
+// text reads a value that must be a string.
+func text(raw []byte, before argState) (string, argState) {
+	if raw[0] != '"' || before == argBad {
+		return "", argBad
+	}
+	if s, ok := unquoteJSON(raw); ok {
+		return s, argGiven
+	}
+	return string(raw[1 : len(raw)-1]), argGiven
+}
+
+// blank returns the index of the first byte from i on that is no white space.
+func blank(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// valueEnd returns the index behind the JSON value that begins at b[i].
+func valueEnd(b []byte, i int) int {
+	depth := 0
+	for ; i < len(b); i++ {
+		switch c := b[i]; c {
+		case '"':
+			for i++; b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return i // of a number or a word
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return i
+}
