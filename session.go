@@ -102,7 +102,8 @@ func (s *Session) Policy(c Call) (Effect, bool) {
 	tool, server := c.CanonicalName()
 	names := []string{tool, c.Tool}
 	if server != "" {
-		names = []string{server + "/" + tool, c.Tool}
+		// never the bare name: a server may call its tools as we call ours
+		names = []string{server + "/" + tool, "mcp__" + server + "__" + tool}
 	}
 	effect, found := Allow, false
 	for _, name := range names {
