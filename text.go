@@ -22,7 +22,8 @@ func Told(d Decision, err error) string {
 		return "Expired" + ticket(d) + ": nobody answered before the deadline. This is not a refusal. " +
 			"Ask again only if the call is still needed, or stop and report."
 	case errors.Is(err, ErrWithdrawn):
-		return "Withdrawn" + ticket(d) + ": the request was taken back before anybody answered. Nothing ran."
+		return "Withdrawn" + ticket(d) + ": the request was taken back before anybody answered. Nothing ran. " +
+			"Make the call again only if it is still needed."
 	case errors.Is(err, ErrTooMany):
 		return "Too many open requests: this session has more calls waiting than it may have. " +
 			"Nothing was asked. Stop and report; do not ask again until the waiting ones are answered."
@@ -49,9 +50,11 @@ func toldDenied(d Decision) string {
 		return s + ". Do not repeat the call; do it another way, or stop and ask."
 	case SourceMode:
 		return "Denied by the " + string(d.Mode) + " mode" + ticket(d) +
-			": this call would have to be asked about, and nobody is asked in this mode."
+			": this call would have to be asked about, and nobody is asked in this mode. " +
+			"Do it another way, or stop and report."
 	case SourceDeadline:
-		return "Denied by the deadline" + ticket(d) + ": nobody answered in time, and the policy says that this is a denial."
+		return "Denied by the deadline" + ticket(d) + ": nobody answered in time, and the policy says that this is a denial. " +
+			"Do it another way, or stop and report."
 	}
 	return "Denied by policy" + ticket(d) + ": " + d.Because() + ". Do not repeat the call; do it another way, or stop and report."
 }
