@@ -10,50 +10,50 @@ import (
 // builtinDefault holds where no file sets a default.
 var builtinDefault = sayso.Match{
 	Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "default: ask",
-	Reason: "No rule speaks about this call, so a person is asked.",
+	Reason: "no rule speaks about this call, so a person is asked",
 }
 
 // The floors: what no rule is looser than.
 var (
 	floorArgs = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "arguments must be readable", Person: true,
-		Reason: "The arguments are not a JSON object that every reader reads alike.",
+		Reason: "the arguments are not a JSON object that every reader reads alike",
 	}
 	floorMissing = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "arguments must be readable", Person: true,
-		Reason: "The argument that this tool works on is missing.",
+		Reason: "the argument that this tool works on is missing",
 	}
 	floorBad = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "arguments must be readable", Person: true,
-		Reason: "The argument that this tool works on is no text, or its name is there in another spelling.",
+		Reason: "the argument that this tool works on is no text, or its name is there in another spelling",
 	}
 	floorHidden = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "text must be visible", Person: true,
-		Reason: "The text holds a control character, or one that cannot be seen.",
+		Reason: "the text holds a control character, or one that cannot be seen",
 	}
 	floorNoFacts = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "paths must be known", Person: true,
-		Reason: "Where the path leads was not found out.",
+		Reason: "where the path leads was not found out",
 	}
 	floorPath = sayso.Match{
 		Effect: sayso.Deny, Cause: sayso.CauseBuiltin, Rule: "paths must lead somewhere",
-		Reason: "The path is empty, too long, or leads nowhere that can be named.",
+		Reason: "the path is empty, too long, or leads nowhere that can be named",
 	}
 	floorControl = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseBuiltin, Rule: "control files", Person: true,
-		Reason: "The file steers other programs: version control, an agent, an editor or a shell.",
+		Reason: "the file steers other programs: version control, an agent, an editor or a shell",
 	}
 	floorNames = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseBuiltin, Rule: "files with more than one name", Person: true,
-		Reason: "The file has another name as well, and would change there too.",
+		Reason: "the file has another name as well, and would change there too",
 	}
 	floorRoot = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseBuiltin, Rule: "the workspace itself", Person: true,
-		Reason: "The call would delete the workspace, or a folder that it is in.",
+		Reason: "the call would delete the workspace, or a folder that it is in",
 	}
 	floorURL = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "addresses must be plain", Person: true,
-		Reason: "Programs may read this address differently",
+		Reason: "programs may read this address differently",
 	}
 )
 
@@ -61,23 +61,23 @@ var (
 var (
 	defaultShell = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "commands are asked about",
-		Reason: "No rule has the exact text of this command.",
+		Reason: "no rule has the exact text of this command",
 	}
 	defaultWrite = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "writes are asked about",
-		Reason: "No rule allows this file to be changed.",
+		Reason: "no rule allows this file to be changed",
 	}
 	defaultOutside = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "paths outside the workspace are asked about",
-		Reason: "The path leads out of the workspace, and no rule speaks about it.",
+		Reason: "the path leads out of the workspace, and no rule speaks about it",
 	}
 	defaultLocal = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "local addresses are asked about",
-		Reason: "The address is, or may be, on this machine or network, and no rule names it.",
+		Reason: "the address is, or may be, on this machine or network, and no rule names it",
 	}
 	defaultDestructive = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "destructive tools are asked about",
-		Reason: "Its server says that the tool is destructive.",
+		Reason: "its server says that the tool is destructive",
 	}
 )
 
@@ -85,15 +85,15 @@ var (
 var (
 	builtinRead = sayso.Match{
 		Effect: sayso.Allow, Cause: sayso.CauseBuiltin, Rule: "reading inside the workspace",
-		Reason: "Reading inside the workspace needs no question.",
+		Reason: "reading inside the workspace needs no question",
 	}
 	builtinNotes = sayso.Match{
 		Effect: sayso.Allow, Cause: sayso.CauseBuiltin, Rule: "bookkeeping",
-		Reason: "The tool keeps the agent's own notes and touches nothing else.",
+		Reason: "the tool keeps the agent's own notes and touches nothing else",
 	}
 	builtinSecret = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseBuiltin, Rule: "credential files",
-		Reason: "The file is known to hold keys, passwords or tokens.",
+		Reason: "the file is known to hold keys, passwords or tokens",
 	}
 )
 
@@ -121,7 +121,7 @@ func (s *subject) floors(out []sayso.Match) []sayso.Match {
 		case sayso.OperandURL:
 			if why := s.address().Odd; why != "" {
 				m := floorURL
-				m.Reason += ": " + why + "."
+				m.Reason += ": " + why
 				add(m)
 			}
 		}

@@ -90,7 +90,7 @@ func (f *File) readDefault(r *reader, n *yaml.Node) {
 	}
 	f.fallback = &sayso.Match{
 		Effect: e, Cause: sayso.CauseDefault, Rule: "default: " + word, File: f.Name, Line: n.Line,
-		Reason: "No rule speaks about this call, and the default of the policy is to " + word + ".",
+		Reason: "no rule speaks about this call, and the default of the policy is to " + word,
 	}
 }
 

@@ -30,20 +30,20 @@ var answeringTwo = map[string]map[string]bool{
 // its own requests.
 var ownCommand = sayso.Match{
 	Effect: sayso.Deny, Cause: sayso.CauseBuiltin, Rule: "agents do not answer for themselves",
-	Reason: "The command runs sayso to answer or to administer, which only a person may.",
+	Reason: "the command runs sayso to answer or to administer, which only a person may",
 }
 
 // ownHidden asks about a command that names our program in a way that cannot
 // be read to its end.
 var ownHidden = sayso.Match{
 	Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "agents do not answer for themselves", Person: true,
-	Reason: "The command names sayso together with text that is only known when it runs.",
+	Reason: "the command names sayso together with text that is only known when it runs",
 }
 
 // ownState is the final denial of a path into our own state.
 var ownState = sayso.Match{
 	Effect: sayso.Deny, Cause: sayso.CauseBuiltin, Rule: "the state of sayso is its own",
-	Reason: "The path lies where sayso keeps its log, its tokens and its configuration.",
+	Reason: "the path lies where sayso keeps its log, its tokens and its configuration",
 }
 
 // final returns the built-in denial that nothing can lift.

@@ -73,7 +73,10 @@ func (r *reader) mcp(n *yaml.Node, m *matcher, rest string, hasArg bool) {
 	}
 	server, tool, ok := strings.Cut(rest, "__")
 	if !ok || server == "" || tool == "" {
-		r.fail(n, CodeMCP, "write mcp__"+strings.Trim(server, "_")+"__* for every tool of a server", "%s is not mcp__SERVER__TOOL", quoted(m.text))
+		if server == "" {
+			server = "SERVER"
+		}
+		r.fail(n, CodeMCP, "write mcp__"+server+"__* for every tool of a server", "%s is not mcp__SERVER__TOOL", quoted(m.text))
 		return
 	}
 	if hasArg {
@@ -91,12 +94,15 @@ func (r *reader) unknownTool(e sayso.Effect, n *yaml.Node, m *matcher, tool stri
 	}
 	if e == sayso.Deny && m.name != "" {
 		if hint == "" {
-			hint = "sayso policy where lists the names"
+			hint = "write the name that the host or sayso gives the tool"
 		}
 		r.fail(n, CodeTool, hint, "no tool is called %s, so this deny would protect nothing", quoted(tool))
 		return
 	}
-	r.warn(n, "no tool is called %s, so this may never match %s", quoted(tool), hint)
+	if hint != "" {
+		hint = "; " + hint
+	}
+	r.warn(n, "no tool is called %s, so this may never match%s", quoted(tool), hint)
 }
 
 // everyArgument checks a pattern without an argument.

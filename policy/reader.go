@@ -105,7 +105,13 @@ func (r *reader) syntax(err error) {
 		what = le.Message
 		at.Line, at.Column = max(le.Mark.Line, 1), max(le.Mark.Column, 1)
 	}
-	r.fail(at, CodeSyntax, "", "this is not YAML: %s", what)
+	write := ""
+	for _, sign := range [...]string{"anchor", "alphabetic", "mapping values", "cannot start any token", "node content"} {
+		if strings.Contains(what, sign) {
+			write = "put quotes around patterns, and indent with blanks"
+		}
+	}
+	r.fail(at, CodeSyntax, write, "this is not YAML: %s", what)
 }
 
 // firstBad returns the offset of the first byte that is no text, or -1.
@@ -181,7 +187,7 @@ func (r *reader) key(key, value *yaml.Node, where string, fields map[string]fiel
 		return
 	}
 	if what, ok := later[key.Value]; ok {
-		r.fail(key, CodeNotYet, "remove it", "%s is not yet understood: %s; until then a policy that needs it cannot be kept", key.Value, what)
+		r.fail(key, CodeNotYet, "remove it", "not yet: %s (%s) comes with a later version, and is not ignored until then", key.Value, what)
 		return
 	}
 	names := make([]string, 0, len(fields))

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"fmt"
-
 	"go.yaml.in/yaml/v4"
 
 	"github.com/sayso-dev/sayso"
@@ -58,6 +56,9 @@ func (r *reader) rule(n *yaml.Node) *rule {
 	if !ok {
 		return nil
 	}
+	if len(effects) == 0 && len(r.errs) > before {
+		return nil // the effect is probably the key that was not understood
+	}
 	if len(effects) != 1 {
 		r.fail(n, CodeRuleEffect, "write one of allow, ask and deny, with a pattern", "a rule has exactly one effect, this one has %d", len(effects))
 		return nil
@@ -104,6 +105,13 @@ func (r *reader) matchers(e sayso.Effect, n *yaml.Node) []matcher {
 	return out
 }
 
+// reasons stand for a note that the rule does not have.
+var reasons = map[sayso.Effect]string{
+	sayso.Deny:  "a rule of the policy denies it",
+	sayso.Ask:   "a rule of the policy wants a person to be asked",
+	sayso.Allow: "a rule of the policy allows it",
+}
+
 // match is the match that a rule makes with one of its patterns, but for the
 // span.
 func (ru *rule) match(f *File, m *matcher, org bool) sayso.Match {
@@ -118,7 +126,7 @@ func (ru *rule) match(f *File, m *matcher, org bool) sayso.Match {
 		out.Remember = sayso.RememberExact
 	}
 	if out.Reason == "" {
-		out.Reason = fmt.Sprintf("The rule %s in line %d of %s says so.", quoted(out.Rule), m.line, f.Name)
+		out.Reason = reasons[ru.effect]
 	}
 	return out
 }
