@@ -7,6 +7,8 @@ import (
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/sayso-dev/sayso"
 )
 
 //go:embed migration/*.sql
@@ -30,7 +32,7 @@ func migrate(c *sqlite.Conn) error {
 		return unavailable("read the version of the schema", err)
 	}
 	if version == len(names) {
-		return nil
+		return writeAhead(c)
 	}
 	if version > len(names) {
 		return fmt.Errorf("its schema has version %d and this program knows %d; use the newer sayso that made it",
@@ -47,8 +49,7 @@ func migrate(c *sqlite.Conn) error {
 	return nil
 }
 
-// begin turns the write-ahead log on, which stays so, in a database that is
-// empty or ours.
+// begin makes ready a database that is empty or ours.
 func begin(c *sqlite.Conn) error {
 	foreign, err := number(c, `SELECT count(*) FROM sqlite_schema WHERE (SELECT user_version FROM pragma_user_version) = 0`)
 	if err != nil {
@@ -57,10 +58,23 @@ func begin(c *sqlite.Conn) error {
 	if foreign > 0 {
 		return fmt.Errorf("this is the database of another program; name another file")
 	}
-	if err := run(c, `PRAGMA journal_mode = WAL`, nil); err != nil {
-		return unavailable("turn the write-ahead log on", err)
+	return writeAhead(c)
+}
+
+// writeAhead turns the write-ahead log on, unless it is: it stays with the
+// file, and a backup that was put in place as it is has none.
+func writeAhead(c *sqlite.Conn) error {
+	mode := ""
+	for _, query := range []string{`PRAGMA journal_mode`, `PRAGMA journal_mode = WAL`} {
+		err := run(c, query, func(st *sqlite.Stmt) error { mode = st.ColumnText(0); return nil })
+		if err != nil {
+			return unavailable("turn the write-ahead log on", err)
+		}
+		if mode == "wal" {
+			return nil
+		}
 	}
-	return nil
+	return fmt.Errorf("%w: the write-ahead log cannot be turned on, the mode stays %s", sayso.ErrUnavailable, mode)
 }
 
 // step runs one migration unless it was run before.
