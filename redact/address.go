@@ -24,7 +24,7 @@ func (f *finder) address(s string, i, a int, h hide, depth int) int {
 // addressEnd returns the length of the address at the start of s.
 func addressEnd(s string) int {
 	for i := 0; i < len(s); i++ {
-		if n := substitution(s[i:]); n > 0 && s[i] != '`' {
+		if n := opaque(s[i:]); n > 0 {
 			i += n - 1
 			continue
 		}

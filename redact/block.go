@@ -11,15 +11,15 @@ func (v *value) container(from int) int {
 		return 0
 	}
 	end := min(len(s), from+limit)
-	to := bracketEnd(s[from:end])
+	to, code := bracketEnd(s[from:end])
 	if to == 0 {
 		v.open = end
 		return 0
 	}
-	body := s[from+1 : from+to-1]
-	if strings.Contains(body, "(") {
-		return from + 1 // code: read what is in it
+	if code {
+		return from + 1 // read what is in it
 	}
+	body := s[from+1 : from+to-1]
 	if text := strings.Trim(body, " \t\r\n"); text != "" && !plainNumbers(v.name, text) && !strings.HasPrefix(text, markerHead) {
 		v.f.found(s, from+1, from+to-1, v.name, v.h)
 		v.learnParts(body)
@@ -39,8 +39,9 @@ func (v *value) learnParts(s string) {
 	}
 }
 
-// bracketEnd returns the length of the bracketed text at the start of s, or 0.
-func bracketEnd(s string) int {
+// bracketEnd returns the length of the bracketed text at the start of s, or 0,
+// and whether it is code rather than data: it holds calls or statements.
+func bracketEnd(s string) (n int, code bool) {
 	depth := 0
 	var q byte
 	for i := range len(s) {
@@ -58,11 +59,13 @@ func bracketEnd(s string) int {
 			depth++
 		case c == ']' || c == '}':
 			if depth--; depth == 0 {
-				return i + 1
+				return i + 1, code
 			}
+		case c == '(' || c == ';':
+			code = true
 		}
 	}
-	return 0
+	return 0, false
 }
 
 // block hides the indented lines below a name, as YAML writes long texts,

@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-var shells = set(`sh bash zsh dash ksh ash fish su`)
+var shells = set(`sh bash zsh dash ksh ash fish su powershell pwsh cmd`)
 
 // innerCommands run their argument as a command line.
 var innerCommands = set(`eval ssh watch xargs parallel su script`)
@@ -19,6 +19,9 @@ var knownPrograms = set(`rm sh bash zsh dash ksh fish curl wget http https xh su
 	mount umount iptables nft useradd userdel usermod passwd chpasswd htpasswd twine heroku fly flyctl vercel
 	netlify s3cmd mc rclone lftp ftp svn hg mosquitto_pub mosquitto_sub sqlcmd bcp plink security snmpwalk
 	echo printf apt apt-get yum dnf brew install truncate shred insmod chroot unshare`)
+
+// subcommands are known programs that are also words of other programs.
+var subcommands = set(`set go make install service command exec find kill export env mount security http https eval sh bash`)
 
 var keywords = set(`if then else elif fi for while until do done case esac function time coproc`)
 
@@ -151,12 +154,16 @@ func (c *command) word(i int) int {
 		return n
 	}
 	c.meet(w)
+	if c.isLine(i) {
+		c.f.shell(w.text, w.hide, c.depth+1)
+		return 0
+	}
 	if name, ok := optionName(w.text); ok {
 		if n := c.option(i, name); n >= 0 {
 			return n
 		}
 	}
-	if c.pairWord(w) {
+	if c.pairWord(i) {
 		return 0
 	}
 	if n := c.spaced(i); n >= 0 {
@@ -175,7 +182,7 @@ func (c *command) meet(w *word) {
 	c.head = c.head && keywords[name]
 	if p, ok := programs[name]; ok {
 		c.rules = p
-	} else if knownPrograms[name] {
+	} else if knownPrograms[name] && !subcommands[name] {
 		c.rules = nil
 	}
 	if shells[name] || innerCommands[name] {
@@ -250,9 +257,14 @@ func (c *command) option(i int, name string) int {
 // pairWord searches a word that is a name and a value: --password=x, -Dkey=x,
 // TOKEN=x, --set=auth.password=x. The value of an option or a variable takes
 // the rest of the word; that of a field of a form ends before the next field.
-func (c *command) pairWord(w *word) bool {
+func (c *command) pairWord(i int) bool {
+	w := &c.ws[i]
 	if c.say {
 		return false
+	}
+	if c.quotedLine(i) {
+		c.f.shell(w.text, w.hide, c.depth+1)
+		return true
 	}
 	isOption := strings.HasPrefix(w.text, "-") || strings.HasPrefix(w.text, "/")
 	at := 0
@@ -331,7 +343,7 @@ func (c *command) spaced(i int) int {
 	switch {
 	case name != w.text:
 		return c.following(i, i+1, lastPart(name))
-	case i+2 < len(c.ws) && (c.ws[i+1].text == "=" || c.ws[i+1].text == ":=" || c.ws[i+1].text == ":"):
+	case i+2 < len(c.ws) && c.ws[i+2].quoted && (c.ws[i+1].text == "=" || c.ws[i+1].text == ":=" || c.ws[i+1].text == ":"):
 		return c.following(i, i+2, lastPart(name))
 	case i > 0 && i+2 == len(c.ws) && c.setsBefore(i):
 		return c.following(i, i+1, lastPart(name))
@@ -345,7 +357,7 @@ func (c *command) setsBefore(i int) bool {
 	case "set", "config", "setenv", "--add", "--global", "--local", "--replace-all", "--system":
 		return true
 	}
-	return c.ws[0].text == "setenv" || c.ws[0].text == "setx"
+	return c.ws[0].text == "setenv" || c.ws[0].text == "setx" || c.ws[0].text == "set"
 }
 
 // following hides the word at v, or the one after it if that is an
@@ -354,7 +366,10 @@ func (c *command) following(i, v int, name string) int {
 	if v < len(c.ws)-1 && schemeLen(c.ws[v].text+" x") > 0 {
 		v++
 	}
-	if v >= len(c.ws) || strings.HasPrefix(c.ws[v].text, "-") || !c.ws[v].quoted && knownPrograms[c.ws[v].text] {
+	if v >= len(c.ws) || strings.HasPrefix(c.ws[v].text, "-") {
+		return v - i - 1
+	}
+	if bare := c.ws[v].text; !c.ws[v].quoted && (knownPrograms[bare] || typeNames[strings.ToLower(bare)] || strings.HasPrefix(bare, "${{") || strings.HasPrefix(bare, "{{")) {
 		return v - i - 1
 	}
 	c.value(&c.ws[v], name, 0)
@@ -365,14 +380,32 @@ func (c *command) following(i, v int, name string) int {
 // program runs it as one, else a text.
 func (c *command) plain(i int) {
 	w := &c.ws[i]
-	line := c.inner
-	if i > 0 && c.shell {
-		prev := c.ws[i-1].text
-		line = line || strings.HasPrefix(prev, "-") && strings.HasSuffix(prev, "c")
-	}
-	if line && strings.ContainsAny(w.text, " \t\n;|&") {
+	if c.isLine(i) {
 		c.f.shell(w.text, w.hide, c.depth+1)
 		return
 	}
 	c.f.text(w.text, w.hide, c.depth+1)
+}
+
+// isLine reports whether the program runs the word at i as a command line.
+func (c *command) isLine(i int) bool {
+	if !strings.ContainsAny(c.ws[i].text, " \t\n;|&") {
+		return false
+	}
+	if c.inner || i == 0 || !c.shell {
+		return c.inner
+	}
+	prev := strings.ToLower(c.ws[i-1].text)
+	return prev == "/c" || prev == "-command" || strings.HasPrefix(prev, "-") && strings.HasSuffix(prev, "c")
+}
+
+// quotedLine reports whether the word at i is an assignment and more, quoted as
+// a whole and no value of an option: somebody's command line, such as that of a
+// program not known here.
+func (c *command) quotedLine(i int) bool {
+	w := &c.ws[i]
+	if i == 0 || strings.HasPrefix(c.ws[i-1].text, "-") || len(w.quotes) != 1 || w.quotes[0].from != 0 {
+		return false
+	}
+	return span0(w.text, isVarName) < strings.IndexAny(w.text+" ", " \t\n;|&") && strings.ContainsAny(w.text, " \t\n;|")
 }

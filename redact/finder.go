@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxDepth is how many texts in texts are read. What is nested deeper is
 // still searched for shapes and for values found elsewhere.
@@ -20,22 +23,32 @@ type finder struct {
 
 // telling is names.telling, less the words that are ours.
 func (f *finder) telling(name string) bool {
-	return f.names.telling(name) && !(f.ours && ownName(name))
+	return f.names.telling(name) && !(f.ours && f.ownName(name))
 }
 
 // ownName reports whether a name is a telling one only by the word session.
-func ownName(name string) bool {
-	for _, w := range words(name) {
-		if w != "session" && w != "sessionid" && (tellingWords[w] || gluedTelling(w)) {
-			return false
-		}
-	}
-	return true
+func (f *finder) ownName(name string) bool {
+	rest := slices.DeleteFunc(words(name), func(w string) bool { return w == "session" || w == "sessionid" })
+	return !f.names.anyTelling(rest)
 }
 
-// found hides and remembers s[from:to].
+// found hides and remembers s[from:to], less markers of what is hidden already.
 func (f *finder) found(s string, from, to int, key string, h hide) {
-	if from >= to || markerEnd(s[from:to]) == to-from {
+	for from < to {
+		end, next := to, to
+		if n := strings.Index(s[from:to], markerHead); n >= 0 {
+			end, next = from+n, from+n+max(1, markerEnd(s[from+n:]))
+			if markerEnd(s[from+n:]) == 0 {
+				end = next
+			}
+		}
+		f.hidden(s, from, end, key, h)
+		from = next
+	}
+}
+
+func (f *finder) hidden(s string, from, to int, key string, h hide) {
+	if from >= to || strings.TrimSpace(s[from:to]) == "" {
 		return
 	}
 	v := s[from:to]
@@ -68,7 +81,7 @@ func (f *finder) foundText(s string, from, to int, key string, h hide, depth int
 	for i := from; i < to; {
 		n := substitution(s[i:to])
 		if n == 0 {
-			i++
+			i += max(1, markerEnd(s[i:to]))
 			continue
 		}
 		f.found(s, at, i, key, h)
@@ -116,6 +129,19 @@ func substitution(s string) int {
 		}
 	}
 	return len(s)
+}
+
+// opaque returns the length of what at the start of s belongs together whatever
+// stands in it, or 0: a substitution, a reference, a marker. A backquote ends a
+// word more often than it begins a substitution.
+func opaque(s string) int {
+	if s[0] == '[' {
+		return markerEnd(s)
+	}
+	if s[0] == '`' {
+		return 0
+	}
+	return max(substitution(s), reference(s))
 }
 
 // reference returns the length of a thing at the start of s that stands for a

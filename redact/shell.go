@@ -292,6 +292,11 @@ func (l *lexer) word(i int, closing byte) (word, int) {
 	b := wordBuilder{lexer: l, start: i, plain: true}
 	for b.i = i; b.i < len(l.s); {
 		c := l.s[b.i]
+		if n := markerEnd(l.s[b.i:]); n > 0 {
+			b.bend()
+			b.keep(b.i + n)
+			continue
+		}
 		if isSpace(c) || strings.IndexByte(";&|()<>", c) >= 0 || closing == '`' && c == '`' {
 			break
 		}
@@ -375,6 +380,10 @@ func (b *wordBuilder) single() {
 func (b *wordBuilder) double(closing byte) {
 	at, from := b.i, len(b.buf)
 	for b.i++; b.i < len(b.s) && b.s[b.i] != '"'; {
+		if n := markerEnd(b.s[b.i:]); n > 0 {
+			b.keep(b.i + n)
+			continue
+		}
 		switch c := b.s[b.i]; {
 		case c == '\\' && b.i+1 < len(b.s):
 			b.doubleEscape()

@@ -38,11 +38,26 @@ func (f *finder) text(s string, h hide, depth int) {
 		return
 	}
 	f.shapes(s, h)
-	if !strings.ContainsAny(s, "=:-<'\"") && !strings.Contains(s, "assw") && !strings.Contains(s, "ASSW") {
+	if !mayName(s) {
 		return
 	}
 	r := &reader{f: f, s: s, h: h, depth: depth, manifest: strings.Contains(s, "kind: Secret")}
 	r.run()
+}
+
+// mayName reports whether s holds any of the signs that stand between names
+// and values, or a word after which a blank will do. Most words of a command
+// line do not.
+func mayName(s string) bool {
+	if strings.ContainsAny(s, "=:-<'\"") {
+		return true
+	}
+	for _, w := range []string{"assw", "ASSW", "ENV ", "env "} {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *reader) run() {
@@ -246,10 +261,14 @@ func (r *reader) spaced(i, j int, name string) int {
 		if v.closes(b) {
 			return max(j, v.read(b))
 		}
-	case strings.EqualFold(r.last[0], "login") && strings.EqualFold(name, "password"):
-		to := b + span0(s[b:], func(c byte) bool { return !isSpace(c) })
+	case r.last[1] == "ENV" || r.last[1] == "setenv":
+		to := lineEnd(s, b)
 		r.f.foundText(s, b, to, name, r.h, r.depth)
 		return to
+	case strings.EqualFold(r.last[0], "login") && strings.EqualFold(name, "password"):
+		to := r.wordEnd(b)
+		r.f.foundText(s, b, to, name, r.h, r.depth)
+		return max(j, to)
 	case strong && strings.HasPrefix(s[b:], "is "):
 		return r.said(j, b+3, name)
 	}
@@ -285,7 +304,7 @@ func (r *reader) option(i int) int {
 	if b == j || b >= len(s) || s[b] == '-' || s[b] == '\n' {
 		return from
 	}
-	to := b + span0(s[b:], func(c byte) bool { return !isSpace(c) && !isQuote(c) && strings.IndexByte(",;|&)", c) < 0 })
+	to := r.wordEnd(b)
 	if isQuote(s[b]) {
 		v := value{reader: r, name: name, start: i, nameEnd: j, delim: loose}
 		if v.closes(b) {

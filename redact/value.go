@@ -283,7 +283,7 @@ func (v *value) bareEnd(from int) int {
 func (v *value) queryEnd(from int) int {
 	s := v.s
 	for i := from; i < len(s); i++ {
-		if n := substitution(s[i:]); n > 0 && s[i] != '`' {
+		if n := opaque(s[i:]); n > 0 {
 			i += n - 1
 			continue
 		}
@@ -295,14 +295,10 @@ func (v *value) queryEnd(from int) int {
 }
 
 // wordEnd finds where a value ends that is one word.
-func (v *value) wordEnd(from int) int {
-	s := v.s
+func (r *reader) wordEnd(from int) int {
+	s := r.s
 	for i := from; i < len(s); i++ {
-		if n := reference(s[i:]); n > 0 {
-			i += n - 1
-			continue
-		}
-		if n := substitution(s[i:]); n > 0 && s[i] != '`' {
+		if n := opaque(s[i:]); n > 0 {
 			i += n - 1
 			continue
 		}
@@ -332,7 +328,7 @@ func after(s string, i int) bool {
 		return isAlpha(rest[0]) || rest[0] == '/'
 	}
 	n := span0(rest[:min(len(rest), 64)], isName)
-	return n > 0 && n < len(rest) && (rest[n] == '=' || rest[n] == ':' && s[i] == ',')
+	return n > 0 && n < len(rest) && (rest[n] == '=' || rest[n] == ':' && s[i] == ',') || s[i] != ',' && commandFollows(rest)
 }
 
 // lineStop finds where a value ends that takes the rest of its line.
