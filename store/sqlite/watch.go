@@ -27,6 +27,9 @@ type watch struct {
 // own commits cause hints too, by the thousand.
 const hintGap = 2 * time.Millisecond
 
+// newWatcher is replaced by tests that have a file system without hints.
+var newWatcher = fsnotify.NewWatcher
+
 // start begins to watch, once. When it returns, whatever is committed later
 // will be published.
 func (w *watch) start(l *Log) error {
@@ -90,7 +93,7 @@ func pause(ctx context.Context, d time.Duration) {
 // hints is a channel that holds a token when a file of the database changed,
 // and how often to look without one: more often if there are no hints.
 func (l *Log) hints(ctx context.Context) (<-chan struct{}, time.Duration) {
-	fs, err := fsnotify.NewWatcher()
+	fs, err := newWatcher()
 	if err != nil {
 		return nil, l.opts.Poll / 20
 	}

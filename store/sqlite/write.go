@@ -75,8 +75,11 @@ type writer struct {
 	queue  []*pending
 	tasks  []*task
 	closed bool
-	more   chan struct{} // holds one token when there is something to do
-	ended  chan struct{}
+
+	commits atomic.Int64
+
+	more  chan struct{} // holds one token when there is something to do
+	ended chan struct{}
 }
 
 // task is other work that needs the connection of the writer.
@@ -332,6 +335,7 @@ func (w *writer) saved(b *prepared) ([]sayso.Event, error) {
 func (w *writer) commit() error {
 	err := run(w.conn, `COMMIT`, nil)
 	if err == nil {
+		w.commits.Add(1)
 		return nil
 	}
 	want := w.state.head

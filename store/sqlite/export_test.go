@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/fsnotify/fsnotify"
+	"zombiezen.com/go/sqlite"
+)
+
+// WithoutHints makes logs that are opened during a test hear nothing from the
+// file system.
+func WithoutHints(t *testing.T) {
+	t.Helper()
+	old := newWatcher
+	newWatcher = func() (*fsnotify.Watcher, error) { return nil, errors.New("no hints today") }
+	t.Cleanup(func() { newWatcher = old })
+}
+
+// Limit bounds the size of the database, as a full disk does; more is how many
+// pages it may grow by, and a negative number lifts the bound.
+func (l *Log) Limit(t *testing.T, more int) {
+	t.Helper()
+	err := l.writer.exec(func(c *sqlite.Conn) error {
+		pages, err := number(c, `PRAGMA page_count`)
+		if err != nil {
+			return err
+		}
+		if more < 0 {
+			pages, more = 1<<30, 0
+		}
+		return run(c, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+more), nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Watched reports whether anything watches for other processes' commits.
+func (l *Log) Watched() bool {
+	l.watch.mu.Lock()
+	defer l.watch.mu.Unlock()
+	return l.watch.cancel != nil
+}
+
+// Waiting is how many streams are waited for.
+func (l *Log) Waiting() int {
+	l.hub.mu.Lock()
+	defer l.hub.mu.Unlock()
+	return len(l.hub.streams) + len(l.hub.followers)
+}
+
+// Stall keeps the writer busy until release is called.
+func (l *Log) Stall() (release func()) {
+	began, end, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = l.writer.exec(func(*sqlite.Conn) error {
+			close(began)
+			<-end
+			return nil
+		})
+	}()
+	<-began
+	return func() { close(end); <-ended }
+}
+
+// Queued is how many batches wait for the writer.
+func (l *Log) Queued() int {
+	l.writer.mu.Lock()
+	defer l.writer.mu.Unlock()
+	return len(l.writer.queue)
+}
+
+// Commits is how many transactions with events the writer has committed.
+func (l *Log) Commits() int { return int(l.writer.commits.Load()) }
