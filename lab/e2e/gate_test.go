@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -153,7 +154,7 @@ func (g *gate) inbox(do func(context.Context, sayso.Inbox)) {
 		g.t.Fatal(err)
 	}
 	defer log.Close()
-	rules, err := policy.New()
+	rules, err := policy.New(policy.Options{})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -239,10 +240,13 @@ func (g *gate) ran(name string) bool {
 	return err == nil
 }
 
-// touch is a call that leaves a file.
+// touch is a call that leaves a file. Each has an id of its own, as each call
+// of a model has.
 func touch(name string) modelstub.Call {
-	return modelstub.Call{Name: "Bash", Input: `{"command":"touch ` + name + `","description":"make a marker"}`}
+	return modelstub.Call{ID: fmt.Sprintf("toolu_%03d", ids.Add(1)), Name: "Bash", Input: `{"command":"touch ` + name + `","description":"make a marker"}`}
 }
+
+var ids atomic.Int64
 
 // hooks are the hook processes below the agent.
 func (g *gate) hooks(s *claude.Session) (pids []int) {
