@@ -1,0 +1,107 @@
+package policy_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/policy"
+)
+
+// FuzzParse: whatever the text, there is either a file or a list of mistakes
+// with places that are in the text, and a file that loads can judge.
+func FuzzParse(f *testing.F) {
+	page, err := os.ReadFile(golden)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, block := range strings.Split(string(page), "### ")[1:] {
+		_, text, _ := strings.Cut(block, "\n")
+		text, _, _ = strings.Cut(text, "--- errors")
+		f.Add(text)
+	}
+	f.Add(rules(`allow: ["bash:ls", "file-read:**", "web-fetch:https://*"]`, `deny: {kind: delete}`, "ask: mcp__a__*\n    remember: never"))
+	f.Fuzz(func(t *testing.T, text string) {
+		file, err := policy.Parse("f", []byte(text))
+		var errs policy.Errors
+		switch {
+		case err == nil && file == nil, err != nil && file != nil:
+			t.Fatalf("file %v, error %v", file, err)
+		case err == nil:
+			p, err := policy.New(policy.Options{Home: "/home/dev"}, policy.Tiered{Tier: policy.TierUser, File: file})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := p.Judge(context.Background(), bash(t, "sayso approve k"), sayso.Facts{}); v.Effect != sayso.Deny {
+				t.Fatalf("an agent answers for itself: %s", v.Effect)
+			}
+			return
+		case !errors.As(err, &errs) || len(errs) == 0:
+			t.Fatalf("error %v", err)
+		}
+		lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 2
+		for _, e := range errs {
+			if e.Line < 1 || e.Line > lines || e.Column < 1 || e.What == "" || e.Code == "" {
+				t.Fatalf("no place in %d lines: %+v", lines, e)
+			}
+		}
+	})
+}
+
+// patterns are what FuzzJudge makes policies of: a number picks one.
+var patterns = []string{
+	"bash:git status", "bash:rm -rf x", "bash:sayso status", "file-read:**", "file-write:docs/*", "web-fetch:https://*", "web-search:*", "*", "file-*",
+	"mcp__a__*", "delegate", "web-fetch:https://*.example.org/x*", "file-edit:/etc/**", "read_file", "task-create",
+}
+
+// FuzzJudge: a command is allowed only if a rule has exactly its text; another
+// deny never loosens a verdict; nothing but the call and the rules counts.
+func FuzzJudge(f *testing.F) {
+	for i, c := range []string{"git status", "git status; rm x", "sayso approve k", "rm -rf x\r", "docs/a.md", "out/passwd", "https://a.com/", "https://127.1/", "../x", "$(rm x)", "'"} {
+		f.Add(uint16(1<<i|1), uint8(i), c, "rm*")
+		f.Add(uint16(0xffff), uint8(0), c, "ls")
+	}
+	tools := []struct{ tool, key string }{
+		{"bash", "command"}, {"file-read", "path"}, {"file-write", "path"}, {"web-fetch", "url"}, {"web-search", "query"}, {"delegate", "prompt"}, {"mcp__a__b", "x"}, {"file-edit", "path"}, {"odd", "x"},
+	}
+	f.Fuzz(func(t *testing.T, which uint16, tool uint8, arg, deny string) {
+		var allows []string
+		for i, p := range patterns {
+			if which>>i&1 == 1 {
+				allows = append(allows, strconv.Quote(p))
+			}
+		}
+		text := "version: 1\ndefault: allow\nrules:\n  - allow: [" + strings.Join(append(allows, `"web-search:x"`), ", ") + "]\n"
+		use := tools[int(tool)%len(tools)]
+		c := call(t, use.tool, obj{use.key: strings.ToValidUTF8(arg, "?")})
+		fs := facts.Gather(context.Background(), c, facts.Options{FS: machine, Home: "/home/dev"})
+		v := load(t, text).Judge(context.Background(), c, fs)
+		if v.Effect == sayso.Allow && use.tool == "bash" && !slices.Contains(allows, strconv.Quote("bash:"+arg)) {
+			t.Fatalf("%q is allowed by %q", arg, v.Rule)
+		}
+		if again := load(t, text).Judge(context.Background(), c, fs); again.Match != v.Match {
+			t.Fatalf("two verdicts: %+v, %+v", v, again)
+		}
+		stricter := text + "  - deny: " + strconv.Quote(use.tool+":"+deny) + "\n"
+		file, err := policy.Parse("p", []byte(stricter))
+		if err != nil {
+			return
+		}
+		p, err := policy.New(policy.Options{Home: "/home/dev"}, policy.Tiered{Tier: policy.TierUser, File: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := p.Judge(context.Background(), c, fs); w.Effect > v.Effect {
+			t.Fatalf("a deny made %s of %s", w.Effect, v.Effect)
+		}
+		if v.Span[0] < 0 || v.Span[1] > max(len(arg)*3, 16) || v.Span[0] > v.Span[1] {
+			t.Fatalf("span %v of %d bytes", v.Span, len(arg))
+		}
+	})
+}
