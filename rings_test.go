@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -36,6 +37,14 @@ func (s *source) external() bool { return s.test && strings.HasSuffix(s.name, "_
 // others no more than the imports.
 func sources(t *testing.T) []*source {
 	t.Helper()
+	all, err := readSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var readSources = sync.OnceValues(func() ([]*source, error) {
 	var all []*source
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -57,11 +66,8 @@ func sources(t *testing.T) []*source {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
+	return all, err
+})
 
 func parse(file string) (*source, error) {
 	text, err := os.ReadFile(file)
