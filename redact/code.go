@@ -22,6 +22,9 @@ const maxCode = 512
 // look-up is no secret and may be what a reader must see. What is inside its
 // brackets is still searched.
 func codeLen(s, name string) int {
+	if s == "" {
+		return 0
+	}
 	i := 0
 	for _, kw := range []string{"await ", "new ", "yield ", "async ", "typeof ", "not "} {
 		if strings.HasPrefix(s, kw) {

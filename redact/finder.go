@@ -109,6 +109,8 @@ func shift(h hide, off int) hide {
 // s, or 0. One that is not closed is as long as s.
 func substitution(s string) int {
 	switch {
+	case s == "":
+		return 0
 	case s[0] == '`':
 		if n := strings.IndexByte(s[1:], '`'); n > 0 {
 			return n + 2
