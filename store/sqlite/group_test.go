@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"runtime"
 	"strings"
@@ -181,13 +182,12 @@ func TestClose_finishesWhatWasBegun(t *testing.T) {
 	}
 }
 
-// TestWait_100000 has very many wait, each for its own stream, and wakes them
+var waiters = flag.Int("waiters", 5000, "goroutines that wait at once, each for its own stream")
+
+// TestWait_many has very many wait, each for its own stream, and wakes them
 // all.
-func TestWait_100000(t *testing.T) {
-	n := 100_000
-	if testing.Short() {
-		n = 2000
-	}
+func TestWait_many(t *testing.T) {
+	n := *waiters / 1000 * 1000
 	path := place(t)
 	l := open(t, path, nil)
 	var waits sync.WaitGroup

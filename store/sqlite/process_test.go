@@ -51,8 +51,14 @@ type process struct {
 
 func play(t testing.TB, name, path string, args ...string) *process {
 	t.Helper()
+	return playWith(t, nil, name, path, args...)
+}
+
+// playWith also sets variables of the environment.
+func playWith(t testing.TB, env []string, name, path string, args ...string) *process {
+	t.Helper()
 	p := &process{Cmd: exec.CommandContext(t.Context(), os.Args[0], append([]string{path}, args...)...)}
-	p.Env = append(os.Environ(), part+"="+name)
+	p.Env = append(append(os.Environ(), part+"="+name), env...)
 	p.Stderr = os.Stderr
 	in, err := p.StdinPipe()
 	if err != nil {

@@ -27,6 +27,13 @@ type watch struct {
 // own commits cause hints too, by the thousand.
 const hintGap = 2 * time.Millisecond
 
+// afterHint is when to look again after a hint. The file system tells of a write
+// when it begins; the commit can be seen only when the disk has it, and making
+// it seen is a write to shared memory, of which nobody tells.
+var afterHint = [...]time.Duration{
+	2 * time.Millisecond, 5 * time.Millisecond, 15 * time.Millisecond, 50 * time.Millisecond, 150 * time.Millisecond,
+}
+
 // newWatcher is replaced by tests that have a file system without hints.
 var newWatcher = fsnotify.NewWatcher
 
@@ -66,18 +73,24 @@ func (w *watch) stop() {
 // look publishes what others committed until ctx ends.
 func (l *Log) look(ctx context.Context) {
 	hints, poll := l.hints(ctx)
-	timer := time.NewTimer(poll)
+	timer := time.NewTimer(0) // at once, for what was committed before the hints began
 	defer timer.Stop()
+	again := len(afterHint)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-hints:
+			again = 0
 		case <-timer.C:
 		}
 		_ = l.catchUp(false) // what fails now is tried again at the next hint or poll
 		pause(ctx, hintGap)
-		timer.Reset(poll + rand.N(poll/4+1))
+		next := poll + rand.N(poll/4+1)
+		if again < len(afterHint) {
+			next, again = afterHint[again], again+1
+		}
+		timer.Reset(next)
 	}
 }
 
