@@ -125,6 +125,8 @@ func TestBuiltins(t *testing.T) {
 	}
 	claimed := call(t, "file-read", obj{"path": "main.go"})
 	claimed.Kind = sayso.KindShell
+	claimedNotes := call(t, "task-create", obj{})
+	claimedNotes.Kind = sayso.KindDelete
 	served := call(t, "task-create", obj{})
 	served.Server = "notes"
 	expect(t, none, []sees{
@@ -166,6 +168,7 @@ func TestBuiltins(t *testing.T) {
 		{"the caller says shell", claimed, sayso.Ask, sayso.CauseDefault},
 		{"write", call(t, "file-write", obj{"path": "main.go"}), sayso.Ask, sayso.CauseDefault},
 		{"a task tool", call(t, "task-create", obj{"subject": "x"}), sayso.Allow, sayso.CauseBuiltin},
+		{"a task tool, the caller says delete", claimedNotes, sayso.Ask, sayso.CauseDefault},
 		{"a server's tool of that name", served, sayso.Ask, sayso.CauseDefault},
 		{"nearly a task tool", call(t, "task-create2", obj{}), sayso.Ask, sayso.CauseDefault},
 		{"a host's bookkeeping", host("TodoWrite", obj{"todos": []any{}}), sayso.Allow, sayso.CauseBuiltin},
@@ -466,8 +469,10 @@ func TestTiers(t *testing.T) {
 	if r := p.Redaction(); len(r.Names) != 2 || r.MaxItems != 5 || r.MaxString != 100 {
 		t.Errorf("redaction %+v", r)
 	}
-	if both := loadWith(t, policy.Options{}, "version: 1\ndefault: allow\n", "version: 1\ndefault: deny\n"); judge(both, call(t, "x", obj{})).Effect != sayso.Deny {
-		t.Error("the strictest default does not hold")
+	for _, texts := range [][]string{{"version: 1\ndefault: allow\n", "version: 1\ndefault: deny\n"}, {"version: 1\ndefault: deny\n", "version: 1\ndefault: allow\n"}} {
+		if v := judge(loadWith(t, policy.Options{}, texts...), call(t, "x", obj{})); v.Effect != sayso.Deny {
+			t.Errorf("of %q, %s holds", texts, v.Effect)
+		}
 	}
 }
 
