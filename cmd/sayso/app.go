@@ -70,6 +70,7 @@ Use it: sayso init claude-code, then sayso watch`,
 	} {
 		c.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
 	}
+	c.SuggestionsMinimumDistance = 2
 	a.commands(c)
 	return c
 }

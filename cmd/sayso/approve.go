@@ -85,7 +85,7 @@ func (a *app) seen(s shownRequest, answer *sayso.Answer, o approval) error {
 	if o.yes {
 		if o.digest == "" {
 			return hint(fmt.Errorf("%w: --yes needs --digest, so that what you saw is what you allow", sayso.ErrInvalid),
-				"sayso show %s, then sayso approve %s --yes --digest %s", short, short, shortDigest(s.Request.Digest))
+				"sayso show %s, then sayso approve %s --yes --digest DIGEST", short, short)
 		}
 		return nil
 	}
@@ -108,13 +108,4 @@ func (a *app) slowly(r sayso.Request, question string) (bool, error) {
 	}
 	typed, err := a.ask(fmt.Sprintf("%s %s. Type %s to go on:", question, strings.Join(dangerWords(r), ", "), r.ShortID))
 	return typed == r.ShortID, err
-}
-
-// shortDigest is enough of a digest to name it.
-func shortDigest(d sayso.Digest) string {
-	s := d.String()
-	if len(s) < len("sha256:")+shortestDigest {
-		return s
-	}
-	return s[len("sha256:") : len("sha256:")+shortestDigest]
 }

@@ -136,7 +136,7 @@ func (a *app) replace(path string, old, text []byte, o initOptions) (done bool, 
 	if !o.yes {
 		ok, err := a.confirm("write this?")
 		if err != nil || !ok {
-			return false, errors.Join(err, errUnless(ok))
+			return false, errors.Join(err, errUnless(ok || err != nil))
 		}
 	}
 	backup, err := install.Replace(path, old, text, a.now())

@@ -167,7 +167,7 @@ func (a *app) erase(ctx context.Context, typed []string, why string, yes bool) e
 		if !yes {
 			ok, err := a.confirm(fmt.Sprintf("erase the content of %d requests for ever?", len(list)))
 			if err != nil || !ok {
-				return errors.Join(err, errUnless(ok))
+				return errors.Join(err, errUnless(ok || err != nil))
 			}
 		}
 		for _, r := range list {

@@ -54,7 +54,7 @@ func (a *app) deleteData(yes bool) error {
 	if !yes {
 		ok, err := a.confirm("delete the log, the tokens and the policy in " + a.paths.State + "?")
 		if err != nil || !ok {
-			return errors.Join(err, errUnless(ok))
+			return errors.Join(err, errUnless(ok || err != nil))
 		}
 	}
 	var failed error

@@ -150,6 +150,9 @@ func record(env Env, h claudecode.Hook) error {
 
 // admit asks the gate. off says that calls go back to the host.
 func admit(env Env, h claudecode.Hook) (d sayso.Decision, off bool, err error) {
+	if switchedOff(env) { // before anything that may be broken is opened
+		return d, true, nil
+	}
 	ctx, stop := attended(context.Background())
 	defer stop()
 	w, err := open(ctx, env)
@@ -157,9 +160,6 @@ func admit(env Env, h claudecode.Hook) (d sayso.Decision, off bool, err error) {
 		return d, false, err
 	}
 	defer w.Close()
-	if _, off, _ := w.paths.IsOff(time.Now()); off {
-		return d, true, nil
-	}
 	gate, err := w.Gate(ctx, actor())
 	if err != nil {
 		return d, false, err
@@ -174,6 +174,16 @@ func admit(env Env, h claudecode.Hook) (d sayso.Decision, off bool, err error) {
 		CanEdit:   true,
 	})
 	return d, false, err
+}
+
+// switchedOff reports whether the person switched the gate off.
+func switchedOff(env Env) bool {
+	paths, err := home.Find(lookup(env.Environ))
+	if err != nil {
+		return false
+	}
+	_, off, _ := paths.IsOff(time.Now()) // a switch that cannot be read is on
+	return off
 }
 
 // actor is who asks: the host's agent, which belongs to the person at this

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -40,12 +41,16 @@ func ClaudePlaces(getenv func(string) string, dir string) []Place {
 	if st, err := os.Stat("/Library/Application Support"); err == nil && st.IsDir() {
 		managed = "/Library/Application Support/ClaudeCode/managed-settings.json"
 	}
-	return []Place{
+	places := []Place{
 		{ScopeUser, filepath.Join(config, "settings.json")},
 		{ScopeProject, filepath.Join(dir, ".claude", "settings.json")},
 		{ScopeLocal, filepath.Join(dir, ".claude", "settings.local.json")},
 		{ScopeManaged, managed},
 	}
+	if places[1].Path == places[0].Path { // in the home folder they are one file
+		places = slices.Delete(places, 1, 2)
+	}
+	return places
 }
 
 // ClaudePlace is the file of one scope that we may edit.

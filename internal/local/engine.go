@@ -32,11 +32,11 @@ type Engine struct {
 // nothing is allowed.
 func OpenEngine(ctx context.Context, paths home.Paths, o Options) (*Engine, error) {
 	if err := paths.Make(); err != nil {
-		return nil, fmt.Errorf("%w: %w", sayso.ErrUnavailable, err)
+		return nil, unavailable(err)
 	}
 	log, err := sqlite.Open(ctx, paths.Database(), &sqlite.Options{Checkpoint: o.Checkpoint})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", sayso.ErrUnavailable, err)
+		return nil, unavailable(err)
 	}
 	e := &Engine{
 		Log: log, Policy: NewRules(paths), mode: o.Mode,
@@ -46,6 +46,14 @@ func OpenEngine(ctx context.Context, paths home.Paths, o Options) (*Engine, erro
 		return nil, errors.Join(err, log.Close())
 	}
 	return e, nil
+}
+
+// unavailable marks an error as one of not being able to tell.
+func unavailable(err error) error {
+	if errors.Is(err, sayso.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", sayso.ErrUnavailable, err)
 }
 
 // Broker returns the broker. When the policy changes what is hidden, there is a

@@ -33,9 +33,6 @@ type Options struct {
 	Mode sayso.Mode
 	// Version is the release of this program.
 	Version string
-	// Workspace is the folder of the project that the caller works in; empty
-	// for none.
-	Workspace string
 	// Checkpoint says that this program stays up and tidies the database.
 	Checkpoint bool
 	// Opened is told of each request that begins to wait for people in a broker

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/home"
+	"github.com/sayso-dev/sayso/internal/local"
+)
+
+// TestScripts runs the stories in testdata/script, each in a home of its own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("SAYSO_HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("SAYSO_NOTICE", "off")
+			e.Setenv("HOME", e.WorkDir)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"waiting": waiting, "decided": decided, "tamper": tamper, "chmod": changeMode, "serving": serving, "twin": twin,
+		},
+		RequireExplicitExec: true,
+	})
+}
+
+// scriptEngine opens the log of a script.
+func scriptEngine(ts *testscript.TestScript) (*local.Engine, context.Context, func()) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	paths, err := home.Find(ts.Getenv)
+	ts.Check(err)
+	e, err := local.OpenEngine(ctx, paths, local.Options{})
+	ts.Check(err)
+	return e, ctx, func() { cancel(); _ = e.Close() }
+}
+
+var admin = sayso.Actor{Principal: "test", Kind: sayso.PrincipalAdmin}
+
+// waiting N waits until N requests are open, and sets ID1, FULL1 and DIGEST1 of
+// the first, and so on.
+func waiting(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waiting N")
+	}
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	e, ctx, done := scriptEngine(ts)
+	defer done()
+	in := e.Inbox(admin)
+	for seq := sayso.Seq(0); ; {
+		list, err := in.Requests(ctx, sayso.RowQuery{States: []sayso.State{sayso.StateOpen, sayso.StateParked}, Oldest: true})
+		ts.Check(err)
+		if len(list) == n {
+			for i, r := range list {
+				ts.Setenv("ID"+strconv.Itoa(i+1), r.ShortID)
+				ts.Setenv("FULL"+strconv.Itoa(i+1), string(r.ID))
+				ts.Setenv("DIGEST"+strconv.Itoa(i+1), r.Digest.String())
+			}
+			return
+		}
+		head, err := in.Head(ctx)
+		ts.Check(err)
+		if head.Seq > seq {
+			seq = head.Seq
+			continue // it grew between the two looks
+		}
+		if err := e.Log.WaitSince(ctx, seq); err != nil {
+			ts.Fatalf("%d requests are open, not %d: %v", len(list), n, err)
+		}
+	}
+}
+
+// decided waits until a request is no longer open.
+func decided(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: decided ID")
+	}
+	e, ctx, done := scriptEngine(ts)
+	defer done()
+	in := e.Inbox(admin)
+	r, err := in.Request(ctx, args[0])
+	ts.Check(err)
+	for ev, err := range in.Follow(ctx, 0, sayso.EventQuery{Request: r.ID}) {
+		ts.Check(err)
+		if ev.Type.Terminal() {
+			return
+		}
+	}
+}
+
+// serving waits until a server answers on the socket; negated, until none does.
+func serving(ts *testscript.TestScript, neg bool, args []string) {
+	paths, err := home.Find(ts.Getenv)
+	ts.Check(err)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for local.Answers(ctx, paths.Socket()) == neg {
+		select {
+		case <-ctx.Done():
+			ts.Fatalf("a server: %v, want %v", neg, !neg)
+		case <-tick.C:
+		}
+	}
+}
+
+// tamper runs SQL on the database, with the triggers that guard it dropped.
+func tamper(ts *testscript.TestScript, neg bool, args []string) {
+	c, err := sqlite.OpenConn(filepath.Join(ts.Getenv("SAYSO_HOME"), "sayso.db"), sqlite.OpenReadWrite)
+	ts.Check(err)
+	defer c.Close()
+	var triggers []string
+	ts.Check(sqlitex.ExecuteTransient(c, `SELECT name FROM sqlite_schema WHERE type = 'trigger'`, &sqlitex.ExecOptions{
+		ResultFunc: func(s *sqlite.Stmt) error { triggers = append(triggers, s.ColumnText(0)); return nil },
+	}))
+	for _, name := range triggers {
+		ts.Check(sqlitex.ExecuteTransient(c, "DROP TRIGGER "+name, nil))
+	}
+	ts.Check(sqlitex.ExecuteTransient(c, strings.Join(args, " "), nil))
+	if c.Changes() == 0 {
+		ts.Fatalf("nothing was changed")
+	}
+}
+
+// twin copies a request under an id that begins as the first one's does.
+func twin(ts *testscript.TestScript, neg bool, args []string) {
+	e, ctx, done := scriptEngine(ts)
+	defer done()
+	id, err := sayso.ParseID(args[0])
+	ts.Check(err)
+	events, err := e.Log.Stream(ctx, sayso.RequestStream(id), 0)
+	ts.Check(err)
+	copied := events[0]
+	copied.RequestID = id[:len(id)-1] + "0"
+	if copied.RequestID == id {
+		copied.RequestID = id[:len(id)-1] + "4"
+	}
+	copied.Stream, copied.CallID = sayso.RequestStream(copied.RequestID), "twin"
+	_, err = e.Log.Append(ctx, sayso.Batch{Events: []sayso.Event{copied}, Expect: map[string]int{copied.Stream: 0}})
+	ts.Check(err)
+}
+
+func changeMode(ts *testscript.TestScript, neg bool, args []string) {
+	mode, err := strconv.ParseUint(args[0], 8, 32)
+	ts.Check(err)
+	for _, name := range args[1:] {
+		ts.Check(os.Chmod(ts.MkAbs(name), os.FileMode(mode)))
+	}
+}
