@@ -47,7 +47,7 @@ func (c *call) findInTexts(texts map[string]string) []namedText {
 
 // text returns the text of n without its spans and without what was found
 // elsewhere, and notes a redaction for each part hidden.
-func (c *call) text(n *node, path, name string) string {
+func (c *call) text(n *node, at *trail, name string) string {
 	s := n.text
 	if n.command && len(c.table.slots) > 0 {
 		again := finder{names: c.names, learn: func(string, string) {}, known: &c.table}
@@ -61,9 +61,20 @@ func (c *call) text(n *node, path, name string) string {
 		if key == "" {
 			key = name
 		}
-		c.note(path, key, sp.size)
+		c.note(at.String(), key, sp.size)
 	}
 	return cut(s, spans)
+}
+
+// textNamed is text for one of the texts of a call: the path of what is hidden
+// in it is its name.
+func (c *call) textNamed(t *namedText) string {
+	from := len(c.redactions)
+	out := c.text(&t.node, nil, t.name)
+	for i := from; i < len(c.redactions); i++ {
+		c.redactions[i].Path = t.name
+	}
+	return out
 }
 
 // note records that something was hidden. Paths and keys are shown, so they
@@ -85,37 +96,33 @@ func (c *call) safeKey(key string) string {
 
 // emit appends n as JSON without what is hidden of it. Name is that of the
 // member it stands in or under.
-func (c *call) emit(dst []byte, n *node, path string) []byte {
-	return c.emitUnder(dst, n, path, "")
-}
-
-func (c *call) emitUnder(dst []byte, n *node, path, name string) []byte {
+func (c *call) emit(dst []byte, n *node, at *trail, name string) []byte {
 	switch {
 	case n.hidden:
-		c.note(path, n.key, n.bytes())
+		c.note(at.String(), n.key, n.bytes())
 		return quote(dst, marker(n.bytes()))
 	case n.kind == '{':
-		return c.emitMembers(dst, n, path)
+		return c.emitMembers(dst, n, at)
 	case n.kind == '[':
 		dst = append(dst, '[')
 		for i, item := range n.items {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = c.emitUnder(dst, item, pointerAt(path, i), name)
+			dst = c.emit(dst, item, &trail{up: at, index: i}, name)
 		}
 		return append(dst, ']')
 	case n.kind == '"':
-		return quote(dst, c.text(n, path, name))
+		return quote(dst, c.text(n, at, name))
 	case len(c.table.find(n.text, nil)) > 0:
-		c.note(path, name, n.size)
+		c.note(at.String(), name, n.size)
 		return quote(dst, marker(n.size))
 	default:
 		return append(dst, n.text...)
 	}
 }
 
-func (c *call) emitMembers(dst []byte, n *node, path string) []byte {
+func (c *call) emitMembers(dst []byte, n *node, up *trail) []byte {
 	used := map[string]bool{}
 	dst = append(dst, '{')
 	for i, m := range n.members {
@@ -124,12 +131,12 @@ func (c *call) emitMembers(dst []byte, n *node, path string) []byte {
 		}
 		spans := merge(whole(m.name.text, c.table.find(m.name.text, m.name.spans)))
 		shown := unused(cut(m.name.text, spans), used)
-		at := pointer(path, shown)
+		at := &trail{up: up, name: shown, named: true}
 		for _, sp := range spans {
-			c.note(at, shown, sp.size)
+			c.note(at.String(), shown, sp.size)
 		}
 		dst = append(quote(dst, shown), ':')
-		dst = c.emitUnder(dst, m.value, at, shown)
+		dst = c.emit(dst, m.value, at, shown)
 	}
 	return append(dst, '}')
 }
@@ -210,7 +217,7 @@ func argvName(name string) bool {
 func (f *finder) hides(name string, n *node) bool {
 	if !f.telling(name) {
 		return strings.EqualFold(strings.Trim(name, "_-"), "auth") && n.kind == '"' &&
-			(looksRandom(n.text) || strings.Contains(n.text, ":") && !strings.Contains(n.text, " "))
+			(looksRandom(n.text) || isUserPass(n.text) || strings.Contains(n.text, ":") && !strings.Contains(n.text, " "))
 	}
 	switch n.kind {
 	case 'n':

@@ -78,8 +78,25 @@ func readsPassword(ws []word) bool {
 		if base(w.text) == "sudo" && i+1 < len(ws) && strings.HasPrefix(ws[i+1].text, "-") && strings.Contains(ws[i+1].text, "S") {
 			return true
 		}
+		if w.text == "read" && i+1 < len(ws) && (names{}).telling(ws[len(ws)-1].text) {
+			return true
+		}
 		if w.text == "--password-stdin" || w.text == "--with-token" || base(w.text) == "chpasswd" {
 			return true
+		}
+	}
+	return storesSecrets(ws)
+}
+
+// storesSecrets reports whether a command stores what it is given as secrets:
+// kubectl create secret, gh secret set, fly secrets set.
+func storesSecrets(ws []word) bool {
+	for i := 1; i+1 < len(ws); i++ {
+		if w := ws[i].text; w == "secret" || w == "secrets" {
+			switch ws[i+1].text {
+			case "set", "put", "create", "add", "import", "generic":
+				return true
+			}
 		}
 	}
 	return false
@@ -116,13 +133,18 @@ type command struct {
 	rules *program // of the program whose arguments are read, if it has any
 	shell bool     // that program runs arguments as commands
 	inner bool
-	say   bool // that program only prints its arguments
-	head  bool // still before the program
+	say   bool            // that program only prints its arguments
+	head  bool            // still before the program
+	seen  map[string]bool // words that programs ask for
+	store bool            // the command stores what it is given as secrets
 }
 
 // simple searches the words of one simple command.
 func (f *finder) simple(ws []word, depth int) {
-	c := command{f: f, ws: ws, depth: depth, head: true}
+	c := command{f: f, ws: ws, depth: depth, head: true, seen: map[string]bool{}}
+	if f.known == nil {
+		c.store = storesSecrets(ws)
+	}
 	for i := 0; i < len(ws); i++ {
 		if f.known != nil {
 			c.again(i)
@@ -180,6 +202,9 @@ func (c *command) meet(w *word) {
 	}
 	name := base(w.text)
 	c.head = c.head && keywords[name]
+	if name == "login" || name == "secret" {
+		c.seen[name] = true
+	}
 	if p, ok := programs[name]; ok {
 		c.rules = p
 	} else if knownPrograms[name] && !subcommands[name] {
@@ -275,7 +300,7 @@ func (c *command) pairWord(i int) bool {
 		}
 		name := strings.TrimSuffix(strings.TrimSuffix(w.text[at:at+n], "+"), ":")
 		from := at + n + 1
-		if c.f.telling(lastPart(name)) {
+		if c.f.telling(lastPart(name)) || c.stored(i, name, at > 0) {
 			c.pairValue(w, lastPart(name), from, isOption || name == strings.ToUpper(name))
 			return true
 		}
@@ -285,6 +310,12 @@ func (c *command) pairWord(i int) bool {
 		at = from
 	}
 	return false
+}
+
+// stored reports whether the pair is one of those that a command stores as
+// secrets: a variable, or what follows --from-literal=.
+func (c *command) stored(i int, name string, nested bool) bool {
+	return c.store && nested == strings.HasPrefix(c.ws[i].text, "--from-literal=") && name[0] != '-'
 }
 
 // lastPart drops dashes and what stands before a colon: //host/:_authToken.
@@ -313,7 +344,13 @@ func (c *command) pairValue(w *word, name string, from int, toEnd bool) {
 	}
 	v := *w
 	v.text = w.text[:to]
-	c.value(&v, name, from)
+	if isHidden(v.text[from:]) || plainFigure(name, v.text[from:]) || isPlace(name, v.text[from:]) {
+		return
+	}
+	if strings.Contains(strings.ToLower(name), "auth") {
+		from += schemeLen(v.text[from:])
+	}
+	v.secret(c.f, from, to, name)
 }
 
 // nextField finds the comma before the next name in --set a=x,b=y.
@@ -337,7 +374,7 @@ func nextPair(s string) bool {
 func (c *command) spaced(i int) int {
 	w := &c.ws[i]
 	name := strings.TrimRight(w.text, ":=")
-	if name == "" || len(w.dynamic) > 0 || span0(name, func(b byte) bool { return isName(b) || b == '/' || b == ':' }) != len(name) || !c.f.telling(lastPart(name)) {
+	if name == "" || len(w.dynamic) > 0 && !strings.HasPrefix(name, "$env:") || span0(strings.TrimPrefix(name, "$"), func(b byte) bool { return isName(b) || b == '/' || b == ':' }) != len(strings.TrimPrefix(name, "$")) || !c.f.telling(lastPart(name)) {
 		return -1
 	}
 	switch {

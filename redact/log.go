@@ -18,7 +18,7 @@ func Scrub(s string) string {
 	n := node{kind: '"', text: s}
 	c.finder.text(s, n.hide, 0)
 	c.table.build()
-	return c.text(&n, "", "")
+	return c.text(&n, nil, "")
 }
 
 // LogHandler returns a handler that scrubs what it passes on to next: messages,

@@ -50,7 +50,7 @@ var measureWords = set(`
 	max min maximum minimum count counts limit limits num number total totals
 	budget usage used length len size sizes ttl timeout expiry expires expire expiration age
 	lifetime duration interval retries version index position offset per rate
-	cost price minutes seconds days hours ms sec secs remaining window`)
+	cost price minutes seconds days hours ms sec secs remaining window fd`)
 
 // switchWords turn a boolean under a telling name into a plain setting.
 var switchWords = set(`

@@ -59,7 +59,7 @@ func (c *command) special(i int) (bool, int) {
 	if p == nil || len(w.text) < 2 || w.text[0] != '-' && (p.last == nil || i != len(c.ws)-1) {
 		return false, 0
 	}
-	if p.only != "" && !c.has(p.only, i) {
+	if p.only != "" && !c.seen[p.only] {
 		return false, 0
 	}
 	if w.text[0] != '-' {
@@ -82,15 +82,6 @@ func (c *command) special(i int) (bool, int) {
 func contains(list []string, s string) bool {
 	for _, x := range list {
 		if x == s {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *command) has(text string, before int) bool {
-	for _, w := range c.ws[:before] {
-		if w.text == text {
 			return true
 		}
 	}

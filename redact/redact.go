@@ -99,13 +99,13 @@ func (r *Redactor) Call(args []byte, texts map[string]string) (Result, error) {
 	c.table.build()
 	var res Result
 	if root != nil {
-		res.Full = c.emit(nil, root, "")
+		res.Full = c.emit(nil, root, nil, "")
 	}
 	if texts != nil {
 		res.Texts = make(map[string]string, len(texts))
 	}
 	for i := range named {
-		res.Texts[named[i].name] = c.text(&named[i].node, named[i].name, named[i].name)
+		res.Texts[named[i].name] = c.textNamed(&named[i])
 	}
 	res.Redactions = c.redactions
 	return res, nil
@@ -127,7 +127,7 @@ func (r *Redactor) Text(s string) (string, []sayso.Redaction) {
 	c := newCall(r)
 	t := c.findInTexts(map[string]string{"": s})
 	c.table.build()
-	out := c.text(&t[0].node, "", "text")
+	out := c.text(&t[0].node, nil, "text")
 	return out, c.redactions
 }
 

@@ -16,6 +16,8 @@ type reader struct {
 	open    int // up to where an opening bracket is known to find no end
 
 	manifest bool // the text declares a Kubernetes secret: its data is one
+	section  bool // the lines at hand stand in a section with a telling name
+	lineTo   int  // up to where a command in the middle of a line was read
 }
 
 // text finds the secrets in a text of any kind: prose, settings, code, a
@@ -88,6 +90,9 @@ func (r *reader) line(i int) int {
 	end := lineEnd(r.s, i)
 	lead := span0(r.s[i:end], isBlank)
 	rest := r.s[i+lead : end]
+	if name := sectionName(rest); name != "" {
+		r.section = r.f.telling(name)
+	}
 	part := i > 0 || end < len(r.s)
 	if part && looksJSON(rest) && r.f.json(rest, shift(r.h, i+lead), r.depth+1) {
 		return end - i
@@ -117,9 +122,41 @@ func (r *reader) word(i int) int {
 		return r.f.address(s, i, j+3, r.h, r.depth)
 	}
 	name := s[i:end]
+	if j > r.lineTo && programs[name] != nil {
+		r.commandInside(i, j)
+	}
 	next := r.valueAfter(i, j, end, name)
 	r.last[0], r.last[1], r.lastEnd = r.last[1], name, end
 	return next
+}
+
+// commandInside reads a command in the middle of a line, from its program on:
+// "run curl -u …".
+func (r *reader) commandInside(i, j int) {
+	end := lineEnd(r.s, j)
+	if i > 0 && r.s[i-1] == '`' {
+		if n := strings.IndexByte(r.s[j:end], '`'); n > 0 {
+			end = j + n
+		}
+	}
+	r.lineTo = end
+	if r.depth < maxDepth && j < end && isBlank(r.s[j]) && strings.Contains(r.s[j:end], " -") {
+		r.f.shell(r.s[i:end], shift(r.h, i), r.depth+1)
+	}
+}
+
+// sectionName returns the name of a section that begins with this line, as in
+// settings files: [name].
+func sectionName(line string) string {
+	line = strings.TrimRight(line, " \t\r")
+	if len(line) < 3 || line[0] != '[' || line[len(line)-1] != ']' {
+		return ""
+	}
+	name := strings.Trim(line, "[] ")
+	if span0(name, func(c byte) bool { return isName(c) || c == ' ' || c == '"' || c == ':' }) != len(name) {
+		return ""
+	}
+	return name
 }
 
 // valueAfter looks for a value after the name s[i:end], which is read up to j.
@@ -130,6 +167,9 @@ func (r *reader) valueAfter(i, j, end int, name string) int {
 	}
 	full := r.fullName(i, name)
 	secret, given := r.telling(full, at)
+	if !secret && r.section && (d == tight || d == loose) {
+		secret = (&value{reader: r, start: i}).leads()
+	}
 	if !secret {
 		r.noteName(name, at)
 		return j

@@ -191,9 +191,37 @@ func quote(dst []byte, s string) []byte {
 	return out
 }
 
+// trail is the way to a value: its JSON pointer, written out only if wanted.
+type trail struct {
+	up    *trail
+	name  string
+	index int
+	named bool
+}
+
+// String returns the trail as a JSON pointer.
+func (t *trail) String() string {
+	var steps []string
+	for ; t != nil; t = t.up {
+		if t.named {
+			steps = append(steps, escapePointer.Replace(t.name))
+		} else {
+			steps = append(steps, strconv.Itoa(t.index))
+		}
+	}
+	var b strings.Builder
+	for _, s := range slices.Backward(steps) {
+		b.WriteByte('/')
+		b.WriteString(s)
+	}
+	return b.String()
+}
+
+var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
+
 // pointer extends a JSON pointer.
 func pointer(path, name string) string {
-	return path + "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+	return path + "/" + escapePointer.Replace(name)
 }
 
 func pointerAt(path string, i int) string {
