@@ -483,6 +483,11 @@ func TestDefaults(t *testing.T) {
 	destructive.Annotations = &sayso.Annotations{Destructive: &yes}
 	expect(t, deny, []sees{
 		{"deny", call(t, "file-write", obj{"path": "x"}), sayso.Deny, sayso.CauseDefault},
+		{"deny what is not understood", bash(t, "ls\r"), sayso.Deny, sayso.CauseDefault},
+		{"deny what has no argument", call(t, "web-fetch", obj{}), sayso.Deny, sayso.CauseDefault},
+		{"deny an odd address", call(t, "web-fetch", obj{"url": "https://a@b.com"}), sayso.Deny, sayso.CauseDefault},
+		{"deny control files", call(t, "file-write", obj{"path": ".git/config"}), sayso.Deny, sayso.CauseDefault},
+		{"deny credentials", call(t, "file-read", obj{"path": ".env"}), sayso.Deny, sayso.CauseDefault},
 		{"built-ins speak before it", call(t, "file-read", obj{"path": "main.go"}), sayso.Allow, sayso.CauseBuiltin},
 	})
 	expect(t, load(t, "version: 1\ndefault: allow\n"), []sees{

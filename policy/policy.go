@@ -222,13 +222,27 @@ func (p *Policy) Judge(_ context.Context, c sayso.Call, f sayso.Facts) sayso.Ver
 	v.Matches = s.floors(v.Matches)
 	floors := len(v.Matches)
 	p.index.speak(&s, &v)
-	if len(v.Matches) == floors && !p.finalOnly {
-		if m, ok := s.builtin(); ok {
-			v.Matches = append(v.Matches, m)
-		}
+	if len(v.Matches) == floors {
+		v.Matches = p.unruled(&s, v.Matches, v.Default)
 	}
 	v.Match = sayso.Combine(v.Matches, v.Default)
 	return v
+}
+
+// unruled adds what holds where no rule spoke: a built-in, or a default that is
+// stricter than the floors. Asks of ours tighten; where the default denies, they
+// are silent.
+func (p *Policy) unruled(s *subject, floors []sayso.Match, otherwise sayso.Match) []sayso.Match {
+	if !p.finalOnly {
+		m, ok := s.builtin()
+		if ok && (m.Effect != sayso.Ask || otherwise.Effect != sayso.Deny) {
+			return append(floors, m)
+		}
+	}
+	if len(floors) > 0 && otherwise.Effect == sayso.Deny {
+		return append(floors, otherwise)
+	}
+	return floors
 }
 
 // String names the files in force, for people.
