@@ -70,7 +70,7 @@ func (g *gatherer) workspace(o Options) string {
 		from = g.call.Cwd
 	}
 	at, err := path.Resolve(g.fs, "", from)
-	if err != nil || at.State != path.Dir {
+	if err != nil || at.State != path.Dir && at.State != path.Missing {
 		return ""
 	}
 	home := o.Home

@@ -63,7 +63,7 @@ func TestGather_workspace(t *testing.T) {
 		{"given", "/plain/sub", "/app/sub", "/app/sub"},
 		{"home is no project", "", "", "-"},
 		{"nor if given", "/app", "", "/app"},
-		{"a folder that is none", "/nowhere", "", "-"},
+		{"a folder that is not there", "/nowhere", "", "/nowhere"},
 		{"a file", "/app/run.sh", "", "-"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
