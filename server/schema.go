@@ -90,6 +90,11 @@ func (d *describer) components() error {
 func (d *describer) make(t reflect.Type) (*jsonschema.Schema, error) {
 	refs := maps.Clone(d.refs)
 	delete(refs, t)
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous { // its members are ours
+			delete(refs, f.Type)
+		}
+	}
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: refs})
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", t, err)
@@ -98,13 +103,18 @@ func (d *describer) make(t reflect.Type) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// plainNulls makes lists and maps what our encoder writes: never null.
+// plainNulls makes lists, maps, words and objects what our encoder writes: never
+// null.
 func plainNulls(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
-	if i := slices.Index(s.Types, "null"); i >= 0 && (slices.Contains(s.Types, "array") || slices.Contains(s.Types, "object")) && len(s.Types) == 2 {
+	compound := slices.Contains(s.Types, "array") || slices.Contains(s.Types, "object") || s.Enum != nil
+	if i := slices.Index(s.Types, "null"); i >= 0 && compound && len(s.Types) == 2 {
 		s.Type, s.Types = s.Types[1-i], nil
+	}
+	if s.Ref != "" {
+		s.Type, s.Types = "", nil
 	}
 	for _, p := range s.Properties {
 		plainNulls(p)

@@ -1,0 +1,357 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/broker"
+	"github.com/sayso-dev/sayso/client"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/wire"
+	"github.com/sayso-dev/sayso/server"
+	"github.com/sayso-dev/sayso/store/memory"
+)
+
+// rules is a policy of three words: what a tool is called says what becomes of
+// its calls.
+type rules struct{}
+
+func (rules) Version() string { return "test-1" }
+
+func (rules) Judge(_ context.Context, c sayso.Call, _ sayso.Facts) sayso.Verdict {
+	v := sayso.Verdict{Risk: sayso.RiskModerate, Policy: "test-1", Deadline: sayso.Deadline{After: time.Hour}}
+	m := sayso.Match{Cause: sayso.CauseRule, Rule: "by name", File: "policy.yaml", Line: 3, Reason: "the name says so"}
+	switch c.Tool {
+	case "file-read":
+		m.Effect = sayso.Allow
+	case "bash":
+		m.Effect = sayso.Ask
+	}
+	v.Match, v.Matches, v.Default = m, []sayso.Match{m}, m
+	return v
+}
+
+// The tokens of the tests, by who shows them.
+var actors = map[string]sayso.Actor{
+	"agent":  {Principal: "claude", Kind: sayso.PrincipalAgent, Owner: "ann", Approvers: []string{"bob", "vic"}},
+	"agent2": {Principal: "codex", Kind: sayso.PrincipalAgent, Owner: "eve"},
+	"tool":   {Principal: "program", Kind: sayso.PrincipalTool, Owner: "ann"},
+	"person": {Principal: "ann", Kind: sayso.PrincipalPerson},
+	"bob":    {Principal: "bob", Kind: sayso.PrincipalPerson},
+	"eve":    {Principal: "eve", Kind: sayso.PrincipalPerson},
+	"viewer": {Principal: "vic", Kind: sayso.PrincipalViewer, Approvers: []string{"*"}},
+	"admin":  {Principal: "root", Kind: sayso.PrincipalAdmin},
+}
+
+// world is a server with a broker behind it, on a port and on a socket.
+type world struct {
+	t      *testing.T
+	b      *broker.Broker
+	log    sayso.Log
+	s      *server.Server
+	addr   string // host:port
+	socket string
+	tokens *tokenList
+	logs   *syncBuffer
+
+	stop func()
+}
+
+// syncBuffer is a buffer that many may write.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// tokenList is the tokens that an admin made, and those that were ended.
+type tokenList struct {
+	mu    sync.Mutex
+	made  []server.TokenInfo
+	ended map[string]bool
+}
+
+func (l *tokenList) List(context.Context) ([]server.TokenInfo, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]server.TokenInfo{}, l.made...), nil
+}
+
+func (l *tokenList) Create(_ context.Context, want server.NewToken) (string, server.TokenInfo, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	info := server.TokenInfo{ID: "t1", Name: want.Name, Kind: want.Kind, Created: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	l.made = append(l.made, info)
+	return "sayso_" + string(want.Kind) + "_SECRET", info, nil
+}
+
+func (l *tokenList) Revoke(_ context.Context, id string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.made {
+		if l.made[i].ID == id {
+			l.made = append(l.made[:i], l.made[i+1:]...)
+			return nil
+		}
+	}
+	return sayso.ErrNotFound
+}
+
+func (l *tokenList) end(token string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended[token] = true
+}
+
+func (l *tokenList) authenticate(token string) (sayso.Actor, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a, ok := actors[token]
+	if !ok || l.ended[token] {
+		return sayso.Actor{}, errors.New("no such token")
+	}
+	return a, nil
+}
+
+// newWorld starts a server. change may alter its options.
+func newWorld(t *testing.T, change func(*server.Options)) *world {
+	t.Helper()
+	w := &world{t: t, log: memory.New(nil), tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
+	b, err := broker.New(w.log, rules{}, &broker.Options{MaxOpen: 100_000, MaxAsks: 1_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.b = b
+	w.start(change)
+	t.Cleanup(func() { w.stop(); _ = b.Close() })
+	return w
+}
+
+// start begins to serve what is there.
+func (w *world) start(change func(*server.Options)) {
+	w.t.Helper()
+	o := server.Options{
+		Authenticate: w.tokens.authenticate, Tokens: w.tokens, Version: "1.4.0",
+		Login: func(code string) (string, error) {
+			if code != "once" {
+				return "", sayso.ErrNotAllowed
+			}
+			return "person", nil
+		},
+		Logout: func(token string) error { w.tokens.end(token); return nil },
+		Policy: func() server.PolicyInfo { return server.PolicyInfo{Version: "test-1", Files: []string{"policy.yaml"}} },
+	}
+	if change != nil {
+		change(&o)
+	}
+	s, err := server.New(func(a sayso.Actor) (sayso.Gate, sayso.Inbox) { return w.b.Gate(a), w.b.Inbox(a) }, &o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.s, w.addr = s, tcp.Addr().String()
+	w.socket = filepath.Join(w.t.TempDir(), "s")
+	unix, err := net.Listen("unix", w.socket)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, tcp, unix) }()
+	w.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-served; err != nil {
+			w.t.Errorf("Serve: %v", err)
+		}
+	})
+}
+
+func (w *world) url(path string) string { return "http://" + w.addr + path }
+
+// client is a client over HTTP for a token.
+func (w *world) client(token string) *client.Client {
+	w.t.Helper()
+	c, err := client.New("http://"+w.addr, token, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// dial is a client over a WebSocket on the Unix socket.
+func (w *world) dial(token string) *client.Client {
+	w.t.Helper()
+	c, err := client.Dial(w.t.Context(), w.socket, token, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// reply is an answer of the server, read to its end and checked against the
+// document.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (r reply) problem(t *testing.T) wire.Problem {
+	t.Helper()
+	var p wire.Problem
+	if err := jcs.Unmarshal(r.body, &p); err != nil {
+		t.Fatalf("no problem but %d %s: %v", r.status, r.body, err)
+	}
+	return p
+}
+
+func (r reply) into(t *testing.T, v any) {
+	t.Helper()
+	if r.status != http.StatusOK {
+		t.Fatalf("status %d: %s", r.status, r.body)
+	}
+	if err := jcs.Unmarshal(r.body, v); err != nil {
+		t.Fatalf("%s: %v", r.body, err)
+	}
+}
+
+// do makes a request as token; header lines are "Name: value", and a name
+// without a value takes the header away.
+func (w *world) do(token, method, path, body string, header ...string) reply {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), method, w.url(path), strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	} else {
+		req.Body, req.ContentLength = http.NoBody, 0
+	}
+	for _, line := range header {
+		name, value, ok := strings.Cut(line, ": ")
+		switch {
+		case !ok:
+			req.Header.Del(name)
+		case name == "Host":
+			req.Host = value
+		default:
+			req.Header.Set(name, value)
+		}
+	}
+	return w.send(req)
+}
+
+func (w *world) send(req *http.Request) reply {
+	w.t.Helper()
+	resp, err := plainClient.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	r := reply{status: resp.StatusCode, header: resp.Header}
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		if r.body, err = io.ReadAll(resp.Body); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	checkReply(w.t, req.Method, req.URL.Path, r)
+	return r
+}
+
+var plainClient = &http.Client{
+	Transport:     &http.Transport{Proxy: nil, MaxIdleConnsPerHost: 64},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// call is a call of the tests.
+func call(tool, id string) sayso.Call {
+	return sayso.Call{Tool: tool, Args: sayso.Args(`{"command":"git push ` + id + `"}`), Session: "s1", Run: "r1", CallID: id, Cwd: "/home/dev"}
+}
+
+// open admits a call that people are asked about, in the background, and
+// returns the request once it is there.
+func (w *world) open(session, id string) sayso.Request {
+	w.t.Helper()
+	c := call("bash", id)
+	c.Session = session
+	token := "agent"
+	if session == "theirs" {
+		token = "agent2"
+	}
+	ctx, cancel := context.WithCancel(w.t.Context())
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		_, _ = w.b.Gate(actors[token]).Admit(ctx, sayso.Admission{Call: c})
+	}()
+	w.t.Cleanup(func() { cancel(); <-left })
+	return w.await(session, id)
+}
+
+// await waits until a call of a session is a request.
+func (w *world) await(session, id string) sayso.Request {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
+	defer cancel()
+	for e, err := range w.b.Inbox(actors["admin"]).Follow(ctx, 0, sayso.EventQuery{Types: []sayso.EventType{sayso.EventRequested}}) {
+		if err != nil {
+			w.t.Fatalf("no request of %s for %s: %v", session, id, err)
+		}
+		if e.SessionID == session && e.CallID == id {
+			r, err := sayso.RequestIn(&e)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			return r
+		}
+	}
+	return sayso.Request{}
+}
+
+func (w *world) head() sayso.Seq {
+	w.t.Helper()
+	h, err := w.log.Head(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return h.Seq
+}
+
+func allow(r sayso.Request) sayso.Answer {
+	return sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: sayso.Allow}
+}
+
+// answerBody is the text of an answer to a request.
+func answerBody(r sayso.Request, effect string) string {
+	return `{"digest":"` + r.Digest.String() + `","content":"` + r.Content.String() + `","effect":"` + effect + `"}`
+}
