@@ -92,7 +92,7 @@ func rest(jobs <-chan int, dir, worker string, seed uint64, t *tally) (failed er
 		if failed != nil {
 			continue
 		}
-		r := &round{dir: filepath.Join(dir, fmt.Sprint(i)), worker: worker, tally: t,
+		r := &round{kind: i % 3, dir: filepath.Join(dir, fmt.Sprint(i)), worker: worker, tally: t,
 			dice: rand.New(rand.NewPCG(seed, uint64(i))), told: map[sayso.ID]string{}}
 		if err := r.run(); err != nil {
 			failed = fmt.Errorf("round %d of seed %d: %w", i, seed, err)
@@ -137,6 +137,7 @@ func (t *tally) print(w io.Writer, rounds int) {
 // round is one log, two askers and two answerers.
 type round struct {
 	dir, worker string
+	kind        int // who goes through a server
 	tally       *tally
 
 	mu   sync.Mutex // guards what follows
@@ -163,15 +164,29 @@ func (r *round) run() error {
 	defer cancel()
 	answering, stop := context.WithCancel(ctx)
 	var people, agents sync.WaitGroup
-	for _, name := range []string{"ana", "ben"} {
-		people.Go(func() { r.keep(answering, func() []string { return []string{"-role", "answer", "-name", name} }) })
+	// Two rounds of three have a server: in one everybody uses it, in the other
+	// one asker and one person do and the others open the log themselves.
+	socket := filepath.Join(r.dir, "s")
+	served := func(i int) []string {
+		if r.kind == 1 || r.kind == 2 && i == 0 {
+			return []string{"-socket", socket}
+		}
+		return nil
+	}
+	if r.kind != 0 {
+		people.Go(func() { r.keep(answering, func() []string { return []string{"-role", "serve", "-socket", socket} }) })
+	}
+	for i, name := range []string{"ana", "ben"} {
+		people.Go(func() {
+			r.keep(answering, func() []string { return append([]string{"-role", "answer", "-name", name}, served(i)...) })
+		})
 	}
 	for a := range askers {
 		var ids []string
 		for c := range calls {
 			ids = append(ids, fmt.Sprintf("%s-%d-%d", filepath.Base(r.dir), a, c))
 		}
-		agents.Go(func() { r.keep(ctx, func() []string { return r.unfinished(ids) }) })
+		agents.Go(func() { r.keep(ctx, func() []string { return r.unfinished(ids, served(a)) }) })
 	}
 	agents.Wait()
 	stop()
@@ -186,7 +201,7 @@ func (r *round) run() error {
 }
 
 // unfinished are the arguments of an asker that goes on where it died.
-func (r *round) unfinished(ids []string) []string {
+func (r *round) unfinished(ids, more []string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var left []string
@@ -198,7 +213,7 @@ func (r *round) unfinished(ids []string) []string {
 	if left == nil {
 		return nil
 	}
-	return []string{"-role", "ask", "-calls", strings.Join(left, ",")}
+	return append([]string{"-role", "ask", "-calls", strings.Join(left, ",")}, more...)
 }
 
 // keep starts a process again each time it was killed, until it has nothing
@@ -327,7 +342,11 @@ func (r *round) check() error {
 		return err
 	}
 	defer log.Close()
-	if err := verify(ctx, log); err != nil {
+	report, err := log.Verify(ctx, nil)
+	if err == nil {
+		err = report.Err()
+	}
+	if err != nil {
 		return fmt.Errorf("the log does not verify: %w", err)
 	}
 	rows, err := log.Rows(ctx, sayso.RowQuery{Session: "kills", Limit: 10 * askers * calls})
@@ -360,22 +379,6 @@ func (r *round) check() error {
 		return fmt.Errorf("request %s was promised and is not in the log", id)
 	}
 	return r.checkRuns(effects)
-}
-
-// verify walks the chain of the whole log.
-func verify(ctx context.Context, log sayso.Log) error {
-	var head sayso.Head
-	for {
-		events, err := log.Since(ctx, head.Seq, 500)
-		if err != nil || len(events) == 0 {
-			return err
-		}
-		for i := range events {
-			if head, err = events[i].Verify(head); err != nil {
-				return err
-			}
-		}
-	}
 }
 
 func (r *round) checkRuns(effects map[string]sayso.Effect) error {

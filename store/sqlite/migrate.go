@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -66,7 +67,9 @@ func begin(c *sqlite.Conn) error {
 func writeAhead(c *sqlite.Conn) error {
 	mode := ""
 	for _, query := range []string{`PRAGMA journal_mode`, `PRAGMA journal_mode = WAL`} {
-		err := run(c, query, func(st *sqlite.Stmt) error { mode = st.ColumnText(0); return nil })
+		err := patiently(func() error {
+			return run(c, query, func(st *sqlite.Stmt) error { mode = st.ColumnText(0); return nil })
+		})
 		if err != nil {
 			return unavailable("turn the write-ahead log on", err)
 		}
@@ -75,6 +78,20 @@ func writeAhead(c *sqlite.Conn) error {
 		}
 	}
 	return fmt.Errorf("%w: the write-ahead log cannot be turned on, the mode stays %s", sayso.ErrUnavailable, mode)
+}
+
+// patiently repeats what SQLite refuses at once, without its busy handler, while
+// another process that opens the same new file is changing its mode.
+func patiently(do func() error) error {
+	pause := time.NewTicker(5 * time.Millisecond)
+	defer pause.Stop()
+	for range 1000 {
+		if err := do(); sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy {
+			return err
+		}
+		<-pause.C
+	}
+	return do()
 }
 
 // step runs one migration unless it was run before.
