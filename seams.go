@@ -137,7 +137,7 @@ type Log interface {
 	// their content. A stream that nobody wrote is empty.
 	Stream(ctx context.Context, stream string, after int) ([]Event, error)
 	// Since returns up to limit events after a position, in order, with their
-	// content.
+	// content. A limit of zero is none.
 	Since(ctx context.Context, after Seq, limit int) ([]Event, error)
 	// Head returns the end of the log.
 	Head(ctx context.Context) (Head, error)

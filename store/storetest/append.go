@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -169,6 +171,30 @@ func conflictInGroup(s *stage) {
 	for i := range n {
 		s.same(fmt.Sprint("the length of stream ", i), len(s.stream(handles[1], fmt.Sprint("session/", i), 0)), i%2)
 	}
+}
+
+func givenUp(s *stage) {
+	one, two := s.handle(), s.handle()
+	for i := range 40 {
+		ctx, cancel := context.WithCancel(s.ctx)
+		a, b := fmt.Sprint("session/a", i), fmt.Sprint("session/b", i)
+		given := make(chan error, 1)
+		go func() {
+			_, err := one.Append(ctx, Join(s.Note(a, 0), s.Note(b, 0)))
+			given <- err
+		}()
+		for range i {
+			runtime.Gosched()
+		}
+		cancel()
+		err := <-given
+		s.append(two, s.Note("broker", i)) // after whatever one still had to do
+		left := []int{len(s.stream(two, a, 0)), len(s.stream(two, b, 0))}
+		if left[0] != left[1] || err == nil && left[0] != 1 {
+			s.Errorf("append %d returned %v, and left %v events in its streams", i, err, left)
+		}
+	}
+	s.same("the head", s.head(one), s.verify(s.all(two)))
 }
 
 func keyTakenOnce(s *stage) {

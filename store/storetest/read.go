@@ -28,6 +28,9 @@ func streamAfter(s *stage) {
 		s.check(err)
 		s.same("how many events follow in the log", len(events), min(3, 10-after))
 	}
+	events, err := log.Since(s.ctx, 0, 0)
+	s.check(err)
+	s.same("how many events there are without a limit", len(events), 10)
 }
 
 func emptyStream(s *stage) {

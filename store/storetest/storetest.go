@@ -17,7 +17,8 @@
 // reader see a commit before one with a lower [sayso.Seq].
 //
 // [WakeUps] is the promise that no waiter is forgotten, for as many cycles as
-// one has time for. A [Maker] makes batches such as a broker appends, for
+// one has time for; within [Run], the flag -storetest.cycles says how many, and
+// -storetest.seeds how many random histories are compared with a model. A [Maker] makes batches such as a broker appends, for
 // engines' own tests and measurements.
 package storetest
 
@@ -75,6 +76,7 @@ var promises = []promise{
 	{"any length takes streams as they are", anyLength},
 	{"a stream is expected without being written", expectedOnly},
 	{"a conflict in a group fails only itself", conflictInGroup},
+	{"an append that is given up is whole or not there", givenUp},
 	{"a key is taken once", keyTakenOnce},
 	{"a key is taken once by many", keyTakenOnceByMany},
 	{"a terminal event comes once", terminalOnce},
