@@ -31,7 +31,7 @@ func codeLen(s, name string) int {
 			i += len(kw)
 		}
 	}
-	for i < len(s) && (s[i] == '&' || s[i] == '*' || s[i] == '!') {
+	for i < len(s) && strings.IndexByte("&*!$", s[i]) >= 0 {
 		i++
 	}
 	n := pathLen(s[i:])
@@ -45,11 +45,13 @@ func codeLen(s, name string) int {
 	switch {
 	case strings.HasPrefix(rest, "(") && callCloses(rest), strings.HasPrefix(rest, "[") && indexes(rest):
 		return i + n
+	case strings.HasPrefix(rest, "{") && (strings.Contains(path, ".") || i > 0):
+		return i + n
 	case !ends(rest):
 		return 0
 	case typeNames[strings.ToLower(path)]:
 		return i + n
-	case strings.EqualFold(path, name), strings.ContainsAny(path, "_") && !strings.ContainsAny(path, "0123456789.") && namesSecret(path):
+	case strings.EqualFold(path, name[strings.LastIndexByte(name, '.')+1:]), strings.ContainsAny(path, "_") && !strings.ContainsAny(path, "0123456789.") && namesSecret(path):
 		return i + n
 	case strings.ContainsAny(path, ".") && roots[strings.ToLower(path[:strings.IndexByte(path, '.')])]:
 		return i + n

@@ -47,7 +47,7 @@ func (t *table) learn(value, key string) {
 		t.seen = map[string]bool{}
 	}
 	t.seen[value] = true
-	t.secrets = append(t.secrets, secret{value, key, pathLike(value)})
+	t.secrets = append(t.secrets, secret{value, key, pathLike(value) || plainWord(value)})
 }
 
 // build makes the table ready for find.
@@ -193,6 +193,12 @@ func withoutScheme(v string) string {
 		return strings.TrimLeft(v[n:], " ")
 	}
 	return v
+}
+
+// plainWord reports whether a value is itself made of telling words, such as
+// flagPassword. Its parts stand in every other name.
+func plainWord(v string) bool {
+	return len(v) <= 40 && span0(v, func(c byte) bool { return isAlpha(c) || c == '_' || c == '-' }) == len(v) && names{}.telling(v)
 }
 
 // commands reports whether a value reads as a command line. It is hidden where

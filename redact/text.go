@@ -305,7 +305,7 @@ func (r *reader) spaced(i, j int, name string) int {
 		to := lineEnd(s, b)
 		r.f.foundText(s, b, to, name, r.h, r.depth)
 		return to
-	case strings.EqualFold(r.last[0], "login") && strings.EqualFold(name, "password"):
+	case strings.EqualFold(name, "password") && r.afterLogin(i):
 		to := r.wordEnd(b)
 		r.f.foundText(s, b, to, name, r.h, r.depth)
 		return max(j, to)
@@ -313,6 +313,12 @@ func (r *reader) spaced(i, j int, name string) int {
 		return r.said(j, b+3, name)
 	}
 	return j
+}
+
+// afterLogin reports whether "login NAME" stands before i.
+func (r *reader) afterLogin(i int) bool {
+	before, ok := strings.CutSuffix(strings.TrimRight(r.s[max(0, i-200):i], " \t\r\n"), r.last[1])
+	return ok && r.last[1] != "" && strings.HasSuffix(strings.TrimRight(before, " \t\r\n"), "login")
 }
 
 // said reads "the password is …" when what follows is no ordinary word.
