@@ -116,7 +116,9 @@ func (b *Broker) InboxOf(a sayso.Actor) sayso.Inbox { return b.broker.Inbox(a) }
 // and no. A pattern is a tool, or a tool, a colon and the argument that matters
 // most: bash, bash:git *, web-fetch:https://example.org/*, github/create_issue.
 // Stars match any characters.
-func (b *Broker) Approve(pattern string) { b.script.add(pattern, say(sayso.Answer{Effect: sayso.Allow})) }
+func (b *Broker) Approve(pattern string) {
+	b.script.add(pattern, say(sayso.Answer{Effect: sayso.Allow}))
+}
 
 // Deny has the person deny the calls that a pattern matches, with a note.
 func (b *Broker) Deny(pattern, note string) {
