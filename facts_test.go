@@ -1,0 +1,64 @@
+package sayso_test
+
+import (
+	"testing"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// Paths are compared component by component, never as texts.
+func TestBeneath(t *testing.T) {
+	for _, c := range []struct {
+		root, path string
+		want       bool
+	}{
+		{"/home/ada/app", "/home/ada/app", true},
+		{"/home/ada/app", "/home/ada/app/src/main.go", true},
+		{"/home/ada/app", "/home/ada/apple", false},
+		{"/home/ada/app", "/home/ada/ap", false},
+		{"/home/ada/app", "/home/ada", false},
+		{"/home/ada/app", "/home/ada/App/x", false},
+		{"/", "/etc/passwd", true},
+		{"/", "/", true},
+		{"", "/etc/passwd", false},
+		{"/home", "", false},
+		{"", "", false},
+	} {
+		if got := sayso.Beneath(c.root, c.path); got != c.want {
+			t.Errorf("%q lies beneath %q: %v, want %v", c.path, c.root, got, c.want)
+		}
+	}
+}
+
+func TestFacts_operand(t *testing.T) {
+	f := sayso.Facts{Operands: []sayso.PathFact{{Arg: "path", Resolved: "/a"}, {Arg: "to", Resolved: "/b"}}}
+	if o, ok := f.Operand("to"); !ok || o.Resolved != "/b" {
+		t.Errorf("got %+v, %v", o, ok)
+	}
+	if o, ok := f.Operand("from"); ok || o.Resolved != "" {
+		t.Errorf("a fact that nobody gathered is %+v, %v", o, ok)
+	}
+}
+
+// Requesters and approvers are different kinds, and no kind is both.
+func TestPrincipalKind(t *testing.T) {
+	for _, c := range []struct {
+		kind                        sayso.PrincipalKind
+		asks, answers, looks, known bool
+	}{
+		{sayso.PrincipalAgent, true, false, false, true},
+		{sayso.PrincipalTool, true, false, false, true},
+		{sayso.PrincipalPerson, false, true, true, true},
+		{sayso.PrincipalAdmin, false, true, true, true},
+		{sayso.PrincipalViewer, false, false, true, true},
+		{sayso.PrincipalBroker, false, false, false, true},
+		{"", false, false, false, false},
+		{"Person", false, false, false, false},
+		{"root", false, false, false, false},
+	} {
+		got := [4]bool{c.kind.Asks(), c.kind.Answers(), c.kind.Looks(), c.kind.Known()}
+		if want := [4]bool{c.asks, c.answers, c.looks, c.known}; got != want {
+			t.Errorf("%q asks, answers, looks, is known: got %v, want %v", c.kind, got, want)
+		}
+	}
+}
