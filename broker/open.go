@@ -60,6 +60,7 @@ func (w *waiter) opening(r *sayso.Request, events []sayso.Event, asked bool) (sa
 		}
 	}
 	w.opened, w.openedLen = opened.ID, opened.Life.Len
+	w.recent.put(&opened)
 	if asked {
 		w.o.Opened(opened)
 	}
@@ -144,7 +145,7 @@ func (w *waiter) presentation(ctx context.Context) (*sayso.Presentation, error) 
 
 // content redacts the call and makes it safe for the eye. What people are
 // shown, and only that, has a digest that their answer must name.
-func (w *waiter) content(j judged, shown *sayso.Presentation) (*sayso.Content, error) {
+func (w *waiter) content(j judged, shown *sayso.Presentation) (*text, error) {
 	c := w.a.Call
 	args, trusted := c.Args, w.actor.Kind == sayso.PrincipalTool && w.a.Ask != nil
 	if trusted && len(w.a.Ask.Display) > 0 {
@@ -164,15 +165,11 @@ func (w *waiter) content(j judged, shown *sayso.Presentation) (*sayso.Content, e
 	if err != nil {
 		return nil, fmt.Errorf("%w: the arguments cannot be shown: %w", sayso.ErrInvalid, err)
 	}
-	cut, warnings := w.o.Redactor.Preview(hidden.Full)
-	preview, seen, err := present.SafeJSON(cut)
+	full, seen, err := present.SafeJSON(hidden.Full) // all of it, so that what a preview leaves out is warned of too
 	if err != nil {
 		return nil, fmt.Errorf("%w: the arguments cannot be shown: %w", sayso.ErrInvalid, err)
 	}
-	full, _, err := present.SafeJSON(hidden.Full)
-	if err != nil {
-		return nil, fmt.Errorf("%w: the arguments cannot be shown: %w", sayso.ErrInvalid, err)
-	}
+	preview, warnings := w.o.Redactor.Preview(full)
 	everything := sayso.RequestedFull{Args: full}
 	var drawn []byte
 	if shown != nil {

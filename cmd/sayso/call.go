@@ -85,11 +85,11 @@ func previewed(c sayso.Call) (callPreview, error) {
 	if err != nil {
 		return callPreview{}, err
 	}
-	cut, warnings := r.Preview(hidden.Full)
-	shown, seen, err := present.SafeJSON(cut)
+	full, seen, err := present.SafeJSON(hidden.Full) // all of it, so that what a preview leaves out is warned of too
 	if err != nil {
 		return callPreview{}, err
 	}
+	shown, warnings := r.Preview(full)
 	warnings = append(warnings, seen...)
 	for _, name := range sortedKeys(hidden.Texts) {
 		_, found := present.Inspect(hidden.Texts[name])
