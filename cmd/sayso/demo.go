@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 
@@ -129,8 +130,28 @@ func (a *app) demoGate(ctx context.Context, place demoPlace, o demoOptions, open
 func (a *app) demoWelcome(place demoPlace, o demoOptions) {
 	fmt.Fprintf(a.err, "An agent works in %s.\nEach of its calls stops at the gate. Policy lets some through; the others wait for you.\n", place.work)
 	if len(o.answers) == 0 && !o.strict {
-		fmt.Fprintf(a.err, "Answer here, or in another terminal:\n\n  export SAYSO_HOME=%s\n  sayso watch\n\n", a.paths.Home)
+		here := "Answer here, or in another terminal:"
+		if _, tty := a.terminal(); !tty {
+			here = "Answer in another terminal:"
+		}
+		fmt.Fprintf(a.err, "%s\n\n  export SAYSO_HOME=%s\n  %s watch\n\n", here, a.paths.Home, self())
 	}
+}
+
+// self is how this program is typed: by its name if the PATH leads to it.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "sayso"
+	}
+	if found, err := exec.LookPath("sayso"); err == nil {
+		a, errA := os.Stat(path)
+		b, errB := os.Stat(found)
+		if errA == nil && errB == nil && os.SameFile(a, b) {
+			return "sayso"
+		}
+	}
+	return path
 }
 
 // demoRun runs the agent, and meanwhile answers what it asks.
@@ -189,7 +210,7 @@ func (a *app) demoAnswers(ctx context.Context, in sayso.Inbox, o demoOptions) er
 			err = a.demoPrompt(ctx, in, s)
 		default:
 			a.draw(a.err, s, promptLines)
-			fmt.Fprintf(a.err, "answer from another terminal: sayso approve %s, or sayso deny %s\n", s.Request.ShortID, s.Request.ShortID)
+			fmt.Fprintf(a.err, "answer from another terminal: %s approve %s, or %s deny %s\n", self(), s.Request.ShortID, self(), s.Request.ShortID)
 		}
 		if err != nil {
 			return err

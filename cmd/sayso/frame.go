@@ -46,7 +46,7 @@ func (a *app) draw(w io.Writer, s shownRequest, limit int) (whole bool) {
 	if isTerminal(w) && a.getenv("NO_COLOR") == "" {
 		drawn = present.Colored
 	}
-	text := drawn(view(s), width(w)) + "digest: " + s.Request.Digest.String()
+	text := strings.TrimSuffix(drawn(view(s), width(w)), "\n")
 	lines := strings.Split(text, "\n")
 	if limit <= 0 || len(lines) <= limit {
 		fmt.Fprintf(w, "%s\n", text)

@@ -24,7 +24,7 @@ func TestLive(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"waiting": waiting, "decided": decided, "chmod": changeMode,
+			"waiting": waiting, "decided": decided,
 		},
 		RequireExplicitExec: true,
 	})

@@ -147,12 +147,12 @@ func (a *app) key(ctx context.Context, question string) (string, error) {
 	if !ok {
 		return "", errNoTerminal
 	}
-	fmt.Fprintf(a.err, "%s ", question)
 	state, err := term.MakeRaw(int(f.Fd()))
 	if err != nil {
 		return "", err
 	}
 	flush(f)
+	fmt.Fprintf(a.err, "%s ", question)
 	key, err := readKey(ctx, f)
 	err = errors.Join(err, term.Restore(int(f.Fd()), state))
 	fmt.Fprintf(a.err, "%s\n", printable(key))

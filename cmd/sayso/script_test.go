@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/local"
+	"github.com/sayso-dev/sayso/internal/notice"
 )
 
 // TestScripts runs the stories in testdata/script, each in a home of its own.
@@ -29,7 +29,8 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"waiting": waiting, "decided": decided, "tamper": tamper, "chmod": changeMode, "serving": serving, "twin": twin,
+			"waiting": waiting, "decided": decided, "tamper": tamper, "serving": serving, "twin": twin,
+			"watched": watched,
 		},
 		RequireExplicitExec: true,
 	})
@@ -103,14 +104,25 @@ func decided(ts *testscript.TestScript, neg bool, args []string) {
 func serving(ts *testscript.TestScript, neg bool, args []string) {
 	paths, err := home.Find(ts.Getenv)
 	ts.Check(err)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
+	until(ts, func() bool { return local.Answers(context.Background(), paths.Socket()) != neg })
+}
+
+// watched waits until somebody watches.
+func watched(ts *testscript.TestScript, neg bool, args []string) {
+	paths, err := home.Find(ts.Getenv)
+	ts.Check(err)
+	until(ts, func() bool { return notice.Watched(paths.Watchers()) != neg })
+}
+
+// until waits for something that nothing can be waited for.
+func until(ts *testscript.TestScript, done func() bool) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for local.Answers(ctx, paths.Socket()) == neg {
+	late := time.After(30 * time.Second)
+	for !done() {
 		select {
-		case <-ctx.Done():
-			ts.Fatalf("a server: %v, want %v", neg, !neg)
+		case <-late:
+			ts.Fatalf("it did not happen")
 		case <-tick.C:
 		}
 	}
@@ -150,12 +162,4 @@ func twin(ts *testscript.TestScript, neg bool, args []string) {
 	copied.Stream, copied.CallID = sayso.RequestStream(copied.RequestID), "twin"
 	_, err = e.Log.Append(ctx, sayso.Batch{Events: []sayso.Event{copied}, Expect: map[string]int{copied.Stream: 0}})
 	ts.Check(err)
-}
-
-func changeMode(ts *testscript.TestScript, neg bool, args []string) {
-	mode, err := strconv.ParseUint(args[0], 8, 32)
-	ts.Check(err)
-	for _, name := range args[1:] {
-		ts.Check(os.Chmod(ts.MkAbs(name), os.FileMode(mode)))
-	}
 }

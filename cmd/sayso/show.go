@@ -47,6 +47,7 @@ func (a *app) show(ctx context.Context, typed string) error {
 			return a.printJSON(s)
 		}
 		a.draw(a.out, s, 0)
+		a.print("digest: %s\n", s.Request.Digest)
 		for _, e := range s.Life {
 			a.print("%s  %s", e.At.Wall.Local().Format(time.DateTime), story(e))
 		}
