@@ -86,7 +86,10 @@ func appendPrograms(found []program, words []word, from, to, depth int) []progra
 	wraps, reads := wrappers[p.name], shells[p.name]
 	for i := 1; i < len(words); i++ {
 		w := words[i]
-		if reads && depth < maxInner && (w.split || strings.ContainsAny(w.text, splitting)) {
+		if words[i-1].text == "{" { // the body of a function
+			return appendPrograms(found, words[i:], from, to, depth)
+		}
+		if reads && depth < maxInner && !strings.HasPrefix(w.text, "-") {
 			found = appendInner(found, w, from, to, depth)
 		}
 		if !wraps && !runsNext(words[i-1].text) {
@@ -94,15 +97,22 @@ func appendPrograms(found []program, words []word, from, to, depth int) []progra
 		}
 		inner := program{name: strings.ToLower(base(w.text)), words: words[i:], from: from, to: to, dynamic: w.dynamic}
 		found = append(found, inner)
-		reads = reads || shells[inner.name]
+		wraps, reads = wraps || wrappers[inner.name], reads || shells[inner.name]
 	}
 	return found
 }
+
+// meaning are the characters that make a text more than one plain word.
+const meaning = " \t\n;|&()<>$`'\"\\#"
 
 // appendInner reads a word as a line of its own.
 func appendInner(found []program, w word, from, to, depth int) []program {
 	if to == 0 {
 		from, to = w.from, w.to
+	}
+	if !strings.ContainsAny(w.text, meaning) {
+		plain := []word{{text: w.text, dynamic: w.dynamic}}
+		return append(found, program{name: strings.ToLower(base(w.text)), words: plain, from: from, to: to, dynamic: w.dynamic})
 	}
 	for _, words := range readLine(w.text).commands {
 		found = appendPrograms(found, words, from, to, depth+1)
@@ -113,7 +123,7 @@ func appendInner(found []program, w word, from, to, depth int) []program {
 // runsNext reports whether the word behind this one is a program.
 func runsNext(word string) bool {
 	switch word {
-	case "{", "run", "exec", "-exec", "-execdir", "-ok", "-okdir", "--exec", "-x":
+	case "run", "exec", "-exec", "-execdir", "-ok", "-okdir", "--exec", "-x":
 		return true
 	}
 	return false

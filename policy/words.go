@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // word is a word of a command, without its quotes, and where it stands in the
 // text.
@@ -8,7 +11,6 @@ type word struct {
 	text     string
 	from, to int
 	dynamic  bool // holds a variable or a substitution
-	split    bool // holds blanks or operators that its quotes took the meaning from
 }
 
 // line is a command line taken apart as text: the commands in it and in its
@@ -61,6 +63,18 @@ type command struct {
 	open    bool // a word has begun
 	skip    bool // the next word is the target of a redirection
 	quoting byte // the quote that is open: ", or 0
+	parens  int  // brackets that are open at this level
+	cases   int  // case words that no esac has ended
+}
+
+// closes reports whether a closing bracket belongs to something that this level
+// opened: a subshell, a function's name, or the pattern of a case.
+func (c *command) closes() bool {
+	if c.parens > 0 {
+		c.parens--
+		return true
+	}
+	return c.cases > 0
 }
 
 // until reads commands up to the byte that ends this level, 0 for the end of
@@ -69,7 +83,7 @@ func (l *lexer) until(end byte, depth int) {
 	var c command
 	for l.i < len(l.text) {
 		b := l.text[l.i]
-		if b == end && c.quoting == 0 {
+		if b == end && c.quoting == 0 && (end != ')' || !c.closes()) {
 			l.i++
 			l.finish(&c)
 			return
@@ -108,8 +122,16 @@ func (l *lexer) closeWord(c *command) {
 		return
 	}
 	c.word.text, c.word.to = string(c.buf), l.i
+	switch {
+	case c.word.text == "case" && !slices.ContainsFunc(c.words, isNoKeyword):
+		c.cases++
+	case c.word.text == "esac" && len(c.words) == 0 && c.cases > 0:
+		c.cases--
+	}
 	c.words = append(c.words, c.word)
 }
+
+func isNoKeyword(w word) bool { return !keywords[w.text] }
 
 // finish ends the command.
 func (l *lexer) finish(c *command) {
@@ -126,7 +148,11 @@ func (l *lexer) plain(c *command, b byte, depth int) {
 	case ' ', '\t', '\r':
 		l.closeWord(c)
 		l.i++
-	case '\n', ';', '|', '&', '(', ')':
+	case '(':
+		c.parens++
+		l.finish(c)
+		l.i++
+	case '\n', ';', '|', '&', ')':
 		l.finish(c)
 		l.i++
 	case '<', '>':
@@ -180,12 +206,8 @@ func (l *lexer) singleQuoted(c *command) {
 		l.broken, n = true, len(rest)
 	}
 	c.buf = append(c.buf, rest[:n]...)
-	c.word.split = c.word.split || strings.ContainsAny(rest[:n], splitting)
 	l.i = min(l.i+n+2, len(l.text))
 }
-
-// splitting are the characters that would end a word.
-const splitting = " \t\n;|&()<>$`"
 
 func (l *lexer) escaped(c *command) {
 	if l.i+1 >= len(l.text) {
@@ -211,7 +233,6 @@ func (l *lexer) inQuotes(c *command, b byte, depth int) {
 	case b == '$' || b == '`':
 		l.expansion(c, b, depth)
 	default:
-		c.word.split = c.word.split || strings.IndexByte(splitting, b) >= 0
 		l.add(c, b)
 	}
 }
