@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// MaxLen is the longest URL that is looked at, in bytes.
+// MaxLen is the longest URL that is not odd, in bytes.
 const MaxLen = 8192
 
 // URL is the parsed form of an address.
@@ -64,7 +64,7 @@ func (u URL) String() string {
 func Parse(text string) URL {
 	var u URL
 	if len(text) > MaxLen {
-		return URL{Odd: "it is too long", Local: true}
+		u.odd("it is too long")
 	}
 	u.oddCharacters(text)
 	rest := u.scheme(text)

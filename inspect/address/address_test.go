@@ -70,7 +70,7 @@ func TestParse_odd(t *testing.T) {
 		{"https://1.2.3.4.5/", "1.2.3.4.5"},
 		{"https://[::1", "::1"},
 		{"https://[fe80::1%25eth0]/", "fe80::1%eth0"},
-		{"https://" + strings.Repeat("a", address.MaxLen), ""},
+		{"https://evil.com/" + strings.Repeat("a", address.MaxLen), "evil.com"},
 	} {
 		u := address.Parse(tt.text)
 		if u.Odd == "" {
