@@ -198,7 +198,15 @@ func (x *exchange) read(into any) error {
 	if int64(len(m.Bytes())) > x.limit() {
 		return wire.ErrTooLarge
 	}
-	return jcs.Unmarshal(m.Bytes(), into)
+	return decode(m.Bytes(), into)
+}
+
+// decode reads a body of ours, strictly.
+func decode(text []byte, into any) error {
+	if err := jcs.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%w: body: %w", sayso.ErrInvalid, err)
+	}
+	return nil
 }
 
 // ctx is the context of the request, which ends when the client goes away.

@@ -154,6 +154,9 @@ func (s *Server) redeem(ctx context.Context, c *caller, in *wire.Redeem) (any, e
 	if err != nil {
 		return nil, err
 	}
+	if err := in.Call.Validate(); err != nil {
+		return nil, err
+	}
 	r := sayso.Receipt{Request: id, Digest: in.Digest}
 	if err := c.gate.Redeem(ctx, r, in.Call); err != nil {
 		return nil, err

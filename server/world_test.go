@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -152,6 +153,7 @@ func newWorld(t *testing.T, change func(*server.Options)) *world {
 func (w *world) start(change func(*server.Options)) {
 	w.t.Helper()
 	o := server.Options{
+		Logger:       slog.New(slog.NewTextHandler(w.logs, nil)),
 		Authenticate: w.tokens.authenticate, Tokens: w.tokens, Version: "1.4.0",
 		Login: func(code string) (string, error) {
 			if code != "once" {
@@ -354,4 +356,8 @@ func allow(r sayso.Request) sayso.Answer {
 // answerBody is the text of an answer to a request.
 func answerBody(r sayso.Request, effect string) string {
 	return `{"digest":"` + r.Digest.String() + `","content":"` + r.Content.String() + `","effect":"` + effect + `"}`
+}
+
+func serverNewToken(name string) server.NewToken {
+	return server.NewToken{Name: name, Kind: sayso.PrincipalAgent}
 }

@@ -29,7 +29,7 @@ func bind[In any](w who, f func(*Server, context.Context, *caller, *In) (any, er
 	return operation{who: w, run: func(s *Server, ctx context.Context, c *caller, body []byte) (any, error) {
 		var in In
 		if len(body) > 0 {
-			if err := jcs.Unmarshal(body, &in); err != nil {
+			if err := decode(body, &in); err != nil {
 				return nil, err
 			}
 		}
@@ -268,7 +268,7 @@ func (c *connection) follow(ctx context.Context, f wire.Frame) {
 func (c *connection) stream(ctx context.Context, f wire.Frame) error {
 	var in wire.Follow
 	if len(f.Body) > 0 {
-		if err := jcs.Unmarshal(f.Body, &in); err != nil {
+		if err := decode(f.Body, &in); err != nil {
 			return err
 		}
 	}
