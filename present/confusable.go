@@ -14,10 +14,11 @@ func lookAlikeWords(s string, f *findings) {
 	ws, t := splitWords(s)
 	for _, w := range ws {
 		switch {
-		case w.foreign == 0:
-		case w.plainLatin > 0 && w.alike == w.foreign,
-			w.plainLatin == 0 && w.alike == w.foreign && w.letters >= 2 && t.latin && !t.clearlyForeign,
-			w.styled > 0 && !t.cjk && (w.letters >= 2 || w.plainLatin > 0):
+		case w.foreign+w.odd == 0:
+		case w.foreign > 0 && w.plainLatin > 0 && w.alike == w.foreign,
+			w.foreign > 0 && w.plainLatin == 0 && w.alike == w.foreign && w.letters >= 2 && t.latin && !t.clearlyForeign,
+			w.styled > 0 && !t.cjk && (w.letters >= 2 || w.plainLatin > 0),
+			w.odd > 0 && w.plainLatin >= 2 && w.odd+w.plainLatin == w.letters:
 			f.add(sayso.WarnConfusable, skeleton(w.text))
 		}
 	}
@@ -28,8 +29,13 @@ func lookAlikeWords(s string, f *findings) {
 
 // textWord is a run of letters, marks, digits and underscores.
 type textWord struct {
-	text                                        string
-	letters, plainLatin, foreign, alike, styled int
+	text       string
+	letters    int
+	plainLatin int // ASCII
+	foreign    int // of scripts with look-alikes, and styled forms
+	alike      int // those of them that look like ASCII
+	styled     int // wide, mathematical and numeral forms
+	odd        int // Latin letters of phonetics that look like ASCII
 }
 
 // textTraits are what the words of a text say about it as a whole.
@@ -86,11 +92,11 @@ func (w *textWord) count(r rune, t *textTraits) {
 		}
 	case cjk(r):
 		t.cjk = true
-	case latinTwins[r] != 0: // within Latin: script g, alpha
-		if w.letters++; w.plainLatin > 1 {
-			w.foreign++
-			w.alike++
-		}
+	case latinTwins[r] != 0:
+		w.letters++
+		w.odd++
+	case unicode.IsLetter(r):
+		w.letters++
 	}
 }
 

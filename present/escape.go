@@ -76,11 +76,6 @@ func (e *escaper) judge() (sayso.WarningKind, bool) {
 		return "", false
 	case r == utf8.RuneError && e.size == 1:
 		return sayso.WarnControl, true
-	case r == '\r':
-		if e.i+1 < len(e.s) && e.s[e.i+1] == '\n' {
-			return sayso.WarnWhitespace, true
-		}
-		return sayso.WarnControl, true
 	case r < 0xa0:
 		return sayso.WarnControl, true
 	case isBidi(r):

@@ -31,7 +31,7 @@ func collapse(s string, f *findings) string {
 			i += max(next, 1)
 			continue
 		}
-		run(&b, s[i:i+n], i == 0, f)
+		run(&b, s[i:i+n], f)
 		i += n
 	}
 	return b.String()
@@ -54,8 +54,8 @@ func blankRun(s string) int {
 	return i
 }
 
-// run writes one run of blanks. It stands at the start of a line if first.
-func run(b *strings.Builder, s string, first bool, f *findings) {
+// run writes one run of blanks.
+func run(b *strings.Builder, s string, f *findings) {
 	lines := strings.Split(s, "\n")
 	if empty := len(lines) - 2; empty >= maxEmptyLines {
 		note := fmt.Sprintf("%d empty lines left out", empty)
@@ -69,7 +69,7 @@ func run(b *strings.Builder, s string, first bool, f *findings) {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		blanks(b, line, (first || i > 0) && i == len(lines)-1, f)
+		blanks(b, line, i > 0 && i == len(lines)-1, f)
 	}
 }
 
