@@ -108,6 +108,7 @@ type Event struct {
 	Commitment Digest // zero if there never was any content
 	Prev       Digest // hash of the event before, in the whole log
 	Hash       Digest
+	Memo       *Memo // what is known of payload and content already; may be nil
 }
 
 // Head is the end of the log: what a copy kept elsewhere is compared with.

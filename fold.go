@@ -87,28 +87,6 @@ func init() {
 	}
 }
 
-// read takes the payload of an event and the named part of its content apart.
-func read(e *Event, payload, shown any) error {
-	if err := jcs.UnmarshalLenient(e.Payload, payload); err != nil {
-		return err
-	}
-	if e.Content == nil || shown == nil {
-		return nil
-	}
-	c, err := e.content()
-	if err != nil || len(c.Shown) == 0 {
-		return err
-	}
-	return jcs.UnmarshalLenient(c.Shown, shown)
-}
-
-func (e *Event) content() (c Content, err error) {
-	if e.Content != nil {
-		err = jcs.UnmarshalLenient(e.Content, &c)
-	}
-	return c, err
-}
-
 func (r *Request) requested(e *Event) error {
 	var p Requested
 	var s RequestedShown
@@ -209,9 +187,12 @@ func (d *Decision) edit(e *Event, digest Digest) error {
 
 func closing(state State) func(*Request, *Event) error {
 	return func(r *Request, e *Event) error {
-		var p Closed
-		if err := read(e, &p, &p); err != nil {
+		var p, s Closed
+		if err := read(e, &p, &s); err != nil {
 			return err
+		}
+		if s.Reason != "" {
+			p.Reason = s.Reason
 		}
 		r.decide(Decision{State: state, Request: r.ID, At: truncate(e.At.Wall), Reason: p.Reason}, e)
 		return nil
@@ -230,7 +211,7 @@ func (r *Request) decide(d Decision, e *Event) {
 
 func (r *Request) parkedBy(e *Event) error {
 	var p Parked
-	if err := read(e, &p, nil); err != nil {
+	if err := readPayload(e, &p); err != nil {
 		return err
 	}
 	if p.Cause == ParkedPatience {
@@ -248,7 +229,7 @@ func (r *Request) parkedBy(e *Event) error {
 
 func (r *Request) taken(e *Event) error {
 	var p Taken
-	if err := read(e, &p, nil); err != nil {
+	if err := readPayload(e, &p); err != nil {
 		return err
 	}
 	r.Life.Holder, r.Life.asked = p.Holder, e.At
@@ -264,7 +245,7 @@ func (r *Request) taken(e *Event) error {
 
 func (r *Request) voided(e *Event) error {
 	var p Closed
-	if err := read(e, &p, nil); err != nil {
+	if err := readPayload(e, &p); err != nil {
 		return err
 	}
 	r.Life.Voided = p.Reason
@@ -276,7 +257,7 @@ func (r *Request) voided(e *Event) error {
 
 func (r *Request) finished(e *Event) error {
 	var p Finished
-	if err := read(e, &p, nil); err != nil {
+	if err := readPayload(e, &p); err != nil {
 		return err
 	}
 	r.Life.Finished, r.Outcome = true, "finished"

@@ -72,7 +72,7 @@ func (g *Grant) apply(e *Event) error {
 		g.used, g.LastUsed = e.At, new(truncate(e.At.Wall))
 	case EventGrantRevoked, EventGrantEnded:
 		var p Closed
-		if err := read(e, &p, nil); err != nil {
+		if err := readPayload(e, &p); err != nil {
 			return err
 		}
 		g.Ended = p.Reason

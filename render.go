@@ -43,7 +43,7 @@ func (e *Event) Public() (Event, error) {
 		return Event{}, err
 	}
 	p := *e
-	p.Payload, p.Content, p.Salt = payload, nil, nil
+	p.Payload, p.Content, p.Salt, p.Memo = payload, nil, nil, nil
 	return p, nil
 }
 

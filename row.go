@@ -49,7 +49,7 @@ func (w *Row) Apply(e *Event) error {
 	switch e.Type {
 	case EventResolved:
 		var p Resolved
-		if err := read(e, &p, nil); err != nil {
+		if err := readPayload(e, &p); err != nil {
 			return err
 		}
 		w.Source, w.Asked = p.Source, p.Source == SourcePerson || p.Source == SourceDeadline
@@ -81,7 +81,7 @@ func (w *Row) Apply(e *Event) error {
 
 func (w *Row) taken(e *Event) error {
 	var p Taken
-	if err := read(e, &p, nil); err != nil {
+	if err := readPayload(e, &p); err != nil {
 		return err
 	}
 	w.Holder = p.Holder

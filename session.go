@@ -51,7 +51,7 @@ func (s *Session) apply(e *Event) error {
 	switch e.Type {
 	case EventSessionStarted:
 		var p SessionStarted
-		if err := read(e, &p, nil); err != nil {
+		if err := readPayload(e, &p); err != nil {
 			return err
 		}
 		if !s.Started { // whoever started it first owns it
@@ -60,7 +60,7 @@ func (s *Session) apply(e *Event) error {
 		s.Host, s.Started, s.Ended = p.Host, true, false
 	case EventSessionPolicy:
 		var p SessionPolicy
-		if err := read(e, &p, nil); err != nil {
+		if err := readPayload(e, &p); err != nil {
 			return err
 		}
 		s.Policies = p.Policies
@@ -68,7 +68,7 @@ func (s *Session) apply(e *Event) error {
 		s.Ended = true
 	case EventModeChanged:
 		var p ModeChanged
-		if err := read(e, &p, nil); err != nil {
+		if err := readPayload(e, &p); err != nil {
 			return err
 		}
 		s.Mode, s.modeAt, s.modeFor = p.Mode, e.At, nanoseconds(p.ForNS)

@@ -60,6 +60,7 @@ type Broker struct {
 	o      Options
 
 	sessions sessions
+	recent   recent
 	mu       sync.Mutex // guards what follows
 	lease    sayso.Lease
 	recorded sayso.Moment // of the newest event that was seen

@@ -31,15 +31,18 @@ func aboutRequest(r *sayso.Request) about {
 
 // add puts an event behind the others. length is how many events the stream
 // must hold before this batch.
-func (b *batch) add(stream string, length int, t sayso.EventType, a about, by sayso.Actor, payload any, content *sayso.Content) {
+func (b *batch) add(stream string, length int, t sayso.EventType, a about, by sayso.Actor, payload any, free *text) {
 	e := sayso.Event{
 		ID: newID(b.at.Wall), Stream: stream, Type: t, Version: 1, At: b.at, Actor: by,
 		SessionID: a.session, RunID: a.run, RequestID: a.request, CallID: a.callID,
 	}
 	e.Payload = b.marshal(payload)
-	if content != nil {
+	if free == nil {
+		e.Memo = sayso.Wrote(payload, nil, nil)
+	} else {
 		salt := random()
-		e.Content, e.Salt = b.marshal(content), salt[:]
+		e.Content, e.Salt = free.whole, salt[:]
+		e.Memo = sayso.Wrote(payload, free.value, &free.parts)
 	}
 	if _, ok := b.Expect[stream]; !ok {
 		b.Expect[stream] = length
@@ -48,8 +51,8 @@ func (b *batch) add(stream string, length int, t sayso.EventType, a about, by sa
 }
 
 // step adds an event to a request's stream.
-func (b *batch) step(r *sayso.Request, t sayso.EventType, by sayso.Actor, payload any, content *sayso.Content) {
-	b.add(sayso.RequestStream(r.ID), r.Life.Len, t, aboutRequest(r), by, payload, content)
+func (b *batch) step(r *sayso.Request, t sayso.EventType, by sayso.Actor, payload any, free *text) {
+	b.add(sayso.RequestStream(r.ID), r.Life.Len, t, aboutRequest(r), by, payload, free)
 }
 
 func (b *batch) marshal(v any) []byte {
@@ -90,6 +93,7 @@ func (b *Broker) advance(ctx context.Context, r *sayso.Request, batch *batch) er
 			return err
 		}
 	}
+	b.recent.put(r)
 	return nil
 }
 
@@ -100,20 +104,34 @@ func (b *Broker) one(ctx context.Context, r *sayso.Request, t sayso.EventType, b
 	return b.advance(ctx, r, batch)
 }
 
-func content(shown, full, private any) (*sayso.Content, error) {
-	var c sayso.Content
+// text is the erasable part of an event: what is shown of it, as a value, and
+// all of it, written.
+type text struct {
+	value any
+	parts sayso.Content
+	whole []byte
+}
+
+// content writes the erasable part of an event. The parts that are nil are left
+// out.
+func content(shown, full, private any) (*text, error) {
+	t := text{value: shown}
 	for _, part := range []struct {
+		name string
 		to   *sayso.Args
 		from any
-	}{{&c.Shown, shown}, {&c.Full, full}, {&c.Private, private}} {
+	}{{`"shown":`, &t.parts.Shown, shown}, {`"full":`, &t.parts.Full, full}, {`"private":`, &t.parts.Private, private}} {
 		if part.from == nil {
 			continue
 		}
-		text, err := jcs.Marshal(part.from)
+		written, err := jcs.Marshal(part.from)
 		if err != nil {
 			return nil, fmt.Errorf("%w: writing content: %w", sayso.ErrInvalid, err)
 		}
-		*part.to = text
+		*part.to = written
+		t.whole = append(append(append(t.whole, ','), part.name...), written...)
 	}
-	return &c, nil
+	t.whole[0] = '{'
+	t.whole = append(t.whole, '}')
+	return &t, nil
 }

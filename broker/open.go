@@ -258,7 +258,7 @@ func (w *waiter) refuse(ctx context.Context, now sayso.Moment, why string) error
 	batch := newBatch(now)
 	r := sayso.Request{ID: newID(now.Wall), SessionID: w.a.Call.Session, RunID: w.a.Call.Run, CallID: w.a.Call.CallID, Digest: w.digest}
 	tool, server := w.a.Call.CanonicalName()
-	c, err := content(sayso.RequestedShown{Digest: w.digest}, nil, nil)
+	c, err := content(sayso.RequestedShown{Digest: w.digest, Preview: sayso.Args("{}")}, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func newWorld(t *testing.T, p *rules, change ...func(*world)) *world {
 		c(w)
 	}
 	w.start()
-	t.Cleanup(func() { w.b.Close(); w.log.Close() })
+	t.Cleanup(func() { w.readsTheSame(); w.b.Close(); w.log.Close() })
 	return w
 }
 
