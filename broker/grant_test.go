@@ -302,6 +302,13 @@ func TestGrant_pinsTheFiles(t *testing.T) {
 			t.Error("a changed file was silenced")
 		}
 	})
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) { // nothing could be told: one use
+		a := push("c1")
+		a.Facts.Truncated = true
+		if g := w.remember(a); g.MaxUses != 1 {
+			t.Errorf("it may be used %d times", g.MaxUses)
+		}
+	})
 	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) { // not all could be told: one use
 		if g := w.remember(with("c1", "make", true)); g.MaxUses != 1 {
 			t.Errorf("it may be used %d times", g.MaxUses)

@@ -95,12 +95,8 @@ var lockMatch = sayso.Match{Effect: sayso.Ask, Cause: sayso.CauseBuiltin, Rule: 
 	Remember: sayso.RememberNever, Reason: "sayso is locked: everything is asked and nothing remembered"}
 
 // otherwise is what holds if no rule speaks: the tool's own ask, or the
-// default. Only tools may say that they need not be asked about, and an agent's
-// ask does not soften a default that denies.
+// default. Only tools may say that they need not be asked about.
 func (w *waiter) otherwise(def sayso.Match) sayso.Match {
-	if w.actor.Kind != sayso.PrincipalTool && def.Effect == sayso.Deny {
-		return def
-	}
 	if !w.a.Asking || w.actor.Kind != sayso.PrincipalTool && w.a.Ask == nil {
 		return def
 	}

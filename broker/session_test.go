@@ -341,7 +341,9 @@ func TestSession_beginAndEnd(t *testing.T) {
 			{func() error { _, err := w.admit(push("c1")); return err }, "[session.started]"},
 			{func() error { return g.End(t.Context(), "s1") }, "[session.started session.ended]"},
 			{func() error { return g.End(t.Context(), "s1") }, "[session.started session.ended]"},
-			{func() error { _, err := w.admit(push("c2")); return err }, "[session.started session.ended session.started]"},
+			{func() error { return g.Begin(t.Context(), "s1", "claude-code") }, "[session.started session.ended session.started]"},
+			{func() error { return g.End(t.Context(), "s1") }, "[session.started session.ended session.started session.ended]"},
+			{func() error { _, err := w.admit(push("c2")); return err }, "[session.started session.ended session.started session.ended session.started]"},
 		}
 		for i, s := range steps {
 			if err := s.do(); err != nil || fmt.Sprint(types()) != s.want {

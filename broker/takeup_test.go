@@ -378,7 +378,11 @@ func TestStorm_theFourthWithinAMinuteStops(t *testing.T) {
 				t.Fatalf("call %d: stop is %v after %d events", i, p.Stop, n)
 			}
 		}
-		pass(46 * time.Second) // the first of the three is a minute ago
+		pass(44 * time.Second)
+		if p, n := retry(39); !p.Stop || n != 0 {
+			t.Errorf("within the minute: stop is %v after %d events", p.Stop, n)
+		}
+		pass(2 * time.Second) // the first of the three is a minute ago
 		for i := range 3 {
 			if p, _ := retry(40 + i); p.Stop {
 				t.Errorf("call %d: it may never ask again", 40+i)
