@@ -18,7 +18,7 @@ var knownPrograms = set(`rm sh bash zsh dash ksh fish curl wget http https xh su
 	timeout nice eval exec command kill pkill killall reboot shutdown halt poweroff systemctl service crontab
 	mount umount iptables nft useradd userdel usermod passwd chpasswd htpasswd twine heroku fly flyctl vercel
 	netlify s3cmd mc rclone lftp ftp svn hg mosquitto_pub mosquitto_sub sqlcmd bcp plink security snmpwalk
-	echo printf apt apt-get yum dnf brew install truncate shred insmod chroot unshare`)
+	echo printf cd ls apt apt-get yum dnf brew install truncate shred insmod chroot unshare`)
 
 // subcommands are known programs that are also words of other programs.
 var subcommands = set(`set go make install service command exec find kill export env mount security http https eval sh bash`)
