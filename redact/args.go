@@ -49,7 +49,7 @@ func (c *call) findInTexts(texts map[string]string) []namedText {
 // elsewhere, and notes a redaction for each part hidden.
 func (c *call) text(n *node, at *trail, name string) string {
 	s := n.text
-	if n.command && len(c.table.slots) > 0 {
+	if n.command && !c.table.empty() {
 		again := finder{names: c.names, learn: func(string, string) {}, known: &c.table}
 		again.shell(s, n.hide, 0)
 	} else {
@@ -91,7 +91,7 @@ func (c *call) safeKey(key string) string {
 	n := node{text: key}
 	quiet := finder{names: c.names, learn: func(string, string) {}}
 	quiet.shapes(key, n.hide)
-	return cut(key, merge(whole(key, c.table.find(key, n.spans))))
+	return cut(key, merge(whole(key, c.table.findParts(key, n.spans))))
 }
 
 // emit appends n as JSON without what is hidden of it. Name is that of the
@@ -129,7 +129,7 @@ func (c *call) emitMembers(dst []byte, n *node, up *trail) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		spans := merge(whole(m.name.text, c.table.find(m.name.text, m.name.spans)))
+		spans := merge(whole(m.name.text, c.table.findParts(m.name.text, m.name.spans)))
 		shown := unused(cut(m.name.text, spans), used)
 		at := &trail{up: up, name: shown, named: true}
 		for _, sp := range spans {

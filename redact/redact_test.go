@@ -267,6 +267,15 @@ func TestCallTogether(t *testing.T) {
 	}
 }
 
+func TestShortSecretsAreHiddenAsWords(t *testing.T) {
+	in := `{"password":"hunter2","session":"main","token":"v1","note":"hunter2, not hunter22 or xhunter2; main v1","command":"echo hunter2 main","hunter2":5}`
+	want := `{"password":"[hidden 7 bytes]","session":"[hidden 4 bytes]","token":"[hidden 2 bytes]","note":"[hidden 7 bytes], not hunter22 or xhunter2; main v1","command":"echo [hidden 7 bytes] main","hunter2":5}`
+	full, _, err := redact.New(nil).Args([]byte(in))
+	if err != nil || string(full) != want {
+		t.Errorf("got %s, %v", full, err)
+	}
+}
+
 func TestExtraKeys(t *testing.T) {
 	r := redact.New(&redact.Options{Keys: []string{"badge", "door code", "one-time-pad-key"}})
 	full, _, err := r.Args([]byte(`{"badge":"a","doorCode":"b","DOOR_CODE":"c","oneTimePadKey":"d","codeword":"e","door":"f"}`))

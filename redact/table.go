@@ -12,6 +12,10 @@ import (
 // partLen is the length from which a part of a hidden value is hidden too.
 const partLen = 8
 
+// minShort is the length from which a shorter value is hidden elsewhere, as a
+// word of its own and if it is no word of any language: a1b2c, not main.
+const minShort = 5
+
 // maxEncoded bounds the secrets whose encoded forms are looked for as well.
 const maxEncoded = 4096
 
@@ -27,6 +31,7 @@ type secret struct {
 // part of a secret is one look into a hash table.
 type table struct {
 	secrets []secret
+	short   map[string]string // values too short to have parts, and their keys
 	seen    map[string]bool
 	slots   []slot
 	shift   int
@@ -40,6 +45,14 @@ type slot struct {
 // learn remembers a value so that it is hidden elsewhere too.
 func (t *table) learn(value, key string) {
 	value = withoutScheme(strings.TrimSpace(value))
+	if len(value) < partLen && len(value) >= minShort && noWord(value) {
+		if t.short == nil {
+			t.short = map[string]string{}
+		}
+		if _, ok := t.short[value]; !ok {
+			t.short[value] = key
+		}
+	}
 	if len(value) < partLen || t.seen[value] || markerEnd(value) == len(value) || commands(value) {
 		return
 	}
@@ -113,8 +126,51 @@ func (t *table) at(s string, i int) int32 {
 	return 0
 }
 
-// find appends the places in s where parts of secrets stand.
+// noWord reports whether a short value mixes letters with digits, which words
+// and numbers do not.
+func noWord(v string) bool {
+	digits, letters := 0, 0
+	for i := range len(v) {
+		if isDigit(v[i]) {
+			digits++
+		} else if isAlpha(v[i]) {
+			letters++
+		}
+	}
+	return digits > 0 && letters > 1
+}
+
+// empty reports whether nothing is known that could be found.
+func (t *table) empty() bool { return len(t.slots) == 0 && len(t.short) == 0 }
+
+// findShort appends the places in s where short secrets stand as words.
+func (t *table) findShort(s string, spans []span) []span {
+	if len(t.short) == 0 {
+		return spans
+	}
+	for i := 0; i+minShort <= len(s); i++ {
+		if i > 0 && isAlnum(s[i-1]) && isAlnum(s[i]) {
+			continue
+		}
+		for n := minShort; n < partLen && i+n <= len(s); n++ {
+			if i+n < len(s) && isAlnum(s[i+n]) && isAlnum(s[i+n-1]) {
+				continue
+			}
+			if key, ok := t.short[s[i:i+n]]; ok {
+				spans = append(spans, span{i, i + n, n, key})
+			}
+		}
+	}
+	return spans
+}
+
+// find appends the places in s where secrets and parts of them stand.
 func (t *table) find(s string, spans []span) []span {
+	return t.findParts(s, t.findShort(s, spans))
+}
+
+// findParts appends the places in s where parts of secrets stand.
+func (t *table) findParts(s string, spans []span) []span {
 	if len(t.slots) == 0 || len(s) < partLen {
 		return spans
 	}
