@@ -286,7 +286,7 @@ func (w *world) send(req *http.Request) reply {
 			w.t.Fatal(err)
 		}
 	}
-	checkReply(w.t, req.Method, req.URL.Path, r)
+	checkReply(w.t, req.Method, req.URL.EscapedPath(), r)
 	return r
 }
 
@@ -361,3 +361,6 @@ func answerBody(r sayso.Request, effect string) string {
 func serverNewToken(name string) server.NewToken {
 	return server.NewToken{Name: name, Kind: sayso.PrincipalAgent}
 }
+
+// nothing is a door with nothing behind it.
+func nothing(sayso.Actor) (sayso.Gate, sayso.Inbox) { return nil, nil }
