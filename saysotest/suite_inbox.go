@@ -113,8 +113,10 @@ func rights(h *house) {
 		}
 		_, err := in.Request(h.ctx, string(r.ID))
 		may("looks", c.looks, err)
-		_, err = in.Life(h.ctx, r.ID)
-		may("reads its life", c.looks, err)
+		if !c.who.Kind.Asks() { // whether a requester may is not promised
+			_, err = in.Life(h.ctx, r.ID)
+			may("reads its life", c.looks, err)
+		}
 		_, err = in.Content(h.ctx, r.ID)
 		may("reads all", c.reads, err)
 		if rs, err := in.Requests(h.ctx, sayso.RowQuery{States: openStates}); err != nil || (len(rs) == 1) != c.looks {
