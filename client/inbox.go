@@ -25,7 +25,11 @@ func (c *Client) get(ctx context.Context, op operation, out any) error {
 func (c *Client) Requests(ctx context.Context, q sayso.RowQuery) ([]sayso.Request, error) {
 	in := wire.QueryOf(q)
 	var out wire.Requests
-	err := c.get(ctx, operation{name: wire.OpRequests, frame: &in, path: "/v1/history?" + in.Values().Encode()}, &out)
+	path := "/v1/requests?" // requesters may read it too, but it means the open ones where no state is named
+	if len(in.State) == 0 {
+		path = "/v1/history?"
+	}
+	err := c.get(ctx, operation{name: wire.OpRequests, frame: &in, path: path + in.Values().Encode()}, &out)
 	return out.Requests, err
 }
 
