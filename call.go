@@ -142,7 +142,15 @@ func (d Digest) String() string {
 }
 
 // MarshalText writes what String returns.
-func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+func (d Digest) MarshalText() ([]byte, error) { return d.AppendText(nil) }
+
+// AppendText appends what String returns.
+func (d Digest) AppendText(b []byte) ([]byte, error) {
+	if d.IsZero() {
+		return b, nil
+	}
+	return hex.AppendEncode(append(b, "sha256:"...), d[:]), nil
+}
 
 // UnmarshalText reads what String returns, and nothing else.
 func (d *Digest) UnmarshalText(text []byte) error {

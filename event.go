@@ -138,32 +138,28 @@ func (e *Event) Chain(head Head) Head {
 
 // hash covers everything but the content itself, its salt, and the hash.
 func (e *Event) hash() Digest {
-	h := sha256.New()
-	b := make([]byte, 0, 512+len(e.Payload))
-	str := func(s string) { b = appendFrame(b, s) }
-	num := func(n uint64) { b = appendUint(b, n) }
-	str("sayso/event/1")
-	num(uint64(e.Seq))
-	str(string(e.ID))
-	str(e.Stream)
-	num(uint64(e.Pos))
-	str(string(e.Type))
-	num(uint64(e.Version))
-	num(uint64(e.At.Wall.UnixNano()))
-	str(e.At.Boot)
-	num(uint64(e.At.Since))
-	str(e.Actor.Principal)
-	str(string(e.Actor.Kind))
-	str(e.Actor.Channel)
-	str(e.SessionID)
-	str(e.RunID)
-	str(string(e.RequestID))
-	str(e.CallID)
-	str(string(e.Payload))
+	var room [1536]byte // enough for nearly every event
+	b := appendFrame(room[:0], "sayso/event/1")
+	b = appendUint(b, uint64(e.Seq))
+	b = appendFrame(b, string(e.ID))
+	b = appendFrame(b, e.Stream)
+	b = appendUint(b, uint64(e.Pos))
+	b = appendFrame(b, string(e.Type))
+	b = appendUint(b, uint64(e.Version))
+	b = appendUint(b, uint64(e.At.Wall.UnixNano()))
+	b = appendFrame(b, e.At.Boot)
+	b = appendUint(b, uint64(e.At.Since))
+	b = appendFrame(b, e.Actor.Principal)
+	b = appendFrame(b, string(e.Actor.Kind))
+	b = appendFrame(b, e.Actor.Channel)
+	b = appendFrame(b, e.SessionID)
+	b = appendFrame(b, e.RunID)
+	b = appendFrame(b, string(e.RequestID))
+	b = appendFrame(b, e.CallID)
+	b = append(appendUint(b, uint64(len(e.Payload))), e.Payload...)
 	b = append(b, e.Commitment[:]...)
 	b = append(b, e.Prev[:]...)
-	h.Write(b)
-	return Digest(h.Sum(nil))
+	return sha256.Sum256(b)
 }
 
 func appendUint(b []byte, n uint64) []byte {

@@ -26,12 +26,12 @@ func Fold(events []Event) (Request, error) {
 
 // Apply adds the next event to what r is. On error r is unchanged.
 func (r *Request) Apply(e *Event) error {
-	next := *r
-	if err := next.apply(e); err != nil {
+	before := *r
+	if err := r.apply(e); err != nil {
+		*r = before
 		return fmt.Errorf("event %d (%s) of %s: %w", e.Seq, e.Type, e.Stream, err)
 	}
-	next.Life.Len++
-	*r = next
+	r.Life.Len++
 	return nil
 }
 

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/broker"
@@ -57,7 +59,10 @@ func cycle(b *testing.B, log sayso.Log, askers int) {
 	defer close(opened)
 	gate := engine.Gate(agent)
 	b.SetParallelism(max(1, askers/2))
+	b.ReportAllocs()
 	b.ResetTimer()
+	from := processor(b)
+	defer func() { b.ReportMetric(float64(processor(b)-from)/float64(b.N), "cpu-ns/op") }()
 	if askers == 1 {
 		for b.Loop() {
 			ask(b, gate, asked.Add(1))
@@ -77,4 +82,14 @@ func ask(b *testing.B, gate sayso.Gate, n int64) {
 	if d, err := gate.Admit(b.Context(), sayso.Admission{Call: c}); err != nil || !d.Allowed() {
 		b.Error(d, err)
 	}
+}
+
+// processor is the processor time that this process has used. Unlike the time
+// that passed it does not depend on what else the machine does.
+func processor(b *testing.B) time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
