@@ -308,10 +308,11 @@ func clones(events []sayso.Event) []sayso.Event {
 }
 
 // clone shares no bytes with e, and holds of it what a log keeps: no monotonic
-// clock, no time zone, and of the actor no more than who acted.
+// clock, no time zone, of the actor no more than who acted, and no memo, which
+// would outlive the erasure of the content.
 func clone(e sayso.Event) sayso.Event {
 	e.Payload, e.Content, e.Salt = slices.Clone(e.Payload), slices.Clone(e.Content), slices.Clone(e.Salt)
 	e.At.Wall = e.At.Wall.UTC().Round(0)
-	e.Actor.Owner, e.Actor.Approvers = "", nil
+	e.Actor.Owner, e.Actor.Approvers, e.Memo = "", nil, nil
 	return e
 }
