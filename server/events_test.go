@@ -3,7 +3,7 @@ package server_test
 import (
 	"bufio"
 	"context"
-	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -175,18 +175,17 @@ func TestEvents_heartbeatAndEndOfToken(t *testing.T) {
 // anything.
 func TestEvents_slowReaderLosesItsConnection(t *testing.T) {
 	w := newWorld(t, func(o *server.Options) { o.Stall = 100 * time.Millisecond })
-	c, err := net.Dial("tcp", w.addr)
+	c, err := net.Dial("unix", w.socket)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+	if _, err := io.WriteString(c, "GET /v1/events?since=0 HTTP/1.1\r\nHost: sayso\r\nAuthorization: Bearer person\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(c, "GET /v1/events?since=0 HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer person\r\n\r\n", w.addr)
 	gate := w.b.Gate(actors["agent"])
 	large := call("file-read", "")
-	large.Args = sayso.Args(`{"command":"` + strings.Repeat("long ", 400) + `"}`)
+	large.Args = sayso.Args(`{"command":"` + strings.Repeat("long ", 2000) + `"}`)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	go func() {
@@ -205,7 +204,7 @@ func TestEvents_slowReaderLosesItsConnection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if seen++; seen%500 == 0 && closedByServer(c) {
+		if seen++; seen%100 == 0 && closedByServer(c) {
 			return
 		}
 	}

@@ -152,6 +152,17 @@ func newWorld(t *testing.T, change func(*server.Options)) *world {
 // start begins to serve what is there.
 func (w *world) start(change func(*server.Options)) {
 	w.t.Helper()
+	w.serve(change, filepath.Join(w.t.TempDir(), "s"))
+}
+
+// startAt begins to serve again at the same socket.
+func (w *world) startAt(socket string) {
+	w.t.Helper()
+	w.serve(nil, socket)
+}
+
+func (w *world) serve(change func(*server.Options), socket string) {
+	w.t.Helper()
 	o := server.Options{
 		Logger:       slog.New(slog.NewTextHandler(w.logs, nil)),
 		Authenticate: w.tokens.authenticate, Tokens: w.tokens, Version: "1.4.0",
@@ -176,7 +187,7 @@ func (w *world) start(change func(*server.Options)) {
 		w.t.Fatal(err)
 	}
 	w.s, w.addr = s, tcp.Addr().String()
-	w.socket = filepath.Join(w.t.TempDir(), "s")
+	w.socket = socket
 	unix, err := net.Listen("unix", w.socket)
 	if err != nil {
 		w.t.Fatal(err)

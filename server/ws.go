@@ -173,16 +173,16 @@ func (c *connection) frame(text []byte) error {
 	op, ok := operations[f.Op]
 	switch {
 	case !ok:
-		c.reply(f.ID, nil, fmt.Errorf("%w: an operation that nobody knows", sayso.ErrInvalid))
+		c.reply(c.ctx, f.ID, nil, fmt.Errorf("%w: an operation that nobody knows", sayso.ErrInvalid))
 		return nil
 	case !op.who.may(c.as.actor.Kind):
-		c.reply(f.ID, nil, sayso.ErrNotAllowed)
+		c.reply(c.ctx, f.ID, nil, sayso.ErrNotAllowed)
 		return nil
 	}
 	return c.start(f, op.holds, func(ctx context.Context) {
 		out, err := op.run(c.s, ctx, c.as, f.Body)
 		c.finish(f.ID)
-		c.reply(f.ID, out, err)
+		c.reply(ctx, f.ID, out, err)
 	})
 }
 
@@ -195,7 +195,7 @@ func (c *connection) start(f wire.Frame, cancels bool, run func(context.Context)
 		if err == errFrame {
 			return err
 		}
-		c.reply(f.ID, nil, err)
+		c.reply(c.ctx, f.ID, nil, err)
 		return nil
 	}
 	c.work.Go(func() {
@@ -244,8 +244,8 @@ func (c *connection) stop(f wire.Frame) error {
 	return nil
 }
 
-func (c *connection) reply(id uint64, out any, err error) {
-	status, text := c.s.render(c.ctx, "/v1/ws", out, err)
+func (c *connection) reply(ctx context.Context, id uint64, out any, err error) {
+	status, text := c.s.render(ctx, "/v1/ws", out, err)
 	c.out.Add(id, "", status, text)
 }
 
@@ -261,7 +261,7 @@ func (c *connection) follow(ctx context.Context, f wire.Frame) {
 		if ctx.Err() != nil {
 			err = nil // it was told to stop
 		}
-		c.reply(f.ID, nil, err)
+		c.reply(c.ctx, f.ID, nil, err)
 	}
 }
 

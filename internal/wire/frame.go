@@ -104,16 +104,14 @@ func AppendFrame(b []byte, id uint64, op string, status int, body []byte) []byte
 // Frames yields the frames of one message.
 func Frames(message []byte, batch bool) func(func([]byte) bool) {
 	return func(yield func([]byte) bool) {
-		for len(message) > 0 {
+		for more := true; more; {
 			part := message
 			i := -1
 			if batch {
 				i = bytes.IndexByte(message, '\n')
 			}
-			if i >= 0 {
+			if more = i >= 0; more {
 				part, message = message[:i], message[i+1:]
-			} else {
-				message = nil
 			}
 			if !yield(part) {
 				return
