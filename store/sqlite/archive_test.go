@@ -27,7 +27,7 @@ func archive(t *testing.T, l *sqlite.Log, before time.Time) sqlite.Archived {
 func TestArchive_nothingCanBeTold(t *testing.T) {
 	path := place(t)
 	l := open(t, path, nil)
-	m := lived(t, l, 120)
+	m := lived(t, l, 60)
 	events, before := all(t, l), rows(t, l)
 	streams := map[string][]sayso.Event{}
 	for _, e := range events {

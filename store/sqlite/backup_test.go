@@ -173,7 +173,8 @@ func TestRestore_refuses(t *testing.T) {
 		t.Error("a file was overwritten")
 	}
 	forged := filepath.Join(folder, "forged.db")
-	copyFile(t, e.tampered(t, `UPDATE events SET principal = 'eve' WHERE seq = 5`).Path(), forged)
+	copyFile(t, e.path, forged)
+	tamper(t, forged, `UPDATE events SET principal = 'eve' WHERE seq = 5`)
 	to := filepath.Join(folder, "log.db")
 	if _, err := sqlite.Restore(t.Context(), forged, to); err == nil {
 		t.Error("a backup that does not verify was restored")

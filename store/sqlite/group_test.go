@@ -182,7 +182,7 @@ func TestClose_finishesWhatWasBegun(t *testing.T) {
 	}
 }
 
-var waiters = flag.Int("waiters", 5000, "goroutines that wait at once, each for its own stream")
+var waiters = flag.Int("waiters", 2000, "goroutines that wait at once, each for its own stream")
 
 // TestWait_many has very many wait, each for its own stream, and wakes them
 // all.

@@ -58,21 +58,6 @@ func TestMigrate_kept(t *testing.T) {
 	}
 }
 
-// change runs a script on a database behind the engine's back.
-func change(t *testing.T, path, script string) {
-	t.Helper()
-	c, err := engine.OpenConn(path, engine.OpenReadWrite, engine.OpenCreate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sqlitex.ExecuteScript(c, script, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestOpen_refusesSchemas(t *testing.T) {
 	for _, tt := range []struct{ name, script, says string }{
 		{"newer", `PRAGMA user_version = 1000`, "use the newer sayso"},
@@ -88,7 +73,7 @@ func TestOpen_refusesSchemas(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tt.script != "" {
-				change(t, path, tt.script)
+				tamper(t, path, tt.script)
 			} else if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 				t.Fatal(err)
 			}
