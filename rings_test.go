@@ -115,7 +115,7 @@ var rings = map[string]int{
 	"redact": beside, "present": beside, "internal/wire": beside, "internal/facts": beside,
 	"policy": rooms, "broker": rooms, "store": rooms, "agent": rooms, "gateway": rooms, "tool": rooms,
 	"sandbox": rooms, "server": rooms, "client": rooms, "web": rooms,
-	"cmd": wiring, "examples": wiring, "saysotest": wiring, "bench": wiring, "lab": wiring, "examples": wiring, "internal": wiring,
+	"cmd": wiring, "saysotest": wiring, "bench": wiring, "lab": wiring, "examples": wiring, "internal": wiring,
 }
 
 // ring returns the ring of a folder of the module.
