@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -65,6 +66,7 @@ type world struct {
 	tokens *tokenList
 	logs   *syncBuffer
 
+	door func(sayso.Actor) (sayso.Gate, sayso.Inbox)
 	stop func()
 }
 
@@ -161,8 +163,18 @@ func (w *world) startAt(socket string) {
 	w.serve(nil, socket)
 }
 
+// startWith begins to serve something else than a broker.
+func (w *world) startWith(door func(sayso.Actor) (sayso.Gate, sayso.Inbox)) {
+	w.t.Helper()
+	w.door = door
+	w.start(nil)
+}
+
 func (w *world) serve(change func(*server.Options), socket string) {
 	w.t.Helper()
+	if w.door == nil {
+		w.door = func(a sayso.Actor) (sayso.Gate, sayso.Inbox) { return w.b.Gate(a), w.b.Inbox(a) }
+	}
 	o := server.Options{
 		Logger:       slog.New(slog.NewTextHandler(w.logs, nil)),
 		Authenticate: w.tokens.authenticate, Tokens: w.tokens, Version: "1.4.0",
@@ -178,7 +190,7 @@ func (w *world) serve(change func(*server.Options), socket string) {
 	if change != nil {
 		change(&o)
 	}
-	s, err := server.New(func(a sayso.Actor) (sayso.Gate, sayso.Inbox) { return w.b.Gate(a), w.b.Inbox(a) }, &o)
+	s, err := server.New(w.door, &o)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -375,3 +387,5 @@ func serverNewToken(name string) server.NewToken {
 
 // nothing is a door with nothing behind it.
 func nothing(sayso.Actor) (sayso.Gate, sayso.Inbox) { return nil, nil }
+
+func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }

@@ -1,0 +1,170 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/server"
+)
+
+// metric waits until a line of /metrics is there, read with a token or without.
+func (w *world) metric(token, line string) string {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
+	defer cancel()
+	for {
+		r := w.do(token, "GET", "/metrics", "")
+		if strings.Contains(string(r.body), line) {
+			return string(r.body)
+		}
+		if ctx.Err() != nil {
+			w.t.Fatalf("no %q in\n%s", line, r.body)
+		}
+	}
+}
+
+func TestMetricsAndLogLines(t *testing.T) {
+	w := newWorld(t, nil)
+	w.metric("", "sayso_calls_total 0")
+	if _, err := w.b.Gate(actors["agent"]).Admit(t.Context(), sayso.Admission{Call: call("file-read", "policy-call")}); err != nil {
+		t.Fatal(err)
+	}
+	r := w.open("s1", canary)
+	w.metric("admin", `sayso_open_requests{age="1m"} 1`)
+	if body := string(w.do("", "GET", "/metrics", "").body); strings.Contains(body, "sayso_open_requests") {
+		t.Error("who shows no token is told of open requests")
+	}
+	if _, err := w.b.Inbox(actors["person"]).Answer(t.Context(), r.ID, allow(r)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		_, _ = w.b.Gate(actors["agent"]).Admit(ctx, sayso.Admission{Call: call("bash", "left")})
+	}()
+	w.await("s1", "left")
+	cancel()
+	<-left
+	w.metric("", "sayso_interrupted_total 1")
+	_, err := w.b.Gate(actors["agent"]).Admit(t.Context(), sayso.Admission{Call: call("bash", "left"), Patience: time.Millisecond})
+	var pending *sayso.PendingError
+	if !errors.As(err, &pending) {
+		t.Fatal(err)
+	}
+	w.metric("", "sayso_recovered_total 1")
+	if err := w.b.Gate(actors["agent"]).Withdraw(t.Context(), pending.Ticket, ""); err != nil {
+		t.Fatal(err)
+	}
+	w.metric("", `sayso_unanswered_total{state="withdrawn"} 1`)
+	w.do("person", "GET", "/v1/requests", "")
+	text := w.metric("admin", `sayso_approval_response_seconds_count{effect="allow"} 1`)
+	for _, line := range []string{
+		`sayso_decisions_total{cause="rule",effect="allow",source="policy"} 1`,
+		`source="person"} 1`, "sayso_calls_total 3", "sayso_prompts_total 2", "sayso_prompts_per_100_calls 66.",
+		`sayso_open_list_seconds_count 1`, `sayso_http_request_seconds_count{route="/v1/requests",status="2xx"} 1`,
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("no %q in\n%s", line, text)
+		}
+	}
+	if strings.Contains(text, canary) || strings.Contains(text, string(r.ID)) || strings.Contains(text, "s1\"") {
+		t.Error("a label holds an id")
+	}
+	p := expfmt.NewTextParser(model.LegacyValidation)
+	if _, err := p.TextToMetricFamilies(strings.NewReader(text)); err != nil {
+		t.Errorf("not the text format: %v", err)
+	}
+	logs := w.logs.String()
+	for _, line := range []string{
+		`msg=requested session=s1 call=` + canary + ` tool=bash`,
+		`msg=resolved session=s1 call=` + canary + ` tool=bash .*decision=allow response_ms=\d+`,
+		`msg=resolved session=s1 call=policy-call tool=file-read .*decision=allow`,
+	} {
+		if n := len(regexp.MustCompile(line).FindAllString(logs, -1)); n != 1 {
+			t.Errorf("%d lines match %s in\n%s", n, line, logs)
+		}
+	}
+	if strings.Contains(logs, "git push") {
+		t.Errorf("the log holds arguments:\n%s", logs)
+	}
+}
+
+func TestDeliveryIsMeasured(t *testing.T) {
+	w := newWorld(t, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, r := w.stream(ctx, "person", "")
+	w.open("s1", "c1")
+	if _, err := r.Next(); err != nil {
+		t.Fatal(err)
+	}
+	w.metric("", "sayso_event_delivery_seconds_count")
+}
+
+// brokenLog is a gate and an inbox that find nothing out.
+type brokenLog struct {
+	sayso.Gate
+	sayso.Inbox
+}
+
+var errDisk = errors.New("open /home/dev/secret/path: disk full " + canary)
+
+func (brokenLog) Head(context.Context) (sayso.Head, error) { return sayso.Head{}, errDisk }
+func (brokenLog) Admit(context.Context, sayso.Admission) (sayso.Decision, error) {
+	return sayso.Decision{Effect: sayso.Allow, State: sayso.StateAllowed}, errDisk
+}
+
+func TestWhatIsUnknownStaysInTheLog(t *testing.T) {
+	w := &world{t: t, tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
+	w.startWith(func(sayso.Actor) (sayso.Gate, sayso.Inbox) { return brokenLog{}, brokenLog{} })
+	t.Cleanup(func() { w.stop() })
+	r := w.do("agent", "POST", "/v1/admissions", `{"call":{"tool":"bash","args":{},"session":"s1"}}`)
+	if r.status != http.StatusInternalServerError || strings.Contains(string(r.body), canary) || strings.Contains(string(r.body), "allow") {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if !strings.Contains(w.logs.String(), canary) {
+		t.Errorf("the log does not say what happened: %s", w.logs.String())
+	}
+	if r := w.do("", "GET", "/readyz", ""); r.status != http.StatusServiceUnavailable {
+		t.Errorf("readyz: %d", r.status)
+	}
+	if r := w.do("", "GET", "/healthz", ""); r.status != http.StatusOK {
+		t.Errorf("healthz: %d", r.status)
+	}
+	_, err := w.client("agent").Admit(t.Context(), sayso.Admission{Call: call("bash", "c1")})
+	if !errors.Is(err, sayso.ErrUnavailable) || strings.Contains(err.Error(), canary) {
+		t.Errorf("client: %v", err)
+	}
+}
+
+func TestLocalRoutesAreLocal(t *testing.T) {
+	w := newWorld(t, func(o *server.Options) { o.AllowedHosts = []string{"box.lan"} })
+	for token, want := range map[string]int{"": 401, "viewer": 200} {
+		for _, path := range []string{"/metrics", "/healthz", "/openapi.json"} {
+			req, err := http.NewRequest("GET", "http://box.lan"+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if token != "" {
+				req.Header.Set("Authorization", "Bearer "+token)
+			}
+			req.RemoteAddr = "192.0.2.7:1234"
+			rec := newRecorder()
+			w.s.ServeHTTP(rec, req.WithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80}))))
+			if rec.Code != want {
+				t.Errorf("%s from elsewhere as %q: %d", path, token, rec.Code)
+			}
+		}
+	}
+}
