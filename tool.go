@@ -72,15 +72,16 @@ func (c Call) Known() Tool {
 	if c.Server != "" {
 		return Tool{Name: ownName(c.Server, c.Tool), Kind: KindMCP}
 	}
-	if c.Host != "" {
-		if t, ok := hostTools[c.Host][c.Tool]; ok {
+	if tools, ok := hostTools[c.Host]; ok {
+		if t, ok := tools[c.Tool]; ok {
 			return t
 		}
-		if server, tool, ok := SplitMCP(c.Tool); ok && server != "" {
+		if _, tool, ok := SplitMCP(c.Tool); ok {
 			return Tool{Name: tool, Kind: KindMCP}
 		}
-		return Tool{Name: c.Tool, Kind: KindOther}
+		return Tool{Name: foreign(c.Host, c.Tool), Kind: KindOther}
 	}
+	// No host, or one without a table: then the names are ours.
 	name := c.Tool
 	if own, ok := ownTools[name]; ok {
 		name = own
@@ -88,10 +89,21 @@ func (c Call) Known() Tool {
 	if t, ok := canonicalTools[name]; ok {
 		return t
 	}
-	if server, tool, ok := SplitMCP(name); ok && server != "" {
+	if _, tool, ok := SplitMCP(name); ok {
 		return Tool{Name: tool, Kind: KindMCP}
 	}
 	return Tool{Name: name, Kind: KindOther}
+}
+
+// foreign is the name of a tool that its host's table does not have. One that is
+// called like a tool of ours is not that tool, and no rule for ours is about it.
+func foreign(host, tool string) string {
+	_, canonical := canonicalTools[tool]
+	_, own := ownTools[tool]
+	if canonical || own {
+		return host + "/" + tool
+	}
+	return tool
 }
 
 // ownName is the name that a server gives its tool, where the host's name for it

@@ -100,6 +100,9 @@ var (
 // floors adds what holds whatever the rules say.
 func (s *subject) floors(out []sayso.Match) []sayso.Match {
 	add := func(m sayso.Match) { m.Span = [2]int{0, len(s.arg)}; out = append(out, m) }
+	if s.unlisted() {
+		add(floorUnlisted)
+	}
 	switch s.state {
 	case argsBad:
 		add(floorArgs)

@@ -1,0 +1,42 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// floorUnlisted holds for a call with an argument whose meaning is not known:
+// what a rule says of the tool was written without it.
+var floorUnlisted = sayso.Match{
+	Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "arguments must be known", Person: true,
+	Reason: "the tool is given an argument that its rules do not cover",
+}
+
+// unlisted reports whether the call has an argument that is not in the tool's
+// list. One that is false or null asks for nothing.
+func (s *subject) unlisted() bool {
+	if s.tool.Args == nil || s.state == argsBad {
+		return false
+	}
+	args := []byte(s.call.Args)
+	i := blank(args, 0)
+	if i >= len(args) {
+		return false // no arguments at all
+	}
+	for i = blank(args, i+1); args[i] == '"'; {
+		end := valueEnd(args, i)
+		name := args[i:end]
+		from := blank(args, blank(args, end)+1) // behind the colon
+		to := valueEnd(args, from)
+		value := string(args[from:to])
+		if value != "false" && value != "null" && !slices.ContainsFunc(s.tool.Args, func(key string) bool { return isKey(name, key) }) {
+			return true
+		}
+		i = blank(args, to)
+		if args[i] == ',' {
+			i = blank(args, i+1)
+		}
+	}
+	return false
+}

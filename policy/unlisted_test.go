@@ -1,0 +1,41 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/policy"
+)
+
+// An argument that nobody has thought about is outside every rule for the tool.
+func TestJudge_unlistedArgument(t *testing.T) {
+	file, err := policy.Parse("policy.yaml", []byte("version: 1\nrules:\n  - allow: [\"bash:ls\", \"TodoWrite\"]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.New(policy.Options{}, policy.Tiered{Tier: policy.TierUser, File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		tool, args string
+		want       sayso.Effect
+	}{
+		{"Bash", `{"command":"ls"}`, sayso.Allow},
+		{"Bash", `{"command":"ls","timeout":5,"run_in_background":true}`, sayso.Allow},
+		{"Bash", `{"command":"ls","dangerouslyDisableSandbox":false}`, sayso.Allow},
+		{"Bash", `{"command":"ls","dangerouslyDisableSandbox":true}`, sayso.Ask},
+		{"Bash", `{"command":"ls","shell":"zsh"}`, sayso.Ask},
+		{"Bash", `{"command":"ls","Timeout":5}`, sayso.Ask},
+		{"TodoWrite", `{"todos":[]}`, sayso.Allow},
+		{"TodoWrite", `{"todos":[],"file":"/etc/passwd"}`, sayso.Ask},
+		{"TaskList", `{}`, sayso.Allow},
+		{"TaskList", ``, sayso.Allow},
+		{"TaskList", `{"x":{"y":[1]}}`, sayso.Ask},
+	} {
+		v := p.Judge(t.Context(), sayso.Call{Host: "claude-code", Tool: tt.tool, Args: sayso.Args(tt.args)}, sayso.Facts{})
+		if v.Effect != tt.want {
+			t.Errorf("%s %s: got %s (%s), want %s", tt.tool, tt.args, v.Effect, v.Reason, tt.want)
+		}
+	}
+}
