@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,9 +19,10 @@ import (
 
 // demoOptions are the flags of demo.
 type demoOptions struct {
-	answers []string
-	keep    bool
-	strict  bool
+	answers            []string
+	keep               bool
+	strict, approveAll bool
+	lasts              time.Duration
 }
 
 func (a *app) demoCommand() *cobra.Command {
@@ -36,6 +38,8 @@ touched.`,
 	c.Flags().StringSliceVar(&o.answers, "answers", nil, "answer by script, in order: y or n, separated by commas")
 	c.Flags().BoolVar(&o.keep, "keep", false, "leave the temporary place behind")
 	c.Flags().BoolVar(&o.strict, "strict", false, "deny whatever would be asked")
+	c.Flags().BoolVar(&o.approveAll, "approve-all", false, "allow whatever would be asked; needs --for")
+	c.Flags().DurationVar(&o.lasts, "for", 0, "how long --approve-all lasts")
 	return c
 }
 
@@ -64,6 +68,9 @@ func newDemoPlace() (demoPlace, error) {
 }
 
 func (a *app) demo(ctx context.Context, o demoOptions) (err error) {
+	if err := checkModes("demo", o.strict, o.approveAll, o.lasts); err != nil {
+		return err
+	}
 	for _, answer := range o.answers {
 		if answer != "y" && answer != "n" {
 			return usage(fmt.Errorf("%w: an answer is y or n, not %q", sayso.ErrInvalid, answer), "sayso demo --answers y,n,y,n")
@@ -89,6 +96,12 @@ func (a *app) demo(ctx context.Context, o demoOptions) (err error) {
 	in, err := l.Inbox(ctx, a.person())
 	if err != nil {
 		return err
+	}
+	if o.approveAll {
+		e, _ := l.Engine()
+		if err := e.Inbox(a.admin()).SetMode(ctx, "", sayso.ModeApproveAll, o.lasts); err != nil {
+			return err
+		}
 	}
 	a.demoWelcome(place, o)
 	results, err := a.demoRun(ctx, agent, in, o)
@@ -129,7 +142,7 @@ func (a *app) demoGate(ctx context.Context, place demoPlace, o demoOptions, open
 
 func (a *app) demoWelcome(place demoPlace, o demoOptions) {
 	fmt.Fprintf(a.err, "An agent works in %s.\nEach of its calls stops at the gate. Policy lets some through; the others wait for you.\n", place.work)
-	if len(o.answers) == 0 && !o.strict {
+	if len(o.answers) == 0 && !o.strict && !o.approveAll {
 		here := "Answer here, or in another terminal:"
 		if _, tty := a.terminal(); !tty {
 			here = "Answer in another terminal:"

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,10 +18,29 @@ import (
 	"github.com/sayso-dev/sayso/internal/home"
 )
 
+// screen is what a program wrote. Like a file, it may be written by several
+// goroutines at once.
+type screen struct {
+	mu sync.Mutex // guards b
+	b  bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
 // demoApp is the program as the demo's tests run it.
 func demoApp() *app {
 	return &app{
-		in: strings.NewReader(""), out: &bytes.Buffer{}, err: &bytes.Buffer{}, getenv: func(string) string { return "" },
+		in: strings.NewReader(""), out: &screen{}, err: &screen{}, getenv: func(string) string { return "" },
 		now: time.Now, agent: func() (agentproc.Agent, bool) { return agentproc.Agent{}, false },
 	}
 }
@@ -127,7 +147,7 @@ func TestDemo_showsAGateThatDoesNotAsk(t *testing.T) {
 
 func TestDemo_fromTheCommandLine(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	var out, errs bytes.Buffer
+	var out, errs screen
 	if code := run(t.Context(), []string{"demo", "--answers", "y,n,y,n", "--json"}, strings.NewReader(""), &out, &errs); code != 0 {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}

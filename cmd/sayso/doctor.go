@@ -206,8 +206,12 @@ func (d *doctor) place(p install.Place, s install.Survey) {
 			d.add("settings", warn, "", "%s asks for %s itself, so you are asked twice", p.Path, r.Text)
 		}
 	}
-	if s.Installed && (p.Scope == install.ScopeProject || p.Scope == install.ScopeLocal) {
-		d.add("settings", warn, "", "hooks in %s run only once the workspace is trusted in claude", p.Path)
+	if !s.Installed || (p.Scope != install.ScopeProject && p.Scope != install.ScopeLocal) {
+		return
+	}
+	project := filepath.Dir(filepath.Dir(p.Path))
+	if trusted, err := install.ClaudeTrusts(d.getenv, project); err != nil || !trusted {
+		d.add("settings", fail, "claude, in "+project, "claude does not trust %s yet, so in an interactive session the hook in %s does not run", project, p.Path)
 	}
 }
 

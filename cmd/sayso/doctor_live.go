@@ -57,7 +57,7 @@ func (d *doctor) live(ctx context.Context, program string) {
 func (d *doctor) judge(p proof) {
 	switch {
 	case p.ran:
-		d.add("live proof", fail, "sayso init claude-code", "claude %s ran a call that is denied: the gate does not hold", p.args)
+		d.add("live proof", fail, "sayso init claude-code", "claude ran a call that is denied: the gate does not hold")
 	case p.stopped:
 		d.add("live proof", ok, "", "claude asked for a call that is denied; the hook stopped it, and it did not run")
 	case p.asked:
@@ -85,7 +85,6 @@ type proof struct {
 	asked   bool   // the model was told what became of its call
 	stopped bool   // and that it was our hook that stopped it
 	told    string // in what words
-	args    string
 }
 
 // provoke runs claude once. The call would touch a marker, and is denied by a

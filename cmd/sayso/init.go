@@ -103,6 +103,9 @@ func (a *app) mint() error {
 			return fmt.Errorf("the hook is in place, but its token is not: %w", err)
 		}
 	}
+	if a.paths.Home != "" {
+		a.note("warning: SAYSO_HOME is set here; start claude with SAYSO_HOME=%s too, or its hook works in another place", a.paths.Home)
+	}
 	a.note("next: start claude, and in another terminal `sayso watch`; `sayso doctor` proves that the gate is live")
 	return nil
 }

@@ -65,13 +65,8 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 
 // checkServe refuses flags that would open the server too far.
 func (a *app) checkServe(o serveOptions) error {
-	switch {
-	case o.strict && o.approveAll:
-		return usage(errors.New("--strict and --approve-all exclude each other"), "sayso serve --help")
-	case o.approveAll && o.lasts <= 0:
-		return usage(errors.New("--approve-all must be given an end"), "sayso serve --approve-all --for 30m")
-	case !o.approveAll && o.lasts != 0:
-		return usage(errors.New("--for belongs to --approve-all"), "sayso serve --approve-all --for 30m")
+	if err := checkModes("serve", o.strict, o.approveAll, o.lasts); err != nil {
+		return err
 	}
 	if o.approveAll {
 		if err := a.noAgent("approving everything"); err != nil {
@@ -88,6 +83,20 @@ func (a *app) checkServe(o serveOptions) error {
 	if ip := net.ParseIP(name); name != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return usage(fmt.Errorf("%w: this server speaks plain HTTP, and does so on loopback alone", sayso.ErrNotAllowed),
 			"put a proxy with TLS before it: sayso serve --listen "+home.DefaultListen+" --public-url https://…")
+	}
+	return nil
+}
+
+// checkModes refuses flags for the mode that do not go together.
+func checkModes(command string, strict, approveAll bool, lasts time.Duration) error {
+	h := "sayso " + command + " --approve-all --for 30m"
+	switch {
+	case strict && approveAll:
+		return usage(errors.New("--strict and --approve-all exclude each other"), "sayso "+command+" --help")
+	case approveAll && lasts <= 0:
+		return usage(errors.New("--approve-all must be given an end"), h)
+	case !approveAll && lasts != 0:
+		return usage(errors.New("--for belongs to --approve-all"), h)
 	}
 	return nil
 }

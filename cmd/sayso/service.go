@@ -145,6 +145,9 @@ func (a *app) removeService(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(u.path); err != nil {
+		return err
+	}
 	if err := a.steps(ctx, u.unload); err != nil {
 		a.note("warning: %v", err) // it may never have been loaded; the file goes all the same
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -17,14 +18,14 @@ func (a *app) uninstallCommand() *cobra.Command {
 		Long: `Takes sayso's hooks out of the settings of all agents, for you and for the
 project you are in. With --data it also deletes the log, the tokens and the
 policy. It works with the database missing or broken and the server dead.`,
-		RunE: func(*cobra.Command, []string) error { return a.uninstall(data, yes) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.uninstall(c.Context(), data, yes) },
 	}
 	c.Flags().BoolVar(&data, "data", false, "delete the log, the tokens and the policy too")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
 }
 
-func (a *app) uninstall(data, yes bool) error {
+func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 	if err := a.noAgent("uninstalling"); err != nil {
 		return err
 	}
@@ -41,6 +42,9 @@ func (a *app) uninstall(data, yes bool) error {
 			continue // no settings, no hook
 		}
 		failed = errors.Join(failed, a.undoInit(p.Path, initOptions{yes: yes}))
+	}
+	if err := a.removeService(ctx); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		failed = errors.Join(failed, err)
 	}
 	if failed != nil || !data {
 		return failed

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 // Scope says whose settings a file holds.
@@ -51,6 +52,29 @@ func ClaudePlaces(getenv func(string) string, dir string) []Place {
 		places = slices.Delete(places, 1, 2)
 	}
 	return places
+}
+
+// ClaudeTrusts reports whether the person told Claude Code that they trust a
+// project. Hooks of a project that is not trusted do not run in interactive
+// sessions.
+func ClaudeTrusts(getenv func(string) string, project string) (bool, error) {
+	dir := getenv("CLAUDE_CONFIG_DIR")
+	if dir == "" {
+		dir = getenv("HOME")
+	}
+	text, err := Read(filepath.Join(dir, ".claude.json"))
+	if err != nil || len(text) == 0 {
+		return false, err
+	}
+	var state struct {
+		Projects map[string]struct {
+			Trusted bool `json:"hasTrustDialogAccepted"`
+		} `json:"projects"`
+	}
+	if err := jcs.UnmarshalLenient(text, &state); err != nil {
+		return false, err
+	}
+	return state.Projects[project].Trusted, nil
 }
 
 // ClaudePlace is the file of one scope that we may edit.

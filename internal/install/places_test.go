@@ -44,6 +44,23 @@ func TestReplace_keepsModeLinkAndACopy(t *testing.T) {
 	}
 }
 
+func TestClaudeTrusts(t *testing.T) {
+	dir := t.TempDir()
+	getenv := func(name string) string { return map[string]string{"HOME": dir}[name] }
+	if ok, err := install.ClaudeTrusts(getenv, "/p"); ok || err != nil {
+		t.Errorf("with nothing known: %v %v", ok, err)
+	}
+	text := `{"x":1,"projects":{"/p":{"hasTrustDialogAccepted":true,"y":2},"/q":{}}}`
+	if err := os.WriteFile(filepath.Join(dir, ".claude.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for project, want := range map[string]bool{"/p": true, "/q": false, "/r": false} {
+		if ok, err := install.ClaudeTrusts(getenv, project); ok != want || err != nil {
+			t.Errorf("%s: %v %v, want %v", project, ok, err, want)
+		}
+	}
+}
+
 func TestOldEnough(t *testing.T) {
 	for version, want := range map[string]error{
 		"2.1.294": sayso.ErrNotAllowed, "2.1.295": nil, "2.1.329": nil, "2.2.0": nil, "3.0.0": nil, "1.9.999": sayso.ErrNotAllowed,
