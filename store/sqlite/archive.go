@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"zombiezen.com/go/sqlite"
 
 	"github.com/sayso-dev/sayso"
@@ -79,7 +78,7 @@ func (l *Log) lockArchive() (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("archive: %w", err)
 	}
-	if err := lock(f, unix.LOCK_EX); err != nil {
+	if err := lock(f, exclusive); err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: another process archives now", sayso.ErrUnavailable), f.Close())
 	}
 	return f, nil

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/sayso-dev/sayso"
 )
 
@@ -24,12 +22,12 @@ func (l *Log) serverFile() string { return l.path + "-server" }
 
 // serve tells others that a server takes care of the -wal file.
 func (l *Log) serve() error {
-	f, err := os.OpenFile(l.serverFile(), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	f, err := os.OpenFile(l.serverFile(), os.O_RDWR|os.O_CREATE|noFollow, 0o600)
 	if err != nil {
 		return err
 	}
 	// Somebody may be looking whether a server runs, for a moment.
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH); err != nil {
+	if err := lockPatiently(f, shared); err != nil {
 		return errors.Join(fmt.Errorf("%w: lock %s: %w", sayso.ErrUnavailable, f.Name(), err), f.Close())
 	}
 	l.server = f
@@ -49,10 +47,10 @@ func (l *Log) overdue() bool {
 	if err != nil || info.Size() < lateCheckpoint {
 		return false
 	}
-	f, err := os.OpenFile(l.serverFile(), os.O_RDWR|unix.O_NOFOLLOW, 0)
+	f, err := os.OpenFile(l.serverFile(), os.O_RDWR|noFollow, 0)
 	if err != nil {
 		return true
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	return lock(f, unix.LOCK_EX) == nil
+	return lock(f, exclusive) == nil
 }

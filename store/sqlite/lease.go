@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/sayso-dev/sayso"
 )
 
@@ -90,8 +88,8 @@ func take(folder, name string) (*lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = lock(f, unix.LOCK_EX)
-	if errors.Is(err, unix.EWOULDBLOCK) || err == nil && !same(f, path) {
+	err = lock(f, exclusive)
+	if errors.Is(err, errLocked) || err == nil && !same(f, path) {
 		err = errRemoved // by somebody who looks at it now, or did
 	}
 	if err != nil {
@@ -99,15 +97,6 @@ func take(folder, name string) (*lease, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return &lease{file: f, name: name}, nil
-}
-
-func lock(f *os.File, how int) error {
-	for {
-		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
-		if !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
 }
 
 // same reports whether path is still the name of f.
@@ -151,7 +140,7 @@ func (l *Log) Held(ctx context.Context, name string) (bool, error) {
 		return false, nil // no lease has such a name
 	}
 	path := filepath.Join(l.leaseFolder(), name+".lock")
-	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
+	f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -159,8 +148,8 @@ func (l *Log) Held(ctx context.Context, name string) (bool, error) {
 		return false, fmt.Errorf("%w: look at a lease: %w", sayso.ErrUnavailable, err)
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	err = lock(f, unix.LOCK_SH)
-	if errors.Is(err, unix.EWOULDBLOCK) {
+	err = lock(f, shared)
+	if errors.Is(err, errLocked) {
 		return true, nil
 	}
 	if err != nil {

@@ -1,0 +1,14 @@
+//go:build !linux && !darwin
+
+package sqlite
+
+import (
+	"errors"
+	"io/fs"
+)
+
+var errElsewhere = errors.New("the log needs the file locks of Linux or macOS; on Windows, run sayso in WSL")
+
+func localFileSystem(string) error { return errElsewhere }
+
+func owned(string, fs.FileInfo) error { return errElsewhere }
