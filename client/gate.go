@@ -121,7 +121,7 @@ func (c *Client) Redeem(ctx context.Context, r sayso.Receipt, call sayso.Call) e
 	err := c.t.do(ctx, operation{
 		wire.OpRedeem, &wire.Redeem{ID: r.Request, RedeemBody: body}, http.MethodPost, requestPath(string(r.Request), "redeem"), &body,
 	}, &spent)
-	if err == nil && (spent.ID != r.Request || spent.Digest != r.Digest || r.Digest.IsZero()) {
+	if err == nil && (!spent.Redeemed || spent.ID != r.Request || spent.Digest != r.Digest || r.Digest.IsZero()) {
 		err = fmt.Errorf("%w: the server redeemed something else", sayso.ErrMismatch)
 	}
 	return err

@@ -161,7 +161,7 @@ func (s *Server) redeem(ctx context.Context, c *caller, in *wire.Redeem) (any, e
 	if err := c.gate.Redeem(ctx, r, in.Call); err != nil {
 		return nil, err
 	}
-	return &wire.Redeemed{ID: id, Digest: in.Digest}, nil
+	return &wire.Redeemed{ID: id, Digest: in.Digest, Redeemed: true}, nil
 }
 
 func (s *Server) outcome(ctx context.Context, c *caller, in *wire.Outcome) (any, error) {

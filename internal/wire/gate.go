@@ -116,8 +116,9 @@ type Redeem struct {
 // Redeemed answers a redemption with the receipt that is now spent. A caller
 // that does not get its own receipt back does not run the call.
 type Redeemed struct {
-	ID     sayso.ID     `json:"id"`
-	Digest sayso.Digest `json:"digest"`
+	ID       sayso.ID     `json:"id"`
+	Digest   sayso.Digest `json:"digest"`
+	Redeemed bool         `json:"redeemed"` // always true
 }
 
 // OutcomeBody is the body of POST …/outcome.
