@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sayso-dev/sayso"
@@ -42,13 +43,19 @@ func (a *app) editedText(s shownRequest, from string) ([]byte, error) {
 		// What is shown is not always what would run: hidden values are hidden
 		// and signs that deceive are spelled out. Sent back, they would be
 		// what runs.
-		if len(s.Request.Redactions) > 0 || len(s.Request.Warnings) > 0 {
+		if len(s.Request.Redactions) > 0 || slices.ContainsFunc(s.Request.Warnings, changed) {
 			return nil, hint(fmt.Errorf("%w: this call holds values that cannot be shown as they are, so it cannot be edited here", sayso.ErrInvalid),
 				"give all arguments yourself: --edit=FILE")
 		}
 		return a.inEditor(s.Content.Args)
 	}
 	return os.ReadFile(from)
+}
+
+// changed reports whether a warning means that the text in full is not shown as
+// it is.
+func changed(w sayso.Warning) bool {
+	return w.Kind == sayso.WarnControl || w.Kind == sayso.WarnBidi || w.Kind == sayso.WarnInvisible
 }
 
 // inEditor lets the person change text in their editor.

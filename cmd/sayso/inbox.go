@@ -35,7 +35,7 @@ func (a *app) inbox(ctx context.Context, q sayso.RowQuery) error {
 			return err
 		}
 		if a.json {
-			return a.printJSON(list)
+			return a.printJSON(append([]sayso.Request{}, list...))
 		}
 		if len(list) == 0 {
 			a.note("nothing waits")

@@ -19,9 +19,9 @@ import (
 
 // initOptions are the flags of init.
 type initOptions struct {
-	scope             string
-	dry, yes, undo    bool
-	claude, hook, dir string
+	scope          string
+	dry, yes, undo bool
+	claude, hook   string
 }
 
 func (a *app) initCommand() *cobra.Command {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -58,8 +59,8 @@ func (a *app) show(ctx context.Context, typed string) error {
 	})
 }
 
-// look reads a request and all of its content. Content that was erased is
-// empty.
+// look reads a request and all of its content. Content that was erased, or that
+// only those see who answer, is empty.
 func look(ctx context.Context, in sayso.Inbox, typed string) (shownRequest, error) {
 	r, err := find(ctx, in, typed)
 	if err != nil {
@@ -68,6 +69,9 @@ func look(ctx context.Context, in sayso.Inbox, typed string) (shownRequest, erro
 	s := shownRequest{Request: r}
 	if !r.Erased {
 		s.Content, err = in.Content(ctx, r.ID)
+	}
+	if errors.Is(err, sayso.ErrNotAllowed) {
+		err = nil
 	}
 	return s, err
 }
