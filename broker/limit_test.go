@@ -121,6 +121,7 @@ func (w *world) flood(session string, n int) {
 	b := sayso.Batch{Expect: map[string]int{}}
 	for i := range n {
 		e := first
+		e.Memo = nil
 		e.RequestID = sayso.NewID(e.At.Wall, [16]byte{byte(i), byte(i >> 8), 1})
 		e.ID, e.Stream = e.RequestID, sayso.RequestStream(e.RequestID)
 		b.Events, b.Expect[e.Stream] = append(b.Events, e), 0
