@@ -55,7 +55,7 @@ func (a *app) editedText(s shownRequest, from string) ([]byte, error) {
 // changed reports whether a warning means that the text in full is not shown as
 // it is.
 func changed(w sayso.Warning) bool {
-	return w.Kind == sayso.WarnControl || w.Kind == sayso.WarnBidi || w.Kind == sayso.WarnInvisible
+	return w.Kind != sayso.WarnTruncated && w.Kind != sayso.WarnMarkup && w.Kind != sayso.WarnConfusable
 }
 
 // inEditor lets the person change text in their editor.
