@@ -342,3 +342,47 @@ func TestAnswerGroup(t *testing.T) {
 		}
 	})
 }
+
+// What another process did meanwhile counts, whatever this one remembers.
+func TestAnswer_afterAnotherProcessActed(t *testing.T) {
+	for name, c := range map[string]struct {
+		act func(*testing.T, *broker.Broker, sayso.Request) error
+		err error
+	}{
+		"a session policy of deny": {func(t *testing.T, b *broker.Broker, _ sayso.Request) error {
+			return b.Inbox(dev).SetPolicies(t.Context(), "s1", map[string]sayso.Effect{"bash": sayso.Deny})
+		}, sayso.ErrNotAllowed},
+		"a withdrawal": {func(t *testing.T, b *broker.Broker, r sayso.Request) error {
+			return b.Gate(agent).Withdraw(t.Context(), r.ID, "")
+		}, sayso.ErrWithdrawn},
+		"an answer": {func(t *testing.T, b *broker.Broker, r sayso.Request) error {
+			_, err := b.Inbox(ann).Answer(t.Context(), r.ID, answer(r, sayso.Deny))
+			return err
+		}, sayso.ErrDecided},
+		"a mode": {func(t *testing.T, b *broker.Broker, r sayso.Request) error {
+			return b.Inbox(dev).SetMode(t.Context(), "s1", sayso.ModeStrict, time.Hour)
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				p := w.ask(t.Context(), push("c1"))
+				r := w.only()
+				other, err := broker.New(w.log.Join(), w.rules, &w.opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := c.act(t, other, r); err != nil {
+					t.Fatal(err)
+				}
+				d, err := w.answer(dev, r.ID, answer(r, sayso.Allow))
+				wantErr(t, err, c.err)
+				if d.Allowed() != (c.err == nil) {
+					t.Errorf("got %+v", d)
+				}
+				if got, _ := p.resultNow(); got.Allowed() != (c.err == nil) {
+					t.Errorf("the caller got %+v", got)
+				}
+			})
+		})
+	}
+}

@@ -224,6 +224,15 @@ func (p *waiting) result() (sayso.Decision, error) {
 	return p.d, p.err
 }
 
+// resultNow is the result of an Admit that has returned, and nothing for one
+// that still waits.
+func (p *waiting) resultNow() (sayso.Decision, error) {
+	if p.still() {
+		return sayso.Decision{}, nil
+	}
+	return p.result()
+}
+
 // admit is an Admit that the test does not expect to wait for people.
 func (w *world) admit(a sayso.Admission) (sayso.Decision, error) {
 	return w.b.Gate(agent).Admit(w.t.Context(), a)
