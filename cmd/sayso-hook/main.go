@@ -6,13 +6,19 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"runtime"
 
 	"github.com/sayso-dev/sayso/internal/hook"
 	"github.com/sayso-dev/sayso/internal/version"
 )
 
 func main() {
+	if runtime.GOOS == "windows" {
+		fmt.Fprintln(os.Stderr, "sayso-hook does not run on Windows natively; install it in the Windows Subsystem for Linux")
+		os.Exit(2) // which blocks the call
+	}
 	hook.Main(hook.Env{
 		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Exit: os.Exit, Version: version.Version,

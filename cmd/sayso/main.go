@@ -9,12 +9,18 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 )
 
 func main() {
+	if runtime.GOOS == "windows" {
+		fmt.Fprintln(os.Stderr, "sayso: error: sayso does not run on Windows natively; install it in the Windows Subsystem for Linux")
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()

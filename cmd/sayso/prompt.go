@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/sayso-dev/sayso"
@@ -180,12 +179,4 @@ func readKey(ctx context.Context, f *os.File) (string, error) {
 		return "", errLeft
 	}
 	return strings.ToLower(string(buf[:1])), nil
-}
-
-// ready reports whether something was typed, after a tenth of a second at the
-// latest.
-func ready(f *os.File) bool {
-	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}
-	n, err := unix.Poll(fds, 100)
-	return n > 0 || (err != nil && !errors.Is(err, unix.EINTR))
 }

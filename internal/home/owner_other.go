@@ -10,6 +10,10 @@ import (
 
 func owner(fs.FileInfo) (uid int, ok bool) { return 0, false }
 
-func flock(*os.File, bool) error {
+// Inode is not known on this system.
+func Inode(fs.FileInfo) uint64 { return 0 }
+
+// Flock always fails on this system.
+func Flock(*os.File, bool) error {
 	return errors.New("sayso does not run here natively; use the Windows Subsystem for Linux")
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -72,11 +71,7 @@ func stampOf(path string) stamp {
 	if err != nil {
 		return stamp{known: true, missing: errors.Is(err, fs.ErrNotExist)}
 	}
-	s := stamp{known: true, size: st.Size(), changed: st.ModTime(), mode: st.Mode()}
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		s.inode = sys.Ino
-	}
-	return s
+	return stamp{known: true, size: st.Size(), changed: st.ModTime(), mode: st.Mode(), inode: home.Inode(st)}
 }
 
 // now returns the policy as it is in the files now.

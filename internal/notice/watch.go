@@ -6,7 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
+
+	"github.com/sayso-dev/sayso/internal/home"
 )
 
 // Watch says that somebody is watching, until the returned function is called
@@ -34,7 +35,7 @@ func hold(path string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		if err := home.Flock(f, true); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 		mine, err := f.Stat()
@@ -69,7 +70,7 @@ func held(path string) bool {
 		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
 	}
 	defer f.Close()
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+	if home.Flock(f, false) != nil {
 		return true
 	}
 	_ = os.Remove(path) // its watcher died
