@@ -15,7 +15,8 @@ type Gate interface {
 	// patience ends (the request stays, asking again takes it up), [ErrExpired],
 	// [ErrWithdrawn], [ErrTooMany], [ErrConflict] for a call id that was used
 	// for another call, [ErrSpent] for a call that ran before,
-	// [ErrPresentationWanted], or that the answer could not be found out.
+	// [ErrPresentationWanted], [ErrNotAllowed] for a session of another owner,
+	// or that the answer could not be found out.
 	//
 	// A cancelled context promises nothing: the request stays open.
 	Admit(ctx context.Context, a Admission) (Decision, error)

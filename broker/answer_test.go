@@ -183,22 +183,27 @@ func TestAnswer_withoutAnOwner(t *testing.T) {
 	})
 }
 
-// Whoever meets a session first says whose it is; a later requester with
-// another owner changes nothing.
+// Whoever meets a session first says whose it is. The requester of another
+// owner can neither take it over nor have its own calls answered there.
 func TestAnswer_theFirstOwnerStands(t *testing.T) {
 	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
 		w.ask(t.Context(), push("c1"))
 		thief := sayso.Actor{Principal: "thief", Kind: sayso.PrincipalAgent, Owner: "eve", Approvers: []string{"eve"}}
 		g := w.b.Gate(thief)
-		if err := g.Begin(t.Context(), "s1", "claude-code"); err != nil {
-			t.Fatal(err)
+		before := len(w.all())
+		wantErr(t, g.Begin(t.Context(), "s1", "claude-code"), sayso.ErrNotAllowed)
+		wantErr(t, g.End(t.Context(), "s1"), sayso.ErrNotAllowed)
+		for _, e := range []sayso.Effect{sayso.Ask, sayso.Allow} {
+			w.rules.set("v1", func(sayso.Call) sayso.Verdict { return ruled(rule(e)) })
+			d, err := g.Admit(t.Context(), push("c2"))
+			if wantErr(t, err, sayso.ErrNotAllowed); d.Allowed() {
+				t.Errorf("got %+v", d)
+			}
 		}
-		if err := g.End(t.Context(), "s1"); err != nil {
-			t.Fatal(err)
+		if n := len(w.all()); n != before {
+			t.Errorf("%d events were recorded", n-before)
 		}
-		if err := g.Begin(t.Context(), "s1", "claude-code"); err != nil {
-			t.Fatal(err)
-		}
+		w.rules.set("v1", func(sayso.Call) sayso.Verdict { return ruled(rule(sayso.Ask)) })
 		r := w.only()
 		_, err := w.answer(stranger, r.ID, answer(r, sayso.Allow))
 		wantErr(t, err, sayso.ErrNotAllowed)

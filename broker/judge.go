@@ -31,6 +31,9 @@ func (w *waiter) judge(ctx context.Context) (judged, error) {
 	if j.session, err = w.recall(ctx, c.Session, sayso.SessionStream(c.Session)); err != nil {
 		return j, err
 	}
+	if err := foreign(&j.session, w.actor); err != nil {
+		return j, err
+	}
 	if j.global, err = w.recall(ctx, "", sayso.BrokerStream); err != nil {
 		return j, err
 	}

@@ -136,6 +136,9 @@ func (g gate) Begin(ctx context.Context, session, host string) error {
 	w := waiter{Broker: g.Broker, actor: g.actor, a: sayso.Admission{Call: sayso.Call{Session: session, Host: host}}}
 	for range tries {
 		s, err := g.session(ctx, session)
+		if err == nil {
+			err = foreign(&s, g.actor)
+		}
 		if err != nil || (s.Started && !s.Ended) {
 			return err
 		}
@@ -164,6 +167,9 @@ func (g gate) End(ctx context.Context, session string) error {
 
 func (g gate) end(ctx context.Context, session string) error {
 	s, err := g.session(ctx, session)
+	if err == nil {
+		err = foreign(&s, g.actor)
+	}
 	if err != nil || s.Ended || !s.Started {
 		return err
 	}

@@ -97,6 +97,16 @@ func (b *Broker) modeState(ctx context.Context, sessions ...*sayso.Session) (say
 	return sayso.ModeState{Mode: sayso.ModeInteractive}, nil
 }
 
+// foreign returns an error if a session belongs to somebody else than the owner
+// of a requester. Who met a session first said whose it is: in it, the people of
+// another would answer for this requester's calls.
+func foreign(s *sayso.Session, by sayso.Actor) error {
+	if s.Started && s.Owner != by.Owner {
+		return fmt.Errorf("session %q: %w: it belongs to somebody else; calls need a session of their own", s.ID, sayso.ErrNotAllowed)
+	}
+	return nil
+}
+
 // started adds session.started: whose agent it is comes from the requester's
 // credential.
 func (w *waiter) started(batch *batch, s *sayso.Session) {

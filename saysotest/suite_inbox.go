@@ -133,7 +133,12 @@ func rights(h *house) {
 	if now := h.request(r.ID); now.State != sayso.StateParked {
 		h.Errorf("the request is %s", now.State)
 	}
-	_, err := h.inbox(suiteHelper).Answer(h.ctx, r.ID, answer(r, sayso.Allow))
+	foreign := h.gate(suiteForeign)
+	_, err := foreign.Admit(h.ctx, impatient(asks("f1", "make")))
+	h.want("a call in a session of another owner", err, sayso.ErrNotAllowed)
+	h.want("beginning it", foreign.Begin(h.ctx, "s1", ""), sayso.ErrNotAllowed)
+	h.want("ending it", foreign.End(h.ctx, "s1"), sayso.ErrNotAllowed)
+	_, err = h.inbox(suiteHelper).Answer(h.ctx, r.ID, answer(r, sayso.Allow))
 	h.must(err)
 }
 
