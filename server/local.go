@@ -34,8 +34,8 @@ func (s *Server) ready(x *exchange) (any, error) {
 // no token is not told of open requests.
 func (s *Server) exposeMetrics(x *exchange) (any, error) {
 	families, err := s.metrics.registry.Gather()
-	if err != nil {
-		return nil, err
+	if err != nil { // what could be gathered is shown all the same
+		s.log.WarnContext(x.ctx(), "some metrics are missing", "error", err)
 	}
 	var text bytes.Buffer
 	format := expfmt.NewFormat(expfmt.TypeTextPlain)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,7 +30,7 @@ type metrics struct {
 	openList    prometheus.Histogram
 	http        *prometheus.HistogramVec // by route and class of status
 
-	board *board
+	all, asked atomic.Int64 // calls that were decided, and those that people were asked about
 }
 
 // Bounds of buckets, in seconds.
@@ -38,12 +39,12 @@ var (
 	patient = []float64{.01, .1, .5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400}
 )
 
-func newMetrics(more []prometheus.Collector) (*metrics, error) {
+func newMetrics(more ...prometheus.Collector) (*metrics, error) {
 	m := &metrics{
 		registry:    prometheus.NewRegistry(),
 		response:    histograms("sayso_approval_response_seconds", "Time from a request to the answer of a person.", patient, "effect"),
 		decisions:   counters("sayso_decisions_total", "Decisions, by what they came from.", "source", "effect", "cause"),
-		calls:       counter("sayso_calls_total", "Calls at the gate."),
+		calls:       counter("sayso_calls_total", "Calls at the gate that were decided."),
 		prompts:     counter("sayso_prompts_total", "Calls that people were asked about."),
 		recovered:   counter("sayso_recovered_total", "Interrupted requests that were taken up again."),
 		interrupted: counter("sayso_interrupted_total", "Requests whose caller went away or died."),
@@ -51,19 +52,36 @@ func newMetrics(more []prometheus.Collector) (*metrics, error) {
 		delivery:    histogram("sayso_event_delivery_seconds", "Time from an event to its being written to a follower.", quick),
 		openList:    histogram("sayso_open_list_seconds", "Time to list open requests.", quick),
 		http:        histograms("sayso_http_request_seconds", "Time of HTTP requests, waiting for people included.", append(quick, patient[7:]...), "route", "status"),
-		board:       newBoard(),
 	}
 	prompted := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "sayso_prompts_per_100_calls", Help: "Of 100 calls, how many people were asked about.",
-	}, m.board.promptRate)
+	}, m.promptRate)
 	var errs []error
 	for _, c := range append([]prometheus.Collector{
 		m.response, m.decisions, m.calls, m.prompts, m.recovered, m.interrupted, m.unanswered, m.delivery,
-		m.openList, m.http, m.board, prompted, collectors.NewGoCollector(),
+		m.openList, m.http, prompted, collectors.NewGoCollector(),
 	}, more...) {
 		errs = append(errs, m.registry.Register(c))
 	}
 	return m, errors.Join(errs...)
+}
+
+// ended notes that a call was decided, and whether people were asked.
+func (m *metrics) ended(asked bool) {
+	m.calls.Inc()
+	m.all.Add(1)
+	if asked {
+		m.prompts.Inc()
+		m.asked.Add(1)
+	}
+}
+
+func (m *metrics) promptRate() float64 {
+	all := m.all.Load()
+	if all == 0 {
+		return 0
+	}
+	return 100 * float64(m.asked.Load()) / float64(all)
 }
 
 func counter(name, help string) prometheus.Counter {

@@ -3,22 +3,25 @@ package server
 import (
 	"context"
 	"log/slog"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/wire"
 )
 
 // observer is who follows the log for the metrics and the log lines. It only
 // ever reads.
 var observer = sayso.Actor{Principal: "sayso", Kind: sayso.PrincipalAdmin, Channel: "broker"}
 
-// observed are the types of events that metrics are made from.
+// observed are the types of events that metrics are made from. Requests are
+// followed for their log line alone: they are the largest events, and their
+// ids tell when they were made.
 var observed = []sayso.EventType{
-	sayso.EventRequested, sayso.EventResolved, sayso.EventExpired, sayso.EventWithdrawn, sayso.EventParked, sayso.EventTaken,
+	sayso.EventResolved, sayso.EventExpired, sayso.EventWithdrawn, sayso.EventParked, sayso.EventTaken,
 }
 
 // Observe follows the log until ctx ends, for the metrics and for one line in
@@ -46,13 +49,12 @@ func (s *Server) observe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	open, err := inbox.Requests(ctx, sayso.RowQuery{States: openOnly, Oldest: true, Limit: 10_000})
-	if err != nil {
-		return err
+	w := watcher{s: s, m: s.metrics, tools: map[sayso.ID]string{}, alone: map[sayso.ID]bool{}}
+	types := observed
+	if s.log.Enabled(ctx, slog.LevelInfo) {
+		types = append([]sayso.EventType{sayso.EventRequested}, types...)
 	}
-	s.metrics.board.begin(open)
-	w := watcher{s: s, b: s.metrics.board, m: s.metrics}
-	for e, err := range inbox.Follow(ctx, head.Seq, sayso.EventQuery{Types: observed}) {
+	for e, err := range inbox.Follow(ctx, head.Seq, sayso.EventQuery{Types: types}) {
 		if err != nil {
 			return err
 		}
@@ -63,16 +65,10 @@ func (s *Server) observe(ctx context.Context) error {
 
 // watcher turns events into metrics and log lines.
 type watcher struct {
-	s *Server
-	b *board
-	m *metrics
-}
-
-// openAsk is what is kept of an open request.
-type openAsk struct {
-	at          time.Time
-	tool        string
-	interrupted bool
+	s     *Server
+	m     *metrics
+	tools map[sayso.ID]string // of requests that have their first log line
+	alone map[sayso.ID]bool   // requests whose caller went away
 }
 
 func (w *watcher) see(ctx context.Context, e *sayso.Event) {
@@ -84,16 +80,17 @@ func (w *watcher) see(ctx context.Context, e *sayso.Event) {
 	case sayso.EventExpired, sayso.EventWithdrawn:
 		state := string(e.Type[len("approval."):])
 		w.m.unanswered.WithLabelValues(state).Inc()
-		ask, _ := w.b.close(e.RequestID)
-		w.asked()
-		w.line(ctx, e, ask, state)
+		w.m.ended(true)
+		w.line(ctx, e, state)
 	case sayso.EventParked:
 		var p sayso.Parked
-		if jcs.UnmarshalLenient(e.Payload, &p) == nil && p.Cause != sayso.ParkedPatience && w.b.interrupt(e.RequestID, true) {
+		if jcs.UnmarshalLenient(e.Payload, &p) == nil && p.Cause != sayso.ParkedPatience && !w.alone[e.RequestID] {
+			w.alone[e.RequestID] = true
 			w.m.interrupted.Inc()
 		}
 	case sayso.EventTaken:
-		if w.b.interrupt(e.RequestID, false) {
+		if w.alone[e.RequestID] {
+			delete(w.alone, e.RequestID)
 			w.m.recovered.Inc()
 		}
 	}
@@ -106,11 +103,8 @@ func (w *watcher) requested(ctx context.Context, e *sayso.Event) {
 	if jcs.UnmarshalLenient(e.Payload, &p) != nil {
 		return
 	}
-	w.m.calls.Inc()
-	w.b.open(e.RequestID, openAsk{at: e.At.Wall, tool: p.Tool})
-	if w.s.log.Enabled(ctx, slog.LevelInfo) {
-		w.s.log.InfoContext(ctx, "requested", "session", e.SessionID, "call", e.CallID, "tool", p.Tool, "request", e.RequestID)
-	}
+	w.tools[e.RequestID] = p.Tool
+	w.s.log.InfoContext(ctx, "requested", "session", e.SessionID, "call", e.CallID, "tool", p.Tool, "request", e.RequestID)
 }
 
 func (w *watcher) resolved(ctx context.Context, e *sayso.Event) {
@@ -118,35 +112,36 @@ func (w *watcher) resolved(ctx context.Context, e *sayso.Event) {
 	if jcs.UnmarshalLenient(e.Payload, &p) != nil {
 		return
 	}
-	ask, known := w.b.close(e.RequestID)
 	effect := p.Effect.String()
 	w.m.decisions.WithLabelValues(word(p.Source), effect, causeWord(p.Cause)).Inc()
-	if p.Source == sayso.SourcePerson || p.Source == sayso.SourceDeadline {
-		w.asked()
+	w.m.ended(p.Source == sayso.SourcePerson || p.Source == sayso.SourceDeadline)
+	if p.Source == sayso.SourcePerson {
+		w.m.response.WithLabelValues(effect).Observe(took(e).Seconds())
 	}
-	if p.Source == sayso.SourcePerson && known {
-		w.m.response.WithLabelValues(effect).Observe(max(e.At.Wall.Sub(ask.at), 0).Seconds())
-	}
-	w.line(ctx, e, ask, effect)
+	w.line(ctx, e, effect)
 }
 
-// asked notes that people were asked about a call.
-func (w *watcher) asked() {
-	w.m.prompts.Inc()
-	w.b.prompt()
+// took is the time from a request to the event that ended it.
+func took(e *sayso.Event) time.Duration { return max(e.At.Wall.Sub(madeAt(e.RequestID)), 0) }
+
+// madeAt is the time in an id: its first ten characters, in base 32.
+func madeAt(id sayso.ID) time.Time {
+	var ms int64
+	for i := 0; i < 10 && i < len(id); i++ {
+		ms = ms<<5 | int64(strings.IndexByte("0123456789abcdefghjkmnpqrstvwxyz", id[i])&31)
+	}
+	return time.UnixMilli(ms)
 }
 
 // line is the one line for a decision: never what was asked.
-func (w *watcher) line(ctx context.Context, e *sayso.Event, ask openAsk, decision string) {
-	if !w.s.log.Enabled(ctx, slog.LevelInfo) {
-		return
+func (w *watcher) line(ctx context.Context, e *sayso.Event, decision string) {
+	tool := w.tools[e.RequestID]
+	delete(w.tools, e.RequestID)
+	delete(w.alone, e.RequestID)
+	if w.s.log.Enabled(ctx, slog.LevelInfo) {
+		w.s.log.InfoContext(ctx, "resolved", "session", e.SessionID, "call", e.CallID, "tool", tool, "request", e.RequestID,
+			"decision", decision, "response_ms", took(e).Milliseconds())
 	}
-	took := int64(0)
-	if !ask.at.IsZero() {
-		took = max(e.At.Wall.Sub(ask.at), 0).Milliseconds()
-	}
-	w.s.log.InfoContext(ctx, "resolved", "session", e.SessionID, "call", e.CallID, "tool", ask.tool, "request", e.RequestID,
-		"decision", decision, "response_ms", took)
 }
 
 // word keeps the label to the sources there are.
@@ -168,75 +163,10 @@ func causeWord(c sayso.Cause) string {
 	return "other"
 }
 
-// board knows which requests are open, and since when.
-type board struct {
-	age *prometheus.Desc
-
-	mu    sync.Mutex
-	asks  map[sayso.ID]openAsk
-	calls float64
-	asked float64
-}
-
-func newBoard() *board {
-	return &board{
-		age:  prometheus.NewDesc(openRequestsName, "Requests that wait for people, by age.", []string{"age"}, nil),
-		asks: map[sayso.ID]openAsk{},
-	}
-}
-
-// begin starts over with the requests that are open.
-func (b *board) begin(open []sayso.Request) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.asks = make(map[sayso.ID]openAsk, len(open))
-	for i := range open {
-		b.asks[open[i].ID] = openAsk{at: open[i].CreatedAt, tool: open[i].Tool}
-	}
-}
-
-func (b *board) open(id sayso.ID, ask openAsk) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.calls++
-	b.asks[id] = ask
-}
-
-func (b *board) close(id sayso.ID) (openAsk, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	ask, ok := b.asks[id]
-	delete(b.asks, id)
-	return ask, ok
-}
-
-// interrupt notes whether a request is without its caller, and reports whether
-// that is new.
-func (b *board) interrupt(id sayso.ID, on bool) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	ask, ok := b.asks[id]
-	if !ok || ask.interrupted == on {
-		return false
-	}
-	ask.interrupted = on
-	b.asks[id] = ask
-	return true
-}
-
-func (b *board) prompt() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.asked++
-}
-
-func (b *board) promptRate() float64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.calls == 0 {
-		return 0
-	}
-	return 100 * b.asked / b.calls
+// openAges counts the open requests by age, when somebody wants to know.
+type openAges struct {
+	desc *prometheus.Desc
+	list func(context.Context) ([]sayso.Request, error)
 }
 
 // ages are the bounds by which open requests are counted.
@@ -245,24 +175,40 @@ var ages = []struct {
 	most time.Duration
 }{{"1m", time.Minute}, {"10m", 10 * time.Minute}, {"1h", time.Hour}, {"1d", 24 * time.Hour}, {"older", 1<<63 - 1}}
 
+// openRequests is the metric of the requests behind a door.
+func openRequests(door func(sayso.Actor) (sayso.Gate, sayso.Inbox)) *openAges {
+	return &openAges{
+		desc: prometheus.NewDesc(openRequestsName, "Requests that wait for people, by age.", []string{"age"}, nil),
+		list: func(ctx context.Context) ([]sayso.Request, error) {
+			_, inbox := door(observer)
+			return inbox.Requests(ctx, sayso.RowQuery{States: openOnly, Oldest: true, Limit: wire.MaxLimit})
+		},
+	}
+}
+
 // Describe implements [prometheus.Collector].
-func (b *board) Describe(ch chan<- *prometheus.Desc) { ch <- b.age }
+func (o *openAges) Describe(ch chan<- *prometheus.Desc) { ch <- o.desc }
 
 // Collect implements [prometheus.Collector].
-func (b *board) Collect(ch chan<- prometheus.Metric) {
+func (o *openAges) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	open, err := o.list(ctx)
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(o.desc, err)
+		return
+	}
 	counts := make([]float64, len(ages))
 	now := time.Now()
-	b.mu.Lock()
-	for _, ask := range b.asks {
-		for i, a := range ages {
-			if now.Sub(ask.at) <= a.most {
-				counts[i]++
+	for i := range open {
+		for j, a := range ages {
+			if now.Sub(open[i].CreatedAt) <= a.most {
+				counts[j]++
 				break
 			}
 		}
 	}
-	b.mu.Unlock()
 	for i, a := range ages {
-		ch <- prometheus.MustNewConstMetric(b.age, prometheus.GaugeValue, counts[i], a.name)
+		ch <- prometheus.MustNewConstMetric(o.desc, prometheus.GaugeValue, counts[i], a.name)
 	}
 }

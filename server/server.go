@@ -122,7 +122,7 @@ func New(door func(sayso.Actor) (sayso.Gate, sayso.Inbox), opts *Options) (*Serv
 		logins: newLimiter(20, time.Minute),
 	}
 	s.leaving, s.leave = context.WithCancelCause(context.Background())
-	if s.metrics, err = newMetrics(o.Collectors); err != nil {
+	if s.metrics, err = newMetrics(append([]prometheus.Collector{openRequests(door)}, o.Collectors...)...); err != nil {
 		return nil, err
 	}
 	s.routes = plant(s.available())

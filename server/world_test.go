@@ -389,3 +389,22 @@ func serverNewToken(name string) server.NewToken {
 func nothing(sayso.Actor) (sayso.Gate, sayso.Inbox) { return nil, nil }
 
 func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
+
+// listen serves on a Unix socket of its own.
+func listen(b testing.TB, s *server.Server) (base string, stop func()) {
+	b.Helper()
+	base = filepath.Join(b.TempDir(), "s")
+	l, err := net.Listen("unix", base)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, l) }()
+	return base, func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.Error(err)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -83,7 +84,7 @@ func (s *Server) socket(x *exchange) (any, error) {
 	x.status = http.StatusSwitchingProtocols
 	ws.SetReadLimit(wire.MaxMessage)
 	batch := ws.Subprotocol() == wire.ProtocolBatch
-	c := connection{s: s, as: x.as, ws: ws, batch: batch, out: wire.NewOutbox(batch), under: map[uint64]context.CancelFunc{}}
+	c := connection{s: s, as: x.as, ws: ws, batch: batch, out: wire.NewOutbox(batch), under: map[uint64]context.CancelFunc{}, jobs: make(chan job)}
 	c.serve()
 	return nil, errServed
 }
@@ -102,6 +103,8 @@ type connection struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
+	jobs   chan job     // for goroutines that are idle
+	idle   atomic.Int32 // how many are
 
 	mu    sync.Mutex
 	under map[uint64]context.CancelFunc // what is under way; nil for what cannot be cancelled
@@ -198,11 +201,43 @@ func (c *connection) start(f wire.Frame, cancels bool, run func(context.Context)
 		c.reply(c.ctx, f.ID, nil, err)
 		return nil
 	}
-	c.work.Go(func() {
-		defer cancel()
-		run(ctx)
-	})
+	j := job{ctx, cancel, run}
+	select {
+	case c.jobs <- j:
+	default:
+		c.work.Go(func() { c.labour(j) })
+	}
 	return nil
+}
+
+// job is one operation under way.
+type job struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	run    func(context.Context)
+}
+
+// maxIdle is how many goroutines of a connection wait for the next operation.
+// They are kept since their stacks have grown already.
+const maxIdle = 512
+
+// labour runs operations until there is none to be had at once and enough
+// others wait for the next.
+func (c *connection) labour(j job) {
+	for {
+		j.run(j.ctx)
+		j.cancel()
+		if c.idle.Add(1) > maxIdle {
+			c.idle.Add(-1)
+			return
+		}
+		select {
+		case j = <-c.jobs:
+			c.idle.Add(-1)
+		case <-c.ctx.Done():
+			return
+		}
+	}
 }
 
 // claim takes an id for an operation.

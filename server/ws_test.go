@@ -109,8 +109,7 @@ func TestSocket_refusesFrames(t *testing.T) {
 	for _, text := range []string{
 		`{"id":1,"op":"head","op":"head"}`, `{"ID":1,"op":"head"}`, `{"id":1,"op":"head","more":1}`, `[]`, `{"id":-1,"op":"head"}`,
 		`{"id":1,"op":"head"} {"id":2,"op":"head"}`, "{\"id\":1,\"op\":\"head\"}\n{\"id\":2,\"op\":\"head\"}", `x`, ``,
-		`{"id":1,"status":200,"body":{}}`, `{"id":1,"op":"check","body":{"call":{"tool":"bash","args":{"a":1,"a":2}}}}`,
-		`{"id":1,"op":"answer","body":{"id":"` + string(r.ID) + `","effect":"allow","effect":"deny"}}`,
+		`{"id":1,"status":200,"body":{}}`,
 	} {
 		f := w.framesAs("person")
 		f.send(text)
@@ -121,19 +120,23 @@ func TestSocket_refusesFrames(t *testing.T) {
 	}
 	f := w.framesAs("person")
 	for body, code := range map[string]wire.Code{
-		`"op":"nothing"`:                      wire.CodeInvalid,
-		`"op":"admit","body":{}`:              wire.CodeNotAllowed,
-		`"op":"redeem","body":{}`:             wire.CodeNotAllowed,
-		`"op":"request","body":{"id":"0000"}`: wire.CodeNotFound,
-		`"op":"answer","body":{"id":"` + string(r.ID) + `","effect":"allow_once"}`: wire.CodeInvalid,
-		`"op":"answer","body":{"id":"` + string(r.ID) + `"}`:                       wire.CodeInvalid,
-		`"op":"answer","body":{"id":"` + string(r.ID) + `","Effect":"allow"}`:      wire.CodeInvalid,
-		`"op":"answer","body":{"id":"","effect":"allow"}`:                          wire.CodeNotFound,
-		`"op":"follow","body":{"types":["nothing"]}`:                               wire.CodeInvalid,
-		`"op":"set_mode","body":{"mode":"approve_all"}`:                            wire.CodeInvalid,
-		`"op":"set_mode","body":{"mode":"strict"}`:                                 wire.CodeNotAllowed,
-		`"op":"group","body":{"group":"g","effect":"allow","members":[]}`:          wire.CodeInvalid,
-		`"op":"life","body":{"id":"../x"}`:                                         wire.CodeNotFound,
+		`"op":"check","body":{"call":{"tool":"bash","args":{"a":1,"a":2}}}`:                   wire.CodeMalformed,
+		`"op":"answer","body":{"id":"` + string(r.ID) + `","effect":"allow","effect":"deny"}`: wire.CodeMalformed,
+		`"op":"head","body":{},"op":"revoke"`:                                                 wire.CodeMalformed,
+		`"op":"head","body":{},"id":8`:                                                        wire.CodeMalformed,
+		`"op":"nothing"`:                                                                      wire.CodeInvalid,
+		`"op":"admit","body":{}`:                                                              wire.CodeNotAllowed,
+		`"op":"redeem","body":{}`:                                                             wire.CodeNotAllowed,
+		`"op":"request","body":{"id":"0000"}`:                                                 wire.CodeNotFound,
+		`"op":"answer","body":{"id":"` + string(r.ID) + `","effect":"allow_once"}`:            wire.CodeInvalid,
+		`"op":"answer","body":{"id":"` + string(r.ID) + `"}`:                                  wire.CodeInvalid,
+		`"op":"answer","body":{"id":"` + string(r.ID) + `","Effect":"allow"}`:                 wire.CodeInvalid,
+		`"op":"answer","body":{"id":"","effect":"allow"}`:                                     wire.CodeNotFound,
+		`"op":"follow","body":{"types":["nothing"]}`:                                          wire.CodeInvalid,
+		`"op":"set_mode","body":{"mode":"approve_all"}`:                                       wire.CodeInvalid,
+		`"op":"set_mode","body":{"mode":"strict"}`:                                            wire.CodeNotAllowed,
+		`"op":"group","body":{"group":"g","effect":"allow","members":[]}`:                     wire.CodeInvalid,
+		`"op":"life","body":{"id":"../x"}`:                                                    wire.CodeNotFound,
 	} {
 		got := f.ask(`{"id":7,` + body + `}`)
 		var p wire.Problem
