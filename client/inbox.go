@@ -24,12 +24,12 @@ func (c *Client) get(ctx context.Context, op operation, out any) error {
 // Requests implements [sayso.Inbox].
 func (c *Client) Requests(ctx context.Context, q sayso.RowQuery) ([]sayso.Request, error) {
 	in := wire.QueryOf(q)
-	var out wire.Requests
-	path := "/v1/requests?" // requesters may read it too, but it means the open ones where no state is named
-	if len(in.State) == 0 {
-		path = "/v1/history?"
+	over := in // HTTP means the open ones where no state is named
+	if len(over.State) == 0 {
+		over.State = wire.EveryState
 	}
-	err := c.get(ctx, operation{name: wire.OpRequests, frame: &in, path: path + in.Values().Encode()}, &out)
+	var out wire.Requests
+	err := c.get(ctx, operation{name: wire.OpRequests, frame: &in, path: "/v1/requests?" + over.Values().Encode()}, &out)
 	return out.Requests, err
 }
 

@@ -212,9 +212,7 @@ func decode(text []byte, into any) error {
 // ctx is the context of the request, which ends when the client goes away.
 func (x *exchange) ctx() context.Context { return x.r.Context() }
 
-// id is the first value of the path, which must be a whole id.
-func (x *exchange) id() (sayso.ID, error) { return wholeID(x.values[0]) }
-
+// wholeID is an id from outside, which must not be a short one.
 func wholeID(s string) (sayso.ID, error) {
 	id, err := sayso.ParseID(s)
 	if err != nil {

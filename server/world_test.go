@@ -256,16 +256,6 @@ func (r reply) problem(t *testing.T) wire.Problem {
 	return p
 }
 
-func (r reply) into(t *testing.T, v any) {
-	t.Helper()
-	if r.status != http.StatusOK {
-		t.Fatalf("status %d: %s", r.status, r.body)
-	}
-	if err := jcs.Unmarshal(r.body, v); err != nil {
-		t.Fatalf("%s: %v", r.body, err)
-	}
-}
-
 // do makes a request as token; header lines are "Name: value", and a name
 // without a value takes the header away.
 func (w *world) do(token, method, path, body string, header ...string) reply {

@@ -34,6 +34,12 @@ type QueryState string
 // StateHeld selects open requests that are not parked.
 const StateHeld QueryState = "held"
 
+// EveryState selects what no state would.
+var EveryState = []QueryState{
+	QueryState(sayso.StateOpen), QueryState(sayso.StateAllowed), QueryState(sayso.StateDenied),
+	QueryState(sayso.StateExpired), QueryState(sayso.StateWithdrawn),
+}
+
 // MaxLimit is the longest list that one answer holds.
 const MaxLimit = 10_000
 
