@@ -151,11 +151,20 @@ func TestSessionPolicy_ofAnotherProcess(t *testing.T) {
 				w.b.Gate(agent).Withdraw(t.Context(), r.ID, "")
 			}
 		}
-		if err := other.Inbox(dev).SetMode(t.Context(), "s1", sayso.ModeStrict, 0); err != nil {
-			t.Fatal(err)
-		}
-		if got := w.effect(push("")); got != sayso.Deny {
-			t.Errorf("strict, and it got %s", got)
+		for _, m := range []struct {
+			session string
+			mode    sayso.Mode
+			want    sayso.Effect
+		}{
+			{"s1", sayso.ModeStrict, sayso.Deny}, {"s1", sayso.ModeInteractive, sayso.Ask},
+			{"", sayso.ModeStrict, sayso.Deny}, {"", sayso.ModeInteractive, sayso.Ask},
+		} {
+			if err := other.Inbox(admin).SetMode(t.Context(), m.session, m.mode, 0); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.effect(push("")); got != m.want {
+				t.Errorf("%q is %s, and it got %s", m.session, m.mode, got)
+			}
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/sayso-dev/sayso/saysotest"
 	"github.com/sayso-dev/sayso/server"
 	"github.com/sayso-dev/sayso/store/memory"
+	"github.com/sayso-dev/sayso/store/sqlite"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -33,6 +35,26 @@ func direct(t *testing.T, p sayso.Policy) saysotest.Doors {
 }
 
 func TestPromises_ofTheBroker(t *testing.T) { saysotest.TestGateInbox(t, direct) }
+
+// TestPromises_onAFile has requesters and people in two processes, as far as
+// the file can tell.
+func TestPromises_onAFile(t *testing.T) {
+	saysotest.TestGateInbox(t, func(t *testing.T, p sayso.Policy) saysotest.Doors {
+		path := filepath.Join(t.TempDir(), "home", "sayso.db")
+		brokers := [2]*broker.Broker{}
+		for i := range brokers {
+			log, err := sqlite.Open(t.Context(), path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if brokers[i], err = broker.New(log, p, nil); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { brokers[i].Close(); log.Close() })
+		}
+		return func(a sayso.Actor) (sayso.Gate, sayso.Inbox) { return brokers[0].Gate(a), brokers[1].Inbox(a) }
+	})
+}
 
 func TestPromises_overHTTP(t *testing.T) {
 	saysotest.TestGateInbox(t, func(t *testing.T, p sayso.Policy) saysotest.Doors {
