@@ -12,6 +12,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/failpoint"
 )
 
 // Archived says what [Log.Archive] did.
@@ -111,7 +112,14 @@ func (l *Log) seal(ctx context.Context, before time.Time) (int, error) {
 	if err := publish(draft, l.segmentPath(s.number)); err != nil {
 		return 0, err
 	}
-	return s.number, l.exec(ctx, "archive", func(c *sqlite.Conn) error { return l.enter(c, s) })
+	failpoint.Hit("archive.after-copy")
+	return s.number, l.exec(ctx, "archive", func(c *sqlite.Conn) error {
+		if err := enter(c, s); err != nil {
+			return err
+		}
+		failpoint.Hit("archive.after-enter")
+		return l.eraseSegments(c)
+	})
 }
 
 // next works out what the next segment is to hold.
@@ -142,7 +150,7 @@ func next(c *sqlite.Conn, before time.Time) (s segment, old bool, err error) {
 }
 
 // copySegment writes a part of the log into a new file. Content that is erased
-// while it does so is found out and erased by [Log.enter].
+// while it does so is found out and erased by enter.
 func (l *Log) copySegment(ctx context.Context, path string, s segment) (err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -206,7 +214,7 @@ func checkSegment(path string, s segment) error {
 
 // enter makes a segment part of the log. From then on what it holds may be
 // removed from the database.
-func (l *Log) enter(c *sqlite.Conn, s segment) error {
+func enter(c *sqlite.Conn, s segment) error {
 	return immediate(c, func() error {
 		if err := run(c, `INSERT INTO segments (number, first_seq, first_prev, last_seq, last_hash) VALUES (?, ?, ?, ?, ?)`,
 			nil, s.number, int64(s.first.Seq)+1, s.first.Hash[:], int64(s.last.Seq), s.last.Hash[:]); err != nil {
@@ -273,6 +281,7 @@ func (l *Log) sweep(ctx context.Context) (moved int, err error) {
 		err = l.exec(ctx, "archive", func(c *sqlite.Conn) error {
 			return immediate(c, func() error { return remove(c, streams[:n], &moved) })
 		})
+		failpoint.Hit("archive.after-sweep")
 		streams = streams[n:]
 	}
 	return moved, err

@@ -71,3 +71,29 @@ func killAt(t *testing.T, name string, n int) {
 		t.Errorf("%s hits of %s were counted, %v", hit, name, err)
 	}
 }
+
+// TestKill_whileArchiving kills a process between the steps of archiving, which
+// another then completes.
+func TestKill_whileArchiving(t *testing.T) {
+	for _, name := range []string{"archive.after-copy", "archive.after-enter", "archive.after-sweep"} {
+		t.Run(name, func(t *testing.T) {
+			path := place(t)
+			l := open(t, path, nil)
+			lived(t, l, 20)
+			events, before := all(t, l), rows(t, l)
+			p := playWith(t, []string{"SAYSO_FAILPOINT=" + name + ":1"}, "archive", path)
+			if err := p.Wait(); err == nil {
+				t.Fatal("the process was not killed")
+			}
+			for range 2 {
+				same(t, "the log", all(t, l), events)
+				same(t, "the rows", rows(t, l), before)
+				sound(t, l)
+				archive(t, l, later())
+			}
+			if a := archive(t, l, later()); a.Segment != 0 || a.Moved != 0 || int(a.Last) != len(events)-1 {
+				t.Errorf("archived %+v when all was archived", a)
+			}
+		})
+	}
+}

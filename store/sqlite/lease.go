@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,6 +71,7 @@ func (l *Log) Hold(ctx context.Context) (sayso.Lease, error) {
 	for {
 		e, err := take(l.leaseFolder(), rand.Text())
 		if err == nil {
+			l.tidy()
 			return l.held.keep(e)
 		}
 		if !errors.Is(err, errRemoved) {
@@ -157,4 +159,23 @@ func (l *Log) Held(ctx context.Context, name string) (bool, error) {
 	}
 	_ = os.Remove(path) // somebody else may have done so
 	return false, nil
+}
+
+// tidy removes, now and then, what processes left behind that died while they
+// held a lease of which nobody asked again.
+func (l *Log) tidy() {
+	if mathrand.N(16) != 0 {
+		return
+	}
+	folder, err := os.Open(l.leaseFolder())
+	if err != nil {
+		return // the next one tidies
+	}
+	defer func() { _ = folder.Close() }() // nothing was written
+	names, _ := folder.Readdirnames(256)  // those that came, if an error cut them short
+	for _, name := range names {
+		if name, ok := strings.CutSuffix(name, ".lock"); ok {
+			_, _ = l.Held(context.Background(), name) // which removes it if it is free
+		}
+	}
 }

@@ -118,7 +118,7 @@ type stream struct {
 }
 
 // rememberedStreams bounds what a ledger keeps.
-const rememberedStreams = 50_000
+const rememberedStreams = 20_000
 
 func (s *ledger) forget() { s.head, s.streams = sayso.Head{}, nil }
 

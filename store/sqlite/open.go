@@ -118,9 +118,11 @@ func (l *Log) connect() (*sqlite.Conn, error) {
 	}
 	stablePlans(c)
 	c.SetBusyTimeout(l.opts.Busy)
-	if err := run(c, `PRAGMA synchronous = FULL`, nil); err != nil {
-		_ = c.Close() // the error that matters is the first
-		return nil, unavailable("open "+l.path, err)
+	for _, pragma := range durable {
+		if err := run(c, pragma, nil); err != nil {
+			_ = c.Close() // the error that matters is the first
+			return nil, unavailable("open "+l.path, err)
+		}
 	}
 	return c, nil
 }

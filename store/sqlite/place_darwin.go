@@ -6,6 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// durable makes a commit wait for the disk. On macOS fsync alone leaves it in
+// the drive's own memory.
+var durable = []string{`PRAGMA synchronous = FULL`, `PRAGMA fullfsync = ON`, `PRAGMA checkpoint_fullfsync = ON`}
+
 func localFileSystem(folder string) error {
 	var st unix.Statfs_t
 	if err := unix.Statfs(folder, &st); err != nil {

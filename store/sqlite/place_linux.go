@@ -34,6 +34,9 @@ const fuseMagic = 0x65735546
 // machine; of others it is not known.
 var localFuse = []string{"fuseblk", "fuse.fuse-overlayfs", "fuse.gocryptfs", "fuse.bindfs", "fuse.securefs", "fuse.cryfs"}
 
+// durable makes a commit wait for the disk.
+var durable = []string{`PRAGMA synchronous = FULL`}
+
 func localFileSystem(folder string) error {
 	var st unix.Statfs_t
 	if err := unix.Statfs(folder, &st); err != nil {

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +31,7 @@ const part = "SAYSO_SQLITE_TEST_PART"
 
 var parts = map[string]func(ctx context.Context, path string) error{
 	"append": playAppend, "hold": playHold, "lock": playLock, "answer": playAnswer,
+	"archive": playArchive,
 }
 
 func TestMain(m *testing.M) {
@@ -149,6 +152,16 @@ func playHold(ctx context.Context, path string) error {
 	fmt.Println(lease.Name())
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
+}
+
+// playArchive archives all that it can.
+func playArchive(ctx context.Context, path string) error {
+	l, err := sqlite.Open(ctx, path, nil)
+	if err != nil {
+		return err
+	}
+	_, err = l.Archive(ctx, later())
+	return errors.Join(err, l.Close())
 }
 
 // playLock locks the database for itself until stdin ends.
@@ -352,4 +365,30 @@ func TestAppend_lockedByAnotherProcess(t *testing.T) {
 	}
 	add(t, l, asked)
 	sound(t, l)
+}
+
+func TestLease_othersTidyUp(t *testing.T) {
+	path := place(t)
+	l := open(t, path, nil)
+	p := play(t, "hold", path)
+	stale := filepath.Join(filepath.Dir(path), "leases", p.line(t)+".lock")
+	live := play(t, "hold", path)
+	held := live.line(t)
+	p.kill(t)
+	for range 10_000 {
+		lease, err := l.Hold(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Release(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(stale); errors.Is(err, fs.ErrNotExist) {
+			if ok, err := l.Held(t.Context(), held); !ok || err != nil {
+				t.Errorf("a lease of a living process is held: %v, %v", ok, err)
+			}
+			return
+		}
+	}
+	t.Error("nobody removed what a dead process left")
 }

@@ -147,7 +147,7 @@ func (d *draft) erase(ids []sayso.ID) error {
 func (b *prepared) forget(events []sayso.Event) {
 	for i := range events {
 		if slices.Contains(b.erase, events[i].RequestID) {
-			events[i].Content, events[i].Salt = nil, nil
+			events[i].Content, events[i].Salt, events[i].Memo = nil, nil, nil
 		}
 	}
 }

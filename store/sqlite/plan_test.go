@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// TestPlans keeps every query that a broker makes away from reading all of a
+// table.
+func TestPlans(t *testing.T) {
+	l, err := Open(t.Context(), filepath.Join(t.TempDir(), "state", "log.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	digest := sayso.HashOf("digest")
+	queries := map[string]string{"open requests": openOfAll, "open requests of a session": openOfSession, "length": lengthOf}
+	for name, q := range map[string]sayso.RowQuery{
+		"open rows":            {States: []sayso.State{sayso.StateOpen, sayso.StateParked}, Oldest: true},
+		"open rows of some":    {States: []sayso.State{sayso.StateOpen}, Sessions: []string{"a", "b"}},
+		"what may be taken up": {Session: "a", Digest: digest, Unspent: true, Oldest: true},
+		"what may lapse":       {States: []sayso.State{sayso.StateAllowed}, Unspent: true, Oldest: true},
+		"a group":              {Group: "g", Oldest: true},
+		"a session":            {Session: "a", Tool: "bash", Since: time.Now(), Before: 7},
+		"some sessions":        {Sessions: []string{"a", "b"}},
+	} {
+		queries[name], _ = rowQuery(q)
+	}
+	err = l.read(t.Context(), "plan", func(c *sqlite.Conn) error {
+		for name, query := range queries {
+			err := run(c, "EXPLAIN QUERY PLAN "+query, func(st *sqlite.Stmt) error {
+				step := st.ColumnText(3)
+				if strings.HasPrefix(step, "SCAN requests") && !strings.Contains(step, "request_open") &&
+					!strings.Contains(step, "request_unspent") || strings.HasPrefix(step, "SCAN e") {
+					t.Errorf("%s: %s", name, step)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
