@@ -36,6 +36,8 @@ type Admission struct {
 	// Immediate says that a yes is run at once: it is redeemed in the same
 	// commit as it is recorded.
 	Immediate bool
+	// Strict denies this call where it would be asked about, whatever the mode.
+	Strict bool
 	// CanEdit says that the caller takes edited arguments; where it does not,
 	// people are not offered to edit.
 	CanEdit bool

@@ -18,6 +18,8 @@ func Told(d Decision, err error) string {
 		return toldDenied(d)
 	case errors.As(err, &pending):
 		return toldPending(pending)
+	case errors.Is(err, ErrUnavailable): // whatever else it is: a policy with a mistake is also invalid
+		return toldUnknown(err)
 	case errors.Is(err, ErrExpired):
 		return "Expired" + ticket(d) + ": nobody answered before the deadline. This is not a refusal. " +
 			"Ask again only if the call is still needed, or stop and report."
@@ -36,6 +38,10 @@ func Told(d Decision, err error) string {
 	case errors.Is(err, ErrInvalid):
 		return "Refused: the call could not be read strictly (" + firstLine(err) + "). Nothing was asked and nothing ran."
 	}
+	return toldUnknown(err)
+}
+
+func toldUnknown(err error) string {
 	return "Could not find out whether this call may run (" + firstLine(err) + "), so it does not. " +
 		"Stop and report this to the user: `sayso status` says what is wrong."
 }

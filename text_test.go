@@ -67,6 +67,8 @@ func tellings() []struct{ when, text string } {
 	tell("call id used for another call", sayso.Decision{}, sayso.ErrConflict)
 	tell("not readable", sayso.Decision{}, fmt.Errorf("%w: call: duplicate key at /args", sayso.ErrInvalid))
 	tell("could not find out", sayso.Decision{}, fmt.Errorf("%w: the disk is full", sayso.ErrUnavailable))
+	tell("could not find out, the policy is broken", sayso.Decision{}, fmt.Errorf("%w: the policy does not load: %w", sayso.ErrUnavailable,
+		fmt.Errorf("%w: policy.yaml:3:5: \"alow\" is no key of a rule; did you mean allow?", sayso.ErrInvalid)))
 	tell("could not find out, any other error", sayso.Decision{}, errors.New("surprise\nwith details"))
 	return rows
 }

@@ -41,7 +41,9 @@ func (w *waiter) judge(ctx context.Context) (judged, error) {
 	if err != nil {
 		return j, err
 	}
-	j.mode = state.Mode
+	if j.mode = state.Mode; w.a.Strict {
+		j.mode = sayso.ModeStrict
+	}
 	matches, otherwise := j.verdict.Matches, w.otherwise(j.verdict.Default)
 	set, isSet := j.session.Policy(c)
 	if isSet && set != sayso.Allow {

@@ -57,14 +57,34 @@ func Main(env Env) {
 	e := &ending{env: env}
 	defer func() {
 		if p := recover(); p != nil {
-			e.end(unknown(fmt.Errorf("the hook crashed: %v", p)))
+			e.end(unknown(fmt.Errorf("%w: the hook crashed: %v", sayso.ErrUnavailable, p)))
 		}
 	}()
-	if len(env.Args) == 0 || env.Args[0] != claudecode.Host {
-		e.end(unknown(fmt.Errorf("no host is called %q; type: sayso-hook %s", env.Args, claudecode.Host)))
+	strict, err := flags(env.Args)
+	if err != nil {
+		e.end(unknown(err))
 		return
 	}
-	e.end(claude(env, e))
+	e.end(claude(env, e, strict))
+}
+
+// flags reads the arguments: the host, and --strict. A mode that loosens is no
+// flag here: one process lives for one call, so its end could not be kept.
+func flags(args []string) (strict bool, err error) {
+	if len(args) == 0 || args[0] != claudecode.Host {
+		return false, fmt.Errorf("%w: no host is called %q; type: sayso-hook %s", sayso.ErrUnavailable, args, claudecode.Host)
+	}
+	for _, arg := range args[1:] {
+		switch arg {
+		case "--strict":
+			strict = true
+		case "--approve-all":
+			return false, fmt.Errorf("%w: a hook cannot approve everything; type: sayso mode approve_all --for 30m", sayso.ErrUnavailable)
+		default:
+			return false, fmt.Errorf("%w: the hook knows no %q; type: sayso-hook %s [--strict]", sayso.ErrUnavailable, arg, claudecode.Host)
+		}
+	}
+	return strict, nil
 }
 
 // ending ends the process once, whoever is first: the answer or the watchdog.
@@ -94,11 +114,11 @@ func (e *ending) watch(after time.Duration) {
 
 // unknown is the denial for what could not be found out.
 func unknown(err error) claudecode.Answer {
-	return claudecode.Deny(sayso.Told(sayso.Decision{}, err))
+	return claudecode.Deny(sayso.Told(sayso.Decision{}, plain(err)))
 }
 
 // claude is one run of a hook of Claude Code.
-func claude(env Env, e *ending) claudecode.Answer {
+func claude(env Env, e *ending, strict bool) claudecode.Answer {
 	e.watch(hostTimeout - margin/2)
 	text, err := io.ReadAll(io.LimitReader(env.Stdin, maxInput+1))
 	if err != nil {
@@ -111,6 +131,7 @@ func claude(env Env, e *ending) claudecode.Answer {
 	if err != nil {
 		return unknown(err)
 	}
+	crash(env)
 	if h.Event != claudecode.PreToolUse {
 		e.watch(recording)
 		_ = record(env, h) // these hooks tell; they never block
@@ -119,11 +140,11 @@ func claude(env Env, e *ending) claudecode.Answer {
 	if h.OwnScreen {
 		return claudecode.NoOpinion()
 	}
-	d, off, err := admit(env, h)
+	d, off, err := admit(env, h, strict)
 	if off {
 		return claudecode.NoOpinion()
 	}
-	return h.Reply(d, err)
+	return h.Reply(d, plain(err))
 }
 
 // record appends what became of a call, or that a session began or ended.
@@ -149,7 +170,7 @@ func record(env Env, h claudecode.Hook) error {
 }
 
 // admit asks the gate. off says that calls go back to the host.
-func admit(env Env, h claudecode.Hook) (d sayso.Decision, off bool, err error) {
+func admit(env Env, h claudecode.Hook, strict bool) (d sayso.Decision, off bool, err error) {
 	if switchedOff(env) { // before anything that may be broken is opened
 		return d, true, nil
 	}
@@ -171,6 +192,7 @@ func admit(env Env, h claudecode.Hook) (d sayso.Decision, off bool, err error) {
 		}),
 		Patience:  min(w.settings.Patience, hostTimeout-margin),
 		Immediate: true,
+		Strict:    strict,
 		CanEdit:   true,
 	})
 	return d, false, err

@@ -25,6 +25,7 @@ type Admit struct {
 	Ask          *sayso.ToolAsk `json:"ask,omitempty"`
 	PatienceS    float64        `json:"patience_s,omitzero"` // zero waits for a decision
 	Immediate    bool           `json:"immediate,omitzero"`
+	Strict       bool           `json:"strict,omitzero"`
 	CanEdit      bool           `json:"can_edit,omitzero"`
 	Presentation string         `json:"presentation,omitempty"` // empty or Later
 }
@@ -33,7 +34,7 @@ type Admit struct {
 func AdmitOf(a sayso.Admission) Admit {
 	b := Admit{
 		Call: a.Call, Facts: a.Facts, Asking: a.Asking, Ask: a.Ask, PatienceS: a.Patience.Seconds(),
-		Immediate: a.Immediate, CanEdit: a.CanEdit,
+		Immediate: a.Immediate, Strict: a.Strict, CanEdit: a.CanEdit,
 	}
 	if a.Present != nil {
 		b.Presentation = Later
@@ -60,7 +61,7 @@ func (b *Admit) Admission() (sayso.Admission, error) {
 	}
 	a := sayso.Admission{
 		Call: b.Call, Facts: b.Facts, Asking: b.Asking || b.Ask != nil, Ask: b.Ask, Patience: patience,
-		Immediate: b.Immediate, CanEdit: b.CanEdit,
+		Immediate: b.Immediate, Strict: b.Strict, CanEdit: b.CanEdit,
 	}
 	return a, b.Call.Validate()
 }
