@@ -34,6 +34,9 @@ type Options struct {
 	Retry time.Duration
 	// Wait also tries that long when there was no server to begin with.
 	Wait bool
+	// UnderAgent says that this program was started by an agent: the server
+	// refuses its answers, and records that it did.
+	UnderAgent bool
 	// Lost is told of each connection that broke, and with nil of each that was
 	// made again. It may be nil, and must not block.
 	Lost func(error)

@@ -168,6 +168,9 @@ func (t *overHTTP) identify(ctx context.Context, h http.Header) {
 	if t.o.Version != "" {
 		h[wire.VersionHeader] = []string{t.o.Version}
 	}
+	if t.o.UnderAgent {
+		h[wire.ChannelHeader] = []string{wire.ChannelAgent}
+	}
 	if parent := t.o.Trace(ctx); parent != "" {
 		h["Traceparent"] = []string{parent}
 	}

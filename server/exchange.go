@@ -125,10 +125,6 @@ func (x *exchange) enter(n *node) error {
 	return nil
 }
 
-// channelHeader says that an answering program found itself under an agent.
-// It can only ever take rights away.
-const channelHeader = "Sayso-Channel"
-
 func (x *exchange) authenticate() error {
 	secret, err := token(x.r)
 	if err != nil {
@@ -144,8 +140,8 @@ func (x *exchange) authenticate() error {
 			actor.Channel = "socket"
 		}
 	}
-	if given := x.r.Header[channelHeader]; given != nil {
-		actor.Channel = "agent-process"
+	if x.r.Header[wire.ChannelHeader] != nil {
+		actor.Channel = wire.ChannelAgent
 	}
 	gate, inbox := x.s.door(actor)
 	x.as = &caller{actor, gate, inbox, secret}

@@ -418,3 +418,18 @@ func TestEditedArguments(t *testing.T) {
 		})
 	}
 }
+
+func TestUnderAnAgent(t *testing.T) {
+	w := newWorld(t, nil)
+	r := w.open("s1", "c1")
+	c, err := client.New("http://"+w.addr, "person", &client.Options{UnderAgent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Answer(t.Context(), r.ID, allow(r)); !errors.Is(err, sayso.ErrNotAllowed) {
+		t.Errorf("an answer from under an agent: %v", err)
+	}
+	if e := w.event(sayso.EventAnswerRefused); e.RequestID != r.ID || !strings.Contains(string(e.Payload), "agent-process") {
+		t.Errorf("recorded: %s", e.Payload)
+	}
+}

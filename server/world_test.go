@@ -310,7 +310,7 @@ var plainClient = &http.Client{
 
 // call is a call of the tests.
 func call(tool, id string) sayso.Call {
-	return sayso.Call{Tool: tool, Args: sayso.Args(`{"command":"git push ` + id + `"}`), Session: "s1", Run: "r1", CallID: id, Cwd: "/home/dev"}
+	return sayso.Call{Tool: tool, Args: sayso.Args(`{"command":"git push ` + id + `"}`), Session: "s1", Run: "r1", CallID: id, GroupID: "g1", Cwd: "/home/dev"}
 }
 
 // open admits a call that people are asked about, in the background, and

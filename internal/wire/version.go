@@ -9,6 +9,13 @@ import (
 // VersionHeader carries the release, both ways.
 const VersionHeader = "Sayso-Version"
 
+// ChannelHeader with the value ChannelAgent says that an answering program found
+// itself under an agent. It can only ever take rights away.
+const (
+	ChannelHeader = "Sayso-Channel"
+	ChannelAgent  = "agent-process"
+)
+
 // CheckVersions reports whether a server and a client may talk: one release
 // apart at most. A program that names no release, or is no release, may talk
 // to any.
