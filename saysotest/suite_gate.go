@@ -292,6 +292,7 @@ func redeem(h *house) {
 		change(&other)
 		h.want(name, h.agent.Redeem(h.ctx, d.Receipt, other), sayso.ErrMismatch)
 	}
+	h.want("a receipt of another call", h.agent.Redeem(h.ctx, sayso.Receipt{Request: d.Request, Digest: sayso.HashOf("x")}, c), sayso.ErrMismatch)
 	h.want("another requester", h.gate(suiteForeign).Redeem(h.ctx, d.Receipt, c), sayso.ErrNotAllowed)
 	h.want("a person", h.gate(suiteOwner).Redeem(h.ctx, d.Receipt, c), sayso.ErrNotAllowed)
 	h.want("an unknown one", h.agent.Redeem(h.ctx, sayso.Receipt{Request: sayso.NewID(time.Now(), [16]byte{1}), Digest: d.Digest}, c), sayso.ErrNotFound)
