@@ -9,15 +9,14 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// Run sweeps every few seconds until ctx ends. A program that stays up runs it;
-// others call [Broker.Sweep] before they list what is open.
+// Run sweeps every few seconds until ctx ends, and then returns nil. A program
+// that stays up runs it; others call [Broker.Sweep] before they list what is
+// open. A sweep that fails is made again by the next one: nothing depends on it.
 func (b *Broker) Run(ctx context.Context) error {
 	tick := time.NewTicker(3 * time.Second)
 	defer tick.Stop()
 	for {
-		if err := b.Sweep(ctx); err != nil && ctx.Err() == nil {
-			return err
-		}
+		_ = b.Sweep(ctx) // what it could not record is checked again wherever it counts
 		select {
 		case <-ctx.Done():
 			return nil
