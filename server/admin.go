@@ -9,13 +9,13 @@ import (
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
-// login changes a code into a token. Guessing is slow for everybody together.
+// login changes a code into a token. There is an end to wrong codes.
 func (s *Server) login(x *exchange) (any, error) {
 	var in wire.Login
 	if err := x.read(&in); err != nil {
 		return nil, err
 	}
-	if !s.logins.allow(time.Now()) {
+	if s.logins.full(time.Now()) {
 		return nil, sayso.ErrTooMany
 	}
 	if in.Code == "" || len(in.Code) > 256 {
@@ -23,6 +23,7 @@ func (s *Server) login(x *exchange) (any, error) {
 	}
 	secret, err := s.o.Login(in.Code)
 	if err != nil || secret == "" {
+		s.logins.add(time.Now())
 		s.log.WarnContext(x.ctx(), "login refused")
 		return nil, wire.ErrUnauthenticated
 	}

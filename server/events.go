@@ -2,11 +2,13 @@ package server
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -175,7 +177,7 @@ func (st *stream) take(it item, items <-chan item) error {
 }
 
 func (st *stream) write(e *sayso.Event) error {
-	text, err := publicText(e)
+	text, err := st.x.s.texts.of(e)
 	if err != nil {
 		return err
 	}
@@ -200,8 +202,21 @@ func (st *stream) send(err error) error {
 	return st.rc.Flush()
 }
 
-// publicText is an event as everybody sees it, whoever made it.
-func publicText(e *sayso.Event) ([]byte, error) {
+// texts are the newest events as they are sent, so that a thousand followers
+// of one event do not make a thousand of the same text.
+type texts struct {
+	mu   sync.Mutex
+	kept [512]struct {
+		seq     sayso.Seq
+		payload sayso.Args
+		text    []byte
+	}
+}
+
+// of is an event as everybody sees it, whoever made it. The text must not be
+// changed. An event whose content was erased meanwhile has another payload, and
+// so another text.
+func (t *texts) of(e *sayso.Event) ([]byte, error) {
 	if e.Content != nil {
 		p, err := e.Public()
 		if err != nil {
@@ -209,7 +224,21 @@ func publicText(e *sayso.Event) ([]byte, error) {
 		}
 		e = &p
 	}
-	return e.MarshalJSON()
+	t.mu.Lock()
+	kept := t.kept[e.Seq%sayso.Seq(len(t.kept))]
+	t.mu.Unlock()
+	if kept.seq == e.Seq && kept.text != nil && bytes.Equal(kept.payload, e.Payload) {
+		return kept.text, nil
+	}
+	text, err := e.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	kept.seq, kept.payload, kept.text = e.Seq, e.Payload, text
+	t.mu.Lock()
+	t.kept[e.Seq%sayso.Seq(len(t.kept))] = kept
+	t.mu.Unlock()
+	return text, nil
 }
 
 // stillGood asks again whether the token of a long connection is.

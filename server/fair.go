@@ -50,7 +50,7 @@ func (s *shares) done(principal string, mine *share) {
 	}
 }
 
-// limiter lets a number of things through in each period.
+// limiter counts things in each period.
 type limiter struct {
 	most  int
 	every time.Duration
@@ -62,13 +62,19 @@ type limiter struct {
 
 func newLimiter(most int, every time.Duration) *limiter { return &limiter{most: most, every: every} }
 
-// allow reports whether one more is let through now.
-func (l *limiter) allow(now time.Time) bool {
+// full reports whether there were as many as there may be.
+func (l *limiter) full(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return now.Sub(l.since) < l.every && l.seen >= l.most
+}
+
+// add counts one more.
+func (l *limiter) add(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.Sub(l.since) >= l.every {
 		l.since, l.seen = now, 0
 	}
 	l.seen++
-	return l.seen <= l.most
 }

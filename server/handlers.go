@@ -93,6 +93,9 @@ func (s *Server) list(x *exchange, session string, history bool) (any, error) {
 	if len(q.State) == 0 && !history {
 		q.State = []wire.QueryState{"open"}
 	}
+	if q.Limit == 0 && slices.Equal(q.State, []wire.QueryState{"open"}) {
+		q.Limit = wire.MaxLimit // many of one session must not hide those of another
+	}
 	return s.requests(x.ctx(), x.as, &q)
 }
 

@@ -67,7 +67,7 @@ var selection = []param{
 	{"unspent", "only those that something can still come of", "boolean"},
 	{"since", "made at or after this time (RFC 3339)", "string"}, {"until", "made before this time", "string"},
 	{"before", "begun before this position in the log", "integer"},
-	{"oldest", "oldest first; open ones always are", "boolean"}, {"limit", "at most so many; 100 if absent", "integer"},
+	{"oldest", "oldest first; open ones always are", "boolean"}, {"limit", "at most so many; if absent, all that wait, or 100 in other states", "integer"},
 }
 
 func inboxRoutes() []route {

@@ -93,6 +93,7 @@ type Server struct {
 	wanted  *reservations
 	shares  *shares
 	metrics *metrics
+	texts   texts
 	logins  *limiter
 	log     *slog.Logger
 
@@ -119,7 +120,7 @@ func New(door func(sayso.Actor) (sayso.Gate, sayso.Inbox), opts *Options) (*Serv
 	}
 	s := &Server{
 		o: o, door: door, guard: g, wanted: newReservations(), shares: newShares(), log: o.Logger,
-		logins: newLimiter(20, time.Minute),
+		logins: newLimiter(60, time.Minute),
 	}
 	s.leaving, s.leave = context.WithCancelCause(context.Background())
 	if s.metrics, err = newMetrics(append([]prometheus.Collector{openRequests(door)}, o.Collectors...)...); err != nil {

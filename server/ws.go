@@ -71,8 +71,9 @@ var operations = map[string]operation{
 
 // socket upgrades to a WebSocket and serves it to its end.
 func (s *Server) socket(x *exchange) (any, error) {
-	if !strings.EqualFold(x.r.Header.Get("Upgrade"), "websocket") {
-		return nil, fmt.Errorf("%w: this route is for a WebSocket", sayso.ErrInvalid)
+	h := x.r.Header
+	if !strings.EqualFold(h.Get("Upgrade"), "websocket") || h.Get("Sec-WebSocket-Version") != "13" || len(h["Sec-Websocket-Key"]) != 1 {
+		return nil, fmt.Errorf("%w: this route is for a WebSocket, version 13", sayso.ErrInvalid)
 	}
 	ws, err := websocket.Accept(x.w, x.r, &websocket.AcceptOptions{
 		Subprotocols: []string{wire.ProtocolBatch, wire.Protocol}, OriginPatterns: s.guard.origins(x.r),
@@ -316,7 +317,7 @@ func (c *connection) stream(ctx context.Context, f wire.Frame) error {
 		if err != nil {
 			return err
 		}
-		text, err := publicText(&e)
+		text, err := c.s.texts.of(&e)
 		if err != nil {
 			return err
 		}

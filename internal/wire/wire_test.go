@@ -135,7 +135,7 @@ func TestAdmissionArrives(t *testing.T) {
 	want := sayso.Admission{
 		Call:   sayso.Call{Tool: "bash", Args: sayso.Args(`{"n":9007199254740993}`), Session: "s", CallID: "c", Said: map[string]string{"description": "x"}},
 		Facts:  sayso.Facts{Workspace: "/w", Operands: []sayso.PathFact{{Arg: "path", Path: "a", State: sayso.PathMissing}}},
-		Asking: true, Ask: &sayso.ToolAsk{Required: true, Payload: sayso.Args(`{"a":1}`)}, Patience: 1500 * time.Millisecond, Immediate: true, CanEdit: true,
+		Asking: true, Ask: &sayso.ToolAsk{Required: true, Payload: sayso.Args(`{"a":1}`)}, Patience: 1500 * time.Millisecond, Immediate: true, CanEdit: true, Strict: true,
 	}
 	text, err := jcs.Marshal(wire.AdmitOf(want))
 	if err != nil {
