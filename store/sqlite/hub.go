@@ -14,6 +14,9 @@ type hub struct {
 	streams   map[string]*waiter
 	followers map[*waiter]struct{}
 	seen      sayso.Seq // everything up to here was published
+	window    window
+	turn      uint64 // at which the window ends with the log
+	writing   uint64 // that this process raised it to, for the commit after that
 }
 
 // waiter waits for a stream to have more than after events, or as a follower
@@ -26,6 +29,65 @@ type waiter struct {
 
 func (h *hub) init() {
 	h.streams, h.followers = map[string]*waiter{}, map[*waiter]struct{}{}
+	h.window.reset()
+}
+
+// writes notes that this process raises the turn by one, to commit. If others
+// raised it since the window was the end of the log, it no longer is.
+func (h *hub) writes(turn uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if turn == h.turn || turn == h.writing {
+		h.turn, h.writing = turn, turn+1
+		return
+	}
+	h.window.reset()
+	h.turn, h.writing = turn+1, turn+1
+}
+
+// wrote publishes what this process committed behind base, and keeps it.
+func (h *hub) wrote(base sayso.Seq, events []sayso.Event) {
+	if len(events) == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.window.add(base, events)
+	h.turn = h.writing
+	h.publish(base, events)
+}
+
+// found publishes what lay in the log behind base.
+func (h *hub) found(base sayso.Seq, events []sayso.Event) {
+	if len(events) == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.publish(base, events)
+}
+
+// began notes where the log ends as the watch begins.
+func (h *hub) began(head sayso.Seq) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seen = max(h.seen, head)
+}
+
+// forget lets go of the events that are kept.
+func (h *hub) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.window.reset()
+}
+
+// recall lets read look at the window if that is the end of the log at this
+// turn: nobody has committed since its newest event but perhaps this process,
+// which has told nobody yet. known is what read returns.
+func (h *hub) recall(turn uint64, read func(*window) bool) (known bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return (turn == h.turn || turn == h.writing) && read(&h.window)
 }
 
 func (h *hub) join(stream string, after uint64) *waiter {
@@ -78,13 +140,9 @@ func (h *hub) unfollow(w *waiter) {
 	delete(h.followers, w)
 }
 
-// publish wakes whom events concern, which were committed behind base.
+// publish wakes whom events concern, which were committed behind base. Its
+// caller holds the lock.
 func (h *hub) publish(base sayso.Seq, events []sayso.Event) {
-	if len(events) == 0 {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	for i := range events {
 		h.grown(events[i].Stream, uint64(events[i].Pos))
 	}

@@ -29,8 +29,21 @@ func (l *Log) read(ctx context.Context, doing string, do func(*sqlite.Conn) erro
 	return nil
 }
 
+// recall lets read look at the events that this process keeps, if they are the
+// end of the log; see [window].
+func (l *Log) recall(ctx context.Context, read func(*window) bool) (known bool) {
+	if l.usable(ctx) != nil {
+		return false
+	}
+	turn, err := l.turn.now()
+	return err == nil && l.hub.recall(turn, read)
+}
+
 // Stream returns the events of a stream; see [sayso.Log].
 func (l *Log) Stream(ctx context.Context, stream string, after int) (out []sayso.Event, err error) {
+	if l.recall(ctx, func(w *window) (ok bool) { out, ok = w.stream(stream, after); return ok }) {
+		return copies(out), nil
+	}
 	err = l.read(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
 		after = max(after, 0)
 		err := run(c, `SELECT `+eventColumns+withContent+`WHERE e.stream = ? AND e.pos > ? ORDER BY e.pos`,
@@ -45,6 +58,14 @@ func (l *Log) Stream(ctx context.Context, stream string, after int) (out []sayso
 	return out, err
 }
 
+// copies shares no bytes with the events that are kept.
+func copies(events []sayso.Event) []sayso.Event {
+	for i := range events {
+		events[i] = own(events[i])
+	}
+	return events
+}
+
 // collect returns a function that appends each row as an event.
 func collect(out *[]sayso.Event) func(*sqlite.Stmt) error {
 	return func(st *sqlite.Stmt) error {
@@ -56,6 +77,9 @@ func collect(out *[]sayso.Event) func(*sqlite.Stmt) error {
 // Since returns events after a position; see [sayso.Log]. A limit of zero is
 // none.
 func (l *Log) Since(ctx context.Context, after sayso.Seq, limit int) (out []sayso.Event, err error) {
+	if l.recall(ctx, func(w *window) (ok bool) { out, ok = w.since(after, limit); return ok }) {
+		return copies(out), nil
+	}
 	err = l.read(ctx, "read the log", func(c *sqlite.Conn) error {
 		err := run(c, `SELECT `+eventColumns+withContent+`WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
 			collect(&out), int64(after), orAll(limit))
@@ -78,6 +102,9 @@ func orAll(limit int) int {
 
 // Head returns the end of the log; see [sayso.Log].
 func (l *Log) Head(ctx context.Context) (h sayso.Head, err error) {
+	if l.recall(ctx, func(w *window) (ok bool) { h, ok = w.head(); return ok }) {
+		return h, nil
+	}
 	err = l.read(ctx, "read the head of the log", func(c *sqlite.Conn) error {
 		h, err = readHead(c)
 		return err
@@ -87,6 +114,9 @@ func (l *Log) Head(ctx context.Context) (h sayso.Head, err error) {
 
 // length is how many events a stream has.
 func (l *Log) length(ctx context.Context, stream string) (n int, err error) {
+	if l.recall(ctx, func(w *window) (ok bool) { n, ok = w.length(stream); return ok }) {
+		return n, nil
+	}
 	err = l.read(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
 		return run(c, lengthOf, func(st *sqlite.Stmt) error {
 			n = max(st.ColumnInt(0), st.ColumnInt(1))

@@ -149,9 +149,7 @@ func (l *Log) catchUp(first bool) error {
 		if err != nil {
 			return unavailable("read the head of the log", err)
 		}
-		l.hub.mu.Lock()
-		defer l.hub.mu.Unlock()
-		l.hub.seen = max(l.hub.seen, head.Seq)
+		l.hub.began(head.Seq)
 		return nil
 	}
 	l.hub.mu.Lock()
@@ -167,6 +165,6 @@ func (l *Log) catchUp(first bool) error {
 	if err != nil {
 		return unavailable("follow the log", err)
 	}
-	l.hub.publish(seen, news)
+	l.hub.found(seen, news)
 	return nil
 }

@@ -224,9 +224,12 @@ func (w *writer) group(ps []*pending) {
 		w.log.scrub(w.conn)
 	}
 	failpoint.Hit("append.before-wake")
-	w.log.hub.publish(stored.base, stored.events)
+	w.log.hub.wrote(stored.base, stored.events)
 	failpoint.Hit("append.after-wake")
 	for i, p := range ps {
+		if len(p.batch.erase) > 0 {
+			w.log.hub.forget()
+		}
 		p.batch.forget(results[i].events)
 		p.finish(results[i].events, results[i].err)
 	}
@@ -282,6 +285,9 @@ func (w *writer) transact(ps []*pending, results []result, one func(*writer, *pr
 		w.rollback() // every batch conflicted with what is in the log
 		return a, nil
 	}
+	if err := w.take(); err != nil {
+		return a, err
+	}
 	failpoint.Hit("append.before-commit")
 	if err := w.commit(); err != nil {
 		return a, err
@@ -330,6 +336,16 @@ func (w *writer) saved(b *prepared) ([]sayso.Event, error) {
 	return events, verdict
 }
 
+// take raises the turn, so that all others know of the commit that follows.
+func (w *writer) take() error {
+	n, err := w.log.turn.now()
+	if err != nil {
+		return err
+	}
+	w.log.hub.writes(n)
+	return w.log.turn.set(n + 1)
+}
+
 // commit commits, or finds out what became of a commit that reported an error:
 // the transaction may be in the log all the same.
 func (w *writer) commit() error {
@@ -340,6 +356,7 @@ func (w *writer) commit() error {
 	}
 	want := w.state.head
 	w.rollback()
+	w.log.hub.forget() // until it is known what is in the log
 	got, readErr := readHead(w.conn)
 	if readErr != nil {
 		return fmt.Errorf("%w; whether the events are in the log is unknown", unavailable("commit", err))

@@ -1,0 +1,137 @@
+package sqlite
+
+import "github.com/sayso-dev/sayso"
+
+// window holds the newest events of the log that this process wrote, one behind
+// the other without a gap, so that those who wait for them need not read them
+// from the database. It is the end of the log for as long as nobody else
+// commits; see [turn].
+//
+// The lock of its hub guards it.
+type window struct {
+	events []placed             // a ring: the event with seq n lies at n modulo its length
+	low    sayso.Seq            // the oldest event; higher than high if there is none
+	high   sayso.Seq            // the newest
+	bytes  int                  // of content and payloads
+	newest map[string]sayso.Seq // of each stream in the window
+}
+
+// placed is an event with the seq of the one before it in its stream, if that
+// was in the window too.
+type placed struct {
+	event  sayso.Event
+	before sayso.Seq
+}
+
+const (
+	windowEvents = 4096
+	windowBytes  = 16 << 20
+)
+
+// reset empties the window.
+func (w *window) reset() { *w = window{low: 1} }
+
+// add puts events in that were committed behind base. If there is a gap, what
+// lies before it goes.
+func (w *window) add(base sayso.Seq, events []sayso.Event) {
+	if w.high != base || w.events == nil {
+		*w = window{
+			events: make([]placed, windowEvents), low: base + 1, high: base, newest: map[string]sayso.Seq{},
+		}
+	}
+	for i := range events {
+		for w.high-w.low+1 >= windowEvents {
+			w.drop()
+		}
+		e := &events[i]
+		w.events[e.Seq%windowEvents] = placed{own(*e), w.newest[e.Stream]}
+		w.newest[e.Stream] = e.Seq
+		w.high = e.Seq
+		w.bytes += size(e)
+	}
+	for w.bytes > windowBytes {
+		w.drop()
+	}
+}
+
+// drop takes the oldest event out.
+func (w *window) drop() {
+	at := &w.events[w.low%windowEvents]
+	if w.newest[at.event.Stream] == w.low {
+		delete(w.newest, at.event.Stream)
+	}
+	w.bytes -= size(&at.event)
+	*at = placed{}
+	w.low++
+}
+
+func size(e *sayso.Event) int { return len(e.Content) + len(e.Payload) }
+
+// own is an event that shares no bytes with others.
+func own(e sayso.Event) sayso.Event {
+	b := make([]byte, 0, len(e.Payload)+len(e.Content)+len(e.Salt))
+	part := func(from []byte) []byte {
+		if from == nil {
+			return nil
+		}
+		n := len(b)
+		b = append(b, from...)
+		return b[n:len(b):len(b)]
+	}
+	e.Payload, e.Content, e.Salt = part(e.Payload), part(e.Content), part(e.Salt)
+	return e
+}
+
+// since returns up to limit events behind a position; ok is false if the window
+// does not begin there.
+func (w *window) since(after sayso.Seq, limit int) (out []sayso.Event, ok bool) {
+	if w.events == nil || after+1 < w.low {
+		return nil, false
+	}
+	n := int(w.high - min(after, w.high))
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	for i := range n {
+		out = append(out, w.events[(after+1+sayso.Seq(i))%windowEvents].event)
+	}
+	return out, true
+}
+
+// stream returns the events of a stream behind its first after ones; ok is
+// false if the window does not hold them all.
+func (w *window) stream(name string, after int) (out []sayso.Event, ok bool) {
+	n, ok := w.length(name)
+	if !ok || n <= after {
+		return nil, ok
+	}
+	out = make([]sayso.Event, n-max(after, 0))
+	seq := w.newest[name]
+	for i := len(out) - 1; i >= 0; i-- {
+		if seq < w.low {
+			return nil, false
+		}
+		at := &w.events[seq%windowEvents]
+		out[i], seq = at.event, at.before
+	}
+	return out, true
+}
+
+// length is how many events a stream has; ok is false if the window has none of
+// them.
+func (w *window) length(stream string) (n int, ok bool) {
+	seq, ok := w.newest[stream]
+	if !ok {
+		return 0, false
+	}
+	return w.events[seq%windowEvents].event.Pos, true
+}
+
+// head is the end of the log; ok is false if the window is empty.
+func (w *window) head() (h sayso.Head, ok bool) {
+	if w.high < w.low || w.events == nil {
+		return h, false
+	}
+	e := &w.events[w.high%windowEvents].event
+	return sayso.Head{Seq: e.Seq, Hash: e.Hash, At: e.At}, true
+}
