@@ -185,7 +185,7 @@ func TestEvents_slowReaderLosesItsConnection(t *testing.T) {
 	}
 	gate := w.b.Gate(actors["agent"])
 	large := call("file-read", "")
-	large.Args = sayso.Args(`{"command":"` + strings.Repeat("long ", 2000) + `"}`)
+	large.Args = sayso.Args(`{"command":"` + strings.Repeat("long ", 390) + `"}`)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	go func() {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -190,10 +191,13 @@ func TestDocument_isTheCommittedOne(t *testing.T) {
 }
 
 func TestDocument_everySchemaResolves(t *testing.T) {
+	var refs []string
 	for name := range openapi().Components.Schemas {
-		if err := validate(component(name), []byte(`0`)); err != nil && !strings.Contains(err.Error(), "validating") {
-			t.Errorf("%s: %v", name, err)
-		}
+		refs = append(refs, string(component(name)))
+	}
+	slices.Sort(refs)
+	if err := validate(json.RawMessage(`{"anyOf":[`+strings.Join(refs, ",")+`]}`), []byte(`[]`)); err == nil || !strings.Contains(err.Error(), "validating") {
+		t.Error(err)
 	}
 }
 
