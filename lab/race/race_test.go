@@ -26,12 +26,12 @@ const (
 // redeem what is not decided yet, some withdraw it and the server dies: one
 // answer wins, all are told the same, and the approval is spent once.
 //
-// That this test can fail was tried, in a copy of this tree: with the unique
-// index on terminal events dropped (event_terminal in the schema) and streams
-// of any length taken (the comparison in draft.expect), it fails in its first
-// rounds with "the history is not linearizable" and two decisions in one
-// stream. With the index of spending events dropped likewise, an approval is
-// redeemed twice.
+// That this test can fail was tried in a copy of this tree, twice. With the
+// unique index one_decision made an ordinary one and streams of any length
+// taken (the comparison in draft.expect of store/sqlite), its first rounds fail:
+// one stream gets a second decision, which the fold refuses to everybody who
+// waits or reads. With the index one_spending and that comparison gone instead,
+// its first rounds fail with two redemptions of one approval.
 func TestRace_eightApprovers(t *testing.T) {
 	w := newWorld(t, "")
 	if _, err := command(); err != nil {
@@ -132,14 +132,14 @@ func race(w *world, n int, sum *tally) {
 
 // gather waits for what came of trials and adds it to a history.
 func gather(t testing.TB, trials []trial, ops []porcupine.Operation) ([]porcupine.Operation, bool) {
-	late := time.NewTimer(60 * time.Second)
+	late := time.NewTimer(45 * time.Second)
 	defer late.Stop()
 	for _, tr := range trials {
 		select {
 		case d := <-tr.done:
 			if d.Err != "" {
 				t.Error(d.Err)
-				return ops, false
+				continue
 			}
 			ops = append(ops, porcupine.Operation{Input: tr.do, Output: d.Told, Call: d.Call, Return: d.Return})
 		case <-late.C:
@@ -152,7 +152,7 @@ func gather(t testing.TB, trials []trial, ops []porcupine.Operation) ([]porcupin
 
 // judge holds a history against the model, and the log against both.
 func judge(w *world, r sayso.Request, ops []porcupine.Operation, sum *tally) {
-	if result, _ := porcupine.CheckOperationsVerbose(request, ops, 0); result != porcupine.Ok {
+	if !porcupine.CheckOperations(request, ops) {
 		w.t.Errorf("the history of %s is not linearizable:%s", r.ID, story(ops))
 	}
 	mine := 0

@@ -120,8 +120,10 @@ type done struct {
 }
 
 // work plays a worker: it does the jobs that it reads, at once, and writes
-// what came of each. It ends when there are no more.
+// what came of each. It ends when there are no more to read.
 func work(ctx context.Context, door, dir, address string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	w := &worker{door: door, dir: dir, address: address, gates: map[string]gateway{}}
 	if door == doorFile {
 		e, err := local.OpenEngine(ctx, pathsOf(dir), local.Options{})
@@ -147,6 +149,7 @@ func work(ctx context.Context, door, dir, address string) error {
 			_ = out.Encode(d) // who does not read it any more does not miss it
 		})
 	}
+	cancel() // what is still under way after a failure
 	jobs.Wait()
 	return lines.Err()
 }
@@ -230,15 +233,13 @@ func (g gateway) try(ctx context.Context, j job) (t told, ran bool, err error) {
 	doubt := false
 	for range 3000 {
 		t, ran, err = g.once(ctx, j)
-		if !errors.Is(err, sayso.ErrUnavailable) {
+		if !errors.Is(err, sayso.ErrUnavailable) || ctx.Err() != nil {
 			break
 		}
 		doubt = true
 		<-tick.C
 	}
-	if j.Do.Op == "redeem" || j.Do.Op == "use" {
-		t.Doubt = doubt
-	}
+	t.Doubt = doubt && j.Do.Op == "redeem"
 	return t, ran, err
 }
 
