@@ -1,11 +1,15 @@
 package sayso
 
+import "slices"
+
 // Facts are what policy must know of the machine where the call would run,
 // gathered there. They are as trustworthy as the enforcement point. A fact
 // that is missing or cut short asks; it never allows.
 type Facts struct {
 	// Workspace is the resolved root of the project; empty when unknown.
 	Workspace string `json:"workspace,omitempty"`
+	// Cwd is the resolved working directory of the call; empty when unknown.
+	Cwd string `json:"cwd,omitempty"`
 	// State lists the resolved folders that hold our own database, tokens and
 	// configuration.
 	State []string `json:"state,omitempty"`
@@ -15,6 +19,13 @@ type Facts struct {
 	Files []FileFact `json:"files,omitempty"`
 	// Truncated says that there was more than could be gathered.
 	Truncated bool `json:"truncated,omitempty"`
+}
+
+// Equal reports whether both say the same: that a call would still mean on
+// this machine what it meant when the others were gathered.
+func (f Facts) Equal(o Facts) bool {
+	return f.Workspace == o.Workspace && f.Cwd == o.Cwd && f.Truncated == o.Truncated && slices.Equal(f.State, o.State) &&
+		slices.Equal(f.Operands, o.Operands) && slices.Equal(f.Files, o.Files)
 }
 
 // PathState is what was found at a path.

@@ -62,3 +62,30 @@ func TestPrincipalKind(t *testing.T) {
 		}
 	}
 }
+
+func TestFacts_Equal(t *testing.T) {
+	whole := func() sayso.Facts {
+		return sayso.Facts{
+			Workspace: "/a", Cwd: "/a/b", State: []string{"/s"}, Operands: []sayso.PathFact{{Arg: "path", Path: "x", Resolved: "/a/x", Links: 1}},
+			Files: []sayso.FileFact{{Path: "/a/x", Digest: sayso.HashOf("1")}},
+		}
+	}
+	if !whole().Equal(whole()) || !(sayso.Facts{}).Equal(sayso.Facts{State: []string{}, Operands: []sayso.PathFact{}}) {
+		t.Error("equal facts are not")
+	}
+	for name, change := range map[string]func(*sayso.Facts){
+		"workspace": func(f *sayso.Facts) { f.Workspace = "/b" },
+		"cwd":       func(f *sayso.Facts) { f.Cwd = "" },
+		"state":     func(f *sayso.Facts) { f.State = nil },
+		"operand":   func(f *sayso.Facts) { f.Operands[0].Resolved = "/b/x" },
+		"links":     func(f *sayso.Facts) { f.Operands[0].Links = 2 },
+		"file":      func(f *sayso.Facts) { f.Files[0].Digest = sayso.HashOf("2") },
+		"truncated": func(f *sayso.Facts) { f.Truncated = true },
+	} {
+		other := whole()
+		change(&other)
+		if whole().Equal(other) {
+			t.Errorf("%s makes no difference", name)
+		}
+	}
+}

@@ -74,12 +74,20 @@ func (w *waiter) reread(ctx context.Context) error {
 	return err
 }
 
-// errUsedID reports a call id that came with another call before. It is no
-// conflict of appends: going round again would not help.
-type errUsedID struct{ id sayso.ID }
+// errUsedID reports a call id that came with another call before, or with one
+// that meant something else. It is no conflict of appends: going round again
+// would not help.
+type errUsedID struct {
+	id    sayso.ID
+	moved bool // the call is the same; what it names is not
+}
 
 func (e errUsedID) Error() string {
-	return fmt.Sprintf("%v: this call id was used for another call (ticket %s)", sayso.ErrConflict, e.id.Short())
+	why := "this call id was used for another call"
+	if e.moved {
+		why = "what this call names has changed since people were asked; ask under a new call id"
+	}
+	return fmt.Sprintf("%v: %s (ticket %s)", sayso.ErrConflict, why, e.id.Short())
 }
 
 func (e errUsedID) Is(target error) bool { return target == sayso.ErrConflict }
@@ -109,6 +117,9 @@ func (w *waiter) prior(ctx context.Context) (r sayso.Request, found bool, err er
 		if r, err = w.load(ctx, row.ID); err != nil {
 			return r, false, err
 		}
+		if !w.unmoved(&r) {
+			continue
+		}
 		ok, err := w.takeable(ctx, &r)
 		if err == nil && ok {
 			err = w.take(ctx, &r)
@@ -132,7 +143,10 @@ func (w *waiter) same(ctx context.Context, stream string) (sayso.Request, error)
 			return r, err
 		}
 		if r.Digest != w.digest {
-			return r, errUsedID{r.ID}
+			return r, errUsedID{id: r.ID}
+		}
+		if !w.unmoved(&r) {
+			return r, errUsedID{r.ID, true}
 		}
 		ok, err := w.takeable(ctx, &r)
 		if err != nil || !ok {
@@ -143,6 +157,17 @@ func (w *waiter) same(ctx context.Context, stream string) (sayso.Request, error)
 		}
 	}
 	return sayso.Request{}, errStorm
+}
+
+// unmoved reports whether the call still means what it meant when people were
+// asked: its directory and its paths lead where they led, and the files that it
+// runs hold what they held. A no, and what was spent, mean the same anyway.
+func (w *waiter) unmoved(r *sayso.Request) bool {
+	if !r.State.Open() && !r.Unspent() {
+		return true
+	}
+	asked, err := r.Asked()
+	return err == nil && asked.Facts.Equal(w.a.Facts)
 }
 
 // takeable reports whether nobody has, or still waits for, the decision. The

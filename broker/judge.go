@@ -26,7 +26,7 @@ type judged struct {
 func (w *waiter) judge(ctx context.Context) (judged, error) {
 	c := w.a.Call
 	j := judged{source: sayso.SourcePolicy, verdict: w.verdict(ctx, c, w.a.Facts)}
-	j.pins, j.canPin = pins(c, w.a.Facts)
+	j.pins, j.canPin = pins(w.a.Facts)
 	var err error
 	if j.session, err = w.recall(ctx, c.Session, sayso.SessionStream(c.Session)); err != nil {
 		return j, err
@@ -184,19 +184,23 @@ func (w *waiter) liveGrant(ctx context.Context, j *judged) (*sayso.Grant, error)
 	return nil, nil
 }
 
-// pins is the digest of the files that a command names. ok is false for a
-// command that may run files nobody can tell from its text: a remembered yes is
-// then for one use.
-func pins(c sayso.Call, f sayso.Facts) (d sayso.Digest, ok bool) {
-	if c.EffectiveKind() != sayso.KindShell {
-		return d, true
-	}
-	if len(f.Files) == 0 {
-		return d, !f.Truncated
-	}
+// pins is the digest of what a call named when it was judged: where its
+// directory and its paths led, and what was in the files that a command runs.
+// ok is false where not all of that is known, as for a command that may run
+// files nobody can tell from its text: a remembered yes is then for one use.
+func pins(f sayso.Facts) (d sayso.Digest, ok bool) {
 	var parts [][]byte
+	if f.Cwd != "" {
+		parts = append(parts, []byte("cwd"), []byte(f.Cwd))
+	}
+	for _, o := range f.Operands {
+		parts = append(parts, []byte("operand"), []byte(o.Arg), []byte(o.Resolved))
+	}
 	for _, file := range f.Files {
-		parts = append(parts, []byte(file.Path), file.Digest[:])
+		parts = append(parts, []byte("file"), []byte(file.Path), file.Digest[:])
+	}
+	if len(parts) == 0 {
+		return d, !f.Truncated
 	}
 	return sayso.HashOf("sayso/pins/1", parts...), !f.Truncated
 }

@@ -48,6 +48,9 @@ func Gather(ctx context.Context, c sayso.Call, o Options) sayso.Facts {
 		}
 		g.facts.State = append(g.facts.State, dir)
 	}
+	if r, err := path.Resolve(o.FS, "", c.Cwd); err == nil {
+		g.facts.Cwd = r.Path
+	}
 	tool := c.Known()
 	if tool.Primary != "" {
 		g.primary(tool)

@@ -53,6 +53,22 @@ func at(arg, path, resolved string, state sayso.PathState, links int) sayso.Path
 	return sayso.PathFact{Arg: arg, Path: path, Resolved: resolved, State: state, Links: links}
 }
 
+func TestGather_cwd(t *testing.T) {
+	home := place(t)
+	for given, want := range map[string]string{"/app/sub": "/app/sub", "/link/sub": "/app/sub", "/app/loop": ""} {
+		f := facts.Gather(t.Context(), call(t, home+given, "bash", obj{"command": "make"}), facts.Options{})
+		if want != "" {
+			want = home + want
+		}
+		if f.Cwd != want {
+			t.Errorf("in %s the directory is %q, want %q", given, f.Cwd, want)
+		}
+	}
+	if f := facts.Gather(t.Context(), call(t, "", "bash", obj{"command": "make"}), facts.Options{}); f.Cwd != "" {
+		t.Errorf("without a directory it is %q", f.Cwd)
+	}
+}
+
 func TestGather_workspace(t *testing.T) {
 	home := place(t)
 	for _, tt := range []struct{ name, cwd, given, want string }{
