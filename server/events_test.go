@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -236,6 +238,40 @@ func TestLongConnectionsEndWithTheServer(t *testing.T) {
 	for {
 		if _, err := r.Next(); err != nil {
 			break
+		}
+	}
+}
+
+// erasing is an inbox whose one event loses its content between two followers.
+type erasing struct {
+	sayso.Gate
+	sayso.Inbox
+	payload *atomic.Pointer[string]
+}
+
+func (erasing) Head(context.Context) (sayso.Head, error) { return sayso.Head{}, nil }
+
+func (e erasing) Follow(ctx context.Context, _ sayso.Seq, q sayso.EventQuery) iter.Seq2[sayso.Event, error] {
+	return func(yield func(sayso.Event, error) bool) {
+		if len(q.Types) == 0 {
+			yield(sayso.Event{Seq: 1, Type: sayso.EventAnswered, Payload: sayso.Args(*e.payload.Load())}, nil)
+		}
+		<-ctx.Done()
+	}
+}
+
+// What was erased must not come out of a memory of ours.
+func TestEvents_erasedStaysErased(t *testing.T) {
+	var payload atomic.Pointer[string]
+	w := &world{t: t, tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
+	w.startWith(func(sayso.Actor) (sayso.Gate, sayso.Inbox) { return erasing{payload: &payload}, erasing{payload: &payload} })
+	t.Cleanup(func() { w.stop() })
+	for _, text := range []string{`{"note":"` + canary + `"}`, `{"note":"` + canary + `"}`, `{}`} {
+		payload.Store(&text)
+		_, r := w.stream(t.Context(), "person", "?since=0")
+		e, err := r.Next()
+		if err != nil || !strings.Contains(string(e.Data), `"payload":`+text) {
+			t.Errorf("%s: %s, %v", text, e.Data, err)
 		}
 	}
 }
