@@ -264,7 +264,9 @@ func (e erasing) Follow(ctx context.Context, _ sayso.Seq, q sayso.EventQuery) it
 func TestEvents_erasedStaysErased(t *testing.T) {
 	var payload atomic.Pointer[string]
 	w := &world{t: t, tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
-	w.startWith(func(sayso.Actor) (sayso.Gate, sayso.Inbox) { return erasing{payload: &payload}, erasing{payload: &payload} })
+	w.startWith(func(sayso.Actor) (sayso.Gate, sayso.Inbox) {
+		return erasing{payload: &payload}, erasing{payload: &payload}
+	})
 	t.Cleanup(func() { w.stop() })
 	for _, text := range []string{`{"note":"` + canary + `"}`, `{"note":"` + canary + `"}`, `{}`} {
 		payload.Store(&text)
