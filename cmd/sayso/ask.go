@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -57,9 +58,13 @@ func (a *app) askOne(ctx context.Context, name string) error {
 }
 
 func (a *app) admit(ctx context.Context, gate sayso.Gate, call sayso.Call) error {
+	asked := a.facts(ctx, call)
 	d, err := gate.Admit(ctx, sayso.Admission{
-		Call: call, Facts: a.facts(ctx, call), Patience: a.askPatience(), Immediate: true, CanEdit: true,
+		Call: call, Facts: asked, Patience: a.askPatience(), Immediate: true, CanEdit: true,
 	})
+	if d.Allowed() && d.Source == sayso.SourcePerson && !asked.Equal(a.facts(ctx, call)) {
+		d, err = sayso.Decision{Request: d.Request}, fmt.Errorf("%w: what the call names changed while people were asked", sayso.ErrVoided)
+	}
 	if err != nil {
 		a.note("%s", printable(sayso.Told(d, err)))
 		return err

@@ -185,17 +185,33 @@ func admit(env Env, h claudecode.Hook, strict bool) (d sayso.Decision, off bool,
 	if err != nil {
 		return d, false, err
 	}
+	asked := w.gather(ctx, h.Call)
 	d, err = gate.Admit(ctx, sayso.Admission{
-		Call: h.Call,
-		Facts: facts.Gather(ctx, h.Call, facts.Options{
-			Workspace: w.workspace, State: w.paths.Folders(), Home: w.person,
-		}),
+		Call:      h.Call,
+		Facts:     asked,
 		Patience:  min(w.settings.Patience, hostTimeout-margin),
 		Immediate: true,
 		Strict:    strict,
 		CanEdit:   true,
 	})
+	if d.Allowed() && d.Source == sayso.SourcePerson && !asked.Equal(w.gather(ctx, h.Call)) {
+		d, err = changed(ctx, gate, d)
+	}
 	return d, false, err
+}
+
+// gather finds out what a call means on this machine now.
+func (w *world) gather(ctx context.Context, c sayso.Call) sayso.Facts {
+	return facts.Gather(ctx, c, facts.Options{Workspace: w.workspace, State: w.paths.Folders(), Home: w.person})
+}
+
+// changed refuses a call that came to mean something else while a person was
+// asked: its directory or a path leads elsewhere, or a script was changed. The
+// approval is spent, so the call is asked about anew.
+func changed(ctx context.Context, gate sayso.Gate, d sayso.Decision) (sayso.Decision, error) {
+	_ = gate.Report(ctx, sayso.Outcome{Request: d.Request, Failed: true}) // refused in any case
+	return sayso.Decision{Request: d.Request}, fmt.Errorf("request %s: %w: what the call names changed while people were asked",
+		d.Request.Short(), sayso.ErrVoided)
 }
 
 // switchedOff reports whether the person switched the gate off.
