@@ -53,7 +53,8 @@ func parked(ctx context.Context, w *world, dir string) (_ []figure, err error) {
 	}
 	return []figure{{
 		name: fmt.Sprintf("%d askers parked, memory", n), value: float64(full.RSS), unit: bytesUsed, must: 400 << 20, aim: 150 << 20,
-		beside: fmt.Sprintf("%s before; one HTTP connection each", bytesUsed.text(float64(idle.RSS))),
+		beside: fmt.Sprintf("%s before; heap %s, stacks %s; one HTTP connection each", bytesUsed.text(float64(idle.RSS)),
+			bytesUsed.text(float64(full.Heap)), bytesUsed.text(float64(full.Stacks))),
 	}, {
 		name: "  all of them released", value: time.Since(from).Seconds(), unit: seconds, must: 2, aim: 0.2,
 		beside: "by one person's answers, one each",

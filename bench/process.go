@@ -99,8 +99,22 @@ func writeLine(w io.Writer, v any) error {
 	return err
 }
 
-// profileVariable names the file for a CPU profile of a role.
+// profileVariable names the file for a CPU profile of a role. Beside it lies
+// what was in memory when the role was last asked.
 const profileVariable = "SAYSO_BENCH_PROFILE"
+
+// profileMemory writes what is in memory now, if profiles are wanted.
+func profileMemory() error {
+	path := os.Getenv(profileVariable)
+	if path == "" {
+		return nil
+	}
+	f, err := os.Create(path + ".heap")
+	if err != nil {
+		return err
+	}
+	return errors.Join(pprof.WriteHeapProfile(f), f.Close())
+}
 
 // child is the same from inside.
 type child struct{ lines *bufio.Scanner }

@@ -36,8 +36,10 @@ type ready struct {
 
 // usage is what a server has used so far.
 type usage struct {
-	RSS int64   `json:"rss"` // bytes, now
-	CPU float64 `json:"cpu"` // seconds
+	RSS    int64   `json:"rss"`    // bytes, now
+	Heap   int64   `json:"heap"`   // of it in use by objects, garbage included
+	Stacks int64   `json:"stacks"` // and by goroutines
+	CPU    float64 `json:"cpu"`    // seconds
 }
 
 // unlimited lifts the limits on how often a session may ask: a benchmark asks
@@ -81,7 +83,7 @@ func serve(c *child) error {
 	}
 	go func() { // ends with the process
 		for range told {
-			_ = c.write(used()) // the parent sees what is missing
+			_ = errors.Join(c.write(used()), profileMemory()) // the parent sees what is missing
 		}
 	}()
 	return errors.Join(srv.Serve(ctx, listeners...), closing())
@@ -180,8 +182,10 @@ func used() usage {
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &r); err != nil {
 		return usage{}
 	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
 	return usage{
-		RSS: resident(),
+		RSS: resident(), Heap: int64(m.HeapInuse), Stacks: int64(m.StackInuse),
 		CPU: time.Duration(r.Utime.Nano() + r.Stime.Nano()).Seconds(),
 	}
 }
