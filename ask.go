@@ -12,13 +12,13 @@ type ToolAsk struct {
 	Description string `json:"description,omitempty"`
 	// Payload is what a remembered yes matches on; empty for the call's digest.
 	// Only tools may leave arguments out of it, never agents.
-	Payload Args     `json:"payload,omitempty"`
+	Payload Args     `json:"payload,omitzero"`
 	Ignores []string `json:"ignores,omitempty"` // arguments the payload leaves out
 	Risk    Risk     `json:"risk,omitempty"`
 	GroupID string   `json:"group_id,omitempty"`
 	// Display are the arguments to show instead of the real ones. They come
 	// from Go code or a trusted server and are redacted all the same.
-	Display      Args          `json:"display,omitempty"`
+	Display      Args          `json:"display,omitzero"`
 	Presentation *Presentation `json:"presentation,omitempty"`
 }
 

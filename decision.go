@@ -28,7 +28,7 @@ type Answer struct {
 	For     time.Duration `json:"-"`               // zero for the whole session
 	Uses    int           `json:"uses,omitempty"`  // zero for any number
 	Note    string        `json:"note,omitempty"`
-	Args    Args          `json:"args,omitempty"` // edited arguments, complete
+	Args    Args          `json:"args,omitzero"` // edited arguments, complete
 }
 
 // Requirement says whose answers decide a request. A deny decides at once.
@@ -72,7 +72,7 @@ type Decision struct {
 	Mode    Mode      `json:"mode,omitempty"`
 	Grant   ID        `json:"grant,omitempty"`
 	Digest  Digest    `json:"digest"`         // of the call that may run
-	Args    Args      `json:"args,omitempty"` // edited arguments; empty when they are the caller's own
+	Args    Args      `json:"args,omitzero"` // edited arguments; empty when they are the caller's own
 	Receipt Receipt   `json:"receipt,omitzero"`
 	// Redeemed says that the receipt was redeemed with this decision, because
 	// the caller runs the call at once.

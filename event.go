@@ -81,11 +81,11 @@ func StreamID(stream string) ID {
 // later while the log still verifies.
 type Content struct {
 	// Shown is merged into the event's payload wherever the event is shown.
-	Shown Args `json:"shown,omitempty"`
+	Shown Args `json:"shown,omitzero"`
 	// Full is what may be shown to a person who asks for everything.
-	Full Args `json:"full,omitempty"`
+	Full Args `json:"full,omitzero"`
 	// Private never leaves the engine: the call as it was asked, edits.
-	Private Args `json:"private,omitempty"`
+	Private Args `json:"private,omitzero"`
 }
 
 // Event is one line of the log.

@@ -79,6 +79,7 @@ type Request struct {
 // Life is the part of a request's state that only the engine looks at.
 type Life struct {
 	Len       int      // events in the stream
+	Last      Seq      // of the newest of them
 	Asker     Actor    // who asked
 	Holder    string   // the lease of whoever waits
 	Created   Moment   //
