@@ -61,6 +61,7 @@ type Broker struct {
 
 	sessions sessions
 	recent   recent
+	shown    publics
 	mu       sync.Mutex // guards what follows
 	lease    sayso.Lease
 	recorded sayso.Moment // of the newest event that was seen

@@ -245,7 +245,7 @@ func (f *follower) show(ctx context.Context, e *sayso.Event, q sayso.EventQuery)
 	if err != nil || !see {
 		return sayso.Event{}, false, err
 	}
-	public, err := e.Public()
+	public, err := f.in.shown.public(e)
 	return public, err == nil, err
 }
 

@@ -12,6 +12,7 @@ import (
 type candidate struct {
 	id             sayso.ID
 	session, asker string
+	last           sayso.Seq     // of its newest event
 	events         []sayso.Event // nil if they are not read yet
 }
 
@@ -73,28 +74,47 @@ func (s *sight) look(ctx context.Context, c candidate) (r sayso.Request, see boo
 	if see, err = s.request(ctx, c.session, c.asker); err != nil || !see {
 		return r, false, err
 	}
+	if r, known := s.in.recent.get(c.id); known && r.Life.Last == c.last {
+		return r, true, nil
+	}
 	if c.events == nil {
 		r, err = s.in.load(ctx, c.id)
 	} else {
 		r, err = sayso.Fold(c.events)
+	}
+	if err == nil {
+		s.in.recent.put(&r)
 	}
 	return r, err == nil, err
 }
 
 // candidates are the first q.Limit requests that q selects.
 func (in inbox) candidates(ctx context.Context, q sayso.RowQuery) ([]candidate, error) {
-	if onlyOpen(q) {
-		return in.open(ctx, q)
-	}
+	q.Oldest = q.Oldest || onlyOpen(q)
 	rows, err := in.log.Rows(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("searching requests: %w", err)
 	}
+	if onlyOpen(q) && in.strange(rows) {
+		return in.open(ctx, q)
+	}
 	found := make([]candidate, len(rows))
 	for i, row := range rows {
-		found[i] = candidate{id: row.ID, session: row.Session, asker: row.Asker}
+		found[i] = candidate{id: row.ID, session: row.Session, asker: row.Asker, last: row.Last}
 	}
 	return found, nil
+}
+
+// strange reports whether so many of these requests are not known as they are
+// now that it pays to read them all at once.
+func (in inbox) strange(rows []sayso.Row) bool {
+	n := 0
+	for _, row := range rows {
+		if r, known := in.recent.get(row.ID); !known || r.Life.Last != row.Last {
+			n++
+		}
+	}
+	return n > 4
 }
 
 func (in inbox) open(ctx context.Context, q sayso.RowQuery) ([]candidate, error) {
@@ -105,7 +125,7 @@ func (in inbox) open(ctx context.Context, q sayso.RowQuery) ([]candidate, error)
 	found := make([]candidate, len(streams))
 	for i, events := range streams {
 		e := &events[0]
-		found[i] = candidate{e.RequestID, e.SessionID, e.Actor.Principal, events}
+		found[i] = candidate{id: e.RequestID, session: e.SessionID, asker: e.Actor.Principal, events: events, last: events[len(events)-1].Seq}
 	}
 	return found, nil
 }
