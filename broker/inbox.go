@@ -201,15 +201,23 @@ func (in inbox) Life(ctx context.Context, id sayso.ID) ([]sayso.Event, error) {
 // Head implements sayso.Inbox.
 func (in inbox) Head(ctx context.Context) (sayso.Head, error) { return in.log.Head(ctx) }
 
+// page is how many events a follower reads at a time.
+const page = 256
+
 // Follow implements sayso.Inbox.
 func (in inbox) Follow(ctx context.Context, since sayso.Seq, q sayso.EventQuery) iter.Seq2[sayso.Event, error] {
 	return func(yield func(sayso.Event, error) bool) {
 		f := follower{sight: sight{in: in}, own: map[sayso.ID]bool{}}
-		for {
-			events, err := in.log.Since(ctx, since, 256)
-			if err == nil && len(events) == 0 {
+		for more := true; ; {
+			var err error
+			if !more {
 				err = in.log.WaitSince(ctx, since)
 			}
+			var events []sayso.Event
+			if err == nil {
+				events, err = in.log.Since(ctx, since, page)
+			}
+			more = len(events) == page // else all was read, and it is time to wait
 			if err != nil {
 				yield(sayso.Event{}, fmt.Errorf("following the log: %w", err))
 				return
