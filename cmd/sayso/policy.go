@@ -37,6 +37,9 @@ denied. Exits with 0 if all lines could be read.`,
 func (a *app) policyCheck(ctx context.Context, o checkOptions) error {
 	p, err := a.policyFor(o)
 	if err != nil {
+		if hintOf(err) != "" {
+			return err // it says itself what to type
+		}
 		return hint(err, "mend the file, then run the command again")
 	}
 	if o.workspace != "" {

@@ -79,7 +79,13 @@ func TestAudit_refusesWhatOthersMayRead(t *testing.T) {
 	if found := p.Audit(); len(found) > 0 {
 		t.Fatalf("a new home: %v", found)
 	}
-	if err := os.WriteFile(p.Policy(), nil, 0o644); err != nil {
+	if err := os.WriteFile(p.LockFile(), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.Policy(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(p.Policy(), 0o664); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(p.State, 0o755); err != nil {
@@ -93,12 +99,34 @@ func TestAudit_refusesWhatOthersMayRead(t *testing.T) {
 		}
 		hints = append(hints, open.Hint())
 	}
-	want := []string{"chmod 700 " + p.State, "chmod 600 " + p.Policy()}
+	want := []string{"chmod 700 " + p.State, "chmod 600 " + p.LockFile(), "chmod go-w " + p.Policy()}
 	if d := cmp.Diff(want, hints); d != "" {
 		t.Error(d)
 	}
 	if err := p.Make(); err == nil {
 		t.Error("an open folder was taken")
+	}
+}
+
+func TestCheckPolicy_othersMayReadItAndNotWriteIt(t *testing.T) {
+	path := at(t).Policy()
+	if err := os.WriteFile(path, []byte("version: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[os.FileMode]string{
+		0o600: "", 0o640: "", 0o644: "", 0o444: "",
+		0o664: path + " may be written by others (mode 0664)", 0o602: path + " may be written by others (mode 0602)",
+	} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := home.CheckPolicy(path); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("mode %o: %q, want %q", mode, got, want)
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 type OpenError struct {
 	Path string
 	Mode fs.FileMode // as found
-	Want fs.FileMode // as it must be
+	Want fs.FileMode // as it must be; group or others may read what they may read here
 	Why  string      // if it is not the mode
 }
 
@@ -22,13 +22,22 @@ func (e *OpenError) Error() string {
 	if e.Why != "" {
 		return fmt.Sprintf("%s %s", e.Path, e.Why)
 	}
+	if e.readable() {
+		return fmt.Sprintf("%s may be written by others (mode %04o)", e.Path, e.Mode.Perm())
+	}
 	return fmt.Sprintf("%s is open to others (mode %04o)", e.Path, e.Mode.Perm())
 }
+
+// readable reports whether others may read the file and must not write it.
+func (e *OpenError) readable() bool { return e.Want&0o044 != 0 }
 
 // Hint is what to type.
 func (e *OpenError) Hint() string {
 	if e.Why != "" {
 		return "ls -ld " + quoted(e.Path)
+	}
+	if e.readable() {
+		return "chmod go-w " + quoted(e.Path)
 	}
 	return fmt.Sprintf("chmod %o %s", e.Want, quoted(e.Path))
 }
@@ -57,6 +66,10 @@ func CheckFolder(dir string) error { return check(dir, 0o700, fs.ModeDir) }
 
 // CheckFile reports a file that others may read or write or that is not ours.
 func CheckFile(path string) error { return check(path, 0o600, 0) }
+
+// CheckPolicy reports a policy file that others may write or that is not ours.
+// They may read it: rules are no secret.
+func CheckPolicy(path string) error { return check(path, 0o755, 0) }
 
 // CheckOrgFile reports a file of the whole machine that anybody but the
 // administrator, or the user of this process, may write.
@@ -106,13 +119,14 @@ func (p Paths) Audit() []error {
 	for _, path := range p.files() {
 		note(CheckFile(path))
 	}
+	note(CheckPolicy(p.Policy()))
 	return found
 }
 
-// files lists everything that should be closed: what we write by name, and all
+// files lists everything that must be closed: what we write by name, and all
 // that lies beside the database and among the tokens.
 func (p Paths) files() []string {
-	files := []string{p.Policy(), p.TokenList(), p.OffFile(), p.LockFile()}
+	files := []string{p.TokenList(), p.OffFile(), p.LockFile()}
 	for _, pattern := range []string{p.Database() + "*", filepath.Join(p.TokenFolder(), "*")} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {

@@ -87,7 +87,7 @@ func (r *Rules) now() (*policy.Policy, error) {
 }
 
 func (r *Rules) load() (*policy.Policy, error) {
-	if err := home.CheckFile(r.paths.User); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := home.CheckPolicy(r.paths.User); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	if err := home.CheckOrgFile(r.paths.Org); err != nil && !errors.Is(err, fs.ErrNotExist) {
