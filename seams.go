@@ -41,7 +41,7 @@ type Gate interface {
 // what it may see.
 type Inbox interface {
 	// Requests returns the selected requests, the oldest first when they are
-	// open ones.
+	// open ones. Without a limit those are all there are.
 	Requests(ctx context.Context, q RowQuery) ([]Request, error)
 	// Request returns one request. The id may be a short one; an ambiguous one
 	// is [ErrConflict].

@@ -41,11 +41,18 @@ func (s *sight) request(ctx context.Context, session, asker string) (bool, error
 	return s.see(ctx, session)
 }
 
+// maxOpen is how many open requests are listed when no limit is given. A session
+// may have a few hundred; see [Options.MaxOpen].
+const maxOpen = 10_000
+
 // Requests implements sayso.Inbox.
 func (in inbox) Requests(ctx context.Context, q sayso.RowQuery) ([]sayso.Request, error) {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = 100
+		if onlyOpen(q) {
+			limit = maxOpen // many of one session must not hide those of another
+		}
 	}
 	found := []sayso.Request{}
 	for r, err := range in.seen(ctx, q, limit) {

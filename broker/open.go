@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -254,7 +255,12 @@ func (w *waiter) room(ctx context.Context) error {
 }
 
 // refuse records a call that nobody is asked about, unless this minute has one.
+// That is looked up first, so that a flood costs the log no turns at writing.
 func (w *waiter) refuse(ctx context.Context, now sayso.Moment, why string) error {
+	minute := sayso.CallKey("limit/"+fmt.Sprint(now.Wall.Unix()/60), w.a.Call.Session, "")
+	if _, err := w.log.Lookup(ctx, minute); !errors.Is(err, sayso.ErrNotFound) {
+		return err
+	}
 	batch := newBatch(now)
 	r := sayso.Request{ID: newID(now.Wall), SessionID: w.a.Call.Session, RunID: w.a.Call.Run, CallID: w.a.Call.CallID, Digest: w.digest}
 	tool, server := w.a.Call.CanonicalName()
@@ -269,8 +275,7 @@ func (w *waiter) refuse(ctx context.Context, now sayso.Moment, why string) error
 	batch.step(&r, sayso.EventResolved, sayso.BrokerActor, sayso.Resolved{
 		Effect: sayso.Deny, Source: sayso.SourcePolicy, Cause: sayso.CauseBuiltin, Rule: "too many requests", Reason: why,
 	}, nil)
-	minute := fmt.Sprint(now.Wall.Unix() / 60)
-	batch.Keys = []sayso.Key{{Name: sayso.CallKey("limit/"+minute, w.a.Call.Session, ""), Stream: sayso.RequestStream(r.ID)}}
+	batch.Keys = []sayso.Key{{Name: minute, Stream: sayso.RequestStream(r.ID)}}
 	_, err = w.append(ctx, batch)
 	return err
 }

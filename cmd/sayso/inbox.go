@@ -24,7 +24,7 @@ func (a *app) inboxCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&all, "all", false, "decided ones too, the newest first")
 	c.Flags().StringVar(&q.Session, "session", "", "of one session")
-	c.Flags().IntVar(&q.Limit, "limit", 100, "at most so many")
+	c.Flags().IntVar(&q.Limit, "limit", 0, "at most so many; without, all that wait, and 100 of the decided ones")
 	return c
 }
 
