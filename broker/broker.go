@@ -61,6 +61,7 @@ type Broker struct {
 
 	sessions sessions
 	recent   recent
+	allowed  allowances
 	shown    publics
 	mu       sync.Mutex // guards what follows
 	lease    sayso.Lease

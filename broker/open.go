@@ -234,6 +234,9 @@ func (w *waiter) fingerprint(trusted bool) sayso.Digest {
 // room refuses a request of a session that has too many open, or asks too
 // often, with one event for each minute and not one for each call.
 func (w *waiter) room(ctx context.Context) error {
+	if w.allowed.use(w.a.Call.Session) {
+		return nil
+	}
 	now := w.o.Now()
 	open, asked, err := w.log.Count(ctx, w.a.Call.Session, now.Wall.Add(-time.Minute))
 	if err != nil {
@@ -246,6 +249,7 @@ func (w *waiter) room(ctx context.Context) error {
 	case asked >= w.o.MaxAsks:
 		why = fmt.Sprintf("this session asked %d times within a minute", asked)
 	default:
+		w.allowed.give(w.a.Call.Session, min(w.o.MaxOpen-open, w.o.MaxAsks-asked))
 		return nil
 	}
 	if err := w.refuse(ctx, now, why); err != nil && !isConflict(err) {
