@@ -105,4 +105,7 @@ type Outcome struct {
 	ExitStatus *int          `json:"exit_status,omitempty"`
 	Output     Digest        `json:"output"` // of the result; the result itself is not kept
 	Took       time.Duration `json:"-"`
+	// Args are the arguments that the call ran with, where the reporter knows
+	// them. They are compared with what was allowed and not kept.
+	Args Args `json:"args,omitzero"`
 }

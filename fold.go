@@ -265,6 +265,9 @@ func (r *Request) finished(e *Event) error {
 	if p.Failed {
 		r.Outcome = "failed"
 	}
+	if p.Changed {
+		r.Outcome = "changed"
+	}
 	return nil
 }
 

@@ -133,6 +133,7 @@ type Finished struct {
 	ExitStatus *int   `json:"exit_status,omitempty"`
 	TookNS     int64  `json:"took_ns,omitzero"`
 	Output     Digest `json:"output"`
+	Changed    bool   `json:"changed,omitzero"` // it ran with other arguments than were allowed
 }
 
 // AnswerRefused is the payload of answer.refused.

@@ -69,7 +69,7 @@ type Request struct {
 	Requirement Requirement       `json:"requirement"`
 	CanEdit     bool              `json:"can_edit"` // the host takes edited arguments
 	Decision    *Decision         `json:"decision,omitempty"`
-	Outcome     string            `json:"outcome,omitempty"` // finished, failed, unknown; for calls that ran
+	Outcome     string            `json:"outcome,omitempty"` // finished, failed, changed (it ran with other arguments), unknown; for calls that ran
 	Erased      bool              `json:"erased,omitzero"`   // the content was erased
 
 	// What follows is for the engine and is never shown.

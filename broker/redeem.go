@@ -88,8 +88,25 @@ func (g gate) Report(ctx context.Context, o sayso.Outcome) error {
 		}
 		return g.one(ctx, r, sayso.EventFinished, g.actor, sayso.Finished{
 			Failed: o.Failed, Interrupt: o.Interrupt, ExitStatus: o.ExitStatus, TookNS: int64(o.Took), Output: o.Output,
+			Changed: ranChanged(r, o.Args),
 		})
 	})
+}
+
+// ranChanged reports whether a call ran with other arguments than were allowed:
+// between the gate and the tool somebody else, such as another hook of the
+// host, put others in their place. It cannot be stopped here, but it is said.
+func ranChanged(r *sayso.Request, args sayso.Args) bool {
+	if len(args) == 0 || r.Decision == nil {
+		return false
+	}
+	asked, err := r.Asked()
+	if err != nil {
+		return false // the content was erased
+	}
+	asked.Call.Args = args
+	ran, err := asked.Call.Digest()
+	return err != nil || ran != r.Decision.Digest
 }
 
 // Withdraw implements sayso.Gate.

@@ -262,3 +262,43 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Of the tools in the table, the host tells after a call the arguments that it
+// asked about before, so that a difference means that somebody changed them.
+func TestPayloads_argumentsStay(t *testing.T) {
+	compared := 0
+	before, _ := filepath.Glob("testdata/payloads/*/PreToolUse.*.json")
+	for _, file := range before {
+		pre, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked, err := claudecode.Parse(pre)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, event := range []string{"PostToolUse.", "PostToolUseFailure."} {
+			post, err := os.ReadFile(strings.Replace(file, "PreToolUse.", event, 1))
+			if err != nil {
+				continue
+			}
+			ran, err := claudecode.Parse(post)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(ran.Outcome.Args) == 0 {
+				continue
+			}
+			compared++
+			a, _ := asked.Call.Digest()
+			b, _ := sayso.Call{Host: asked.Call.Host, Tool: asked.Call.Tool, Server: asked.Call.Server, Args: ran.Outcome.Args,
+				Cwd: asked.Call.Cwd, Session: asked.Call.Session}.Digest()
+			if a != b {
+				t.Errorf("%s: asked with %s, ran with %s", filepath.Base(file), asked.Call.Args, ran.Outcome.Args)
+			}
+		}
+	}
+	if compared < 15 {
+		t.Errorf("only %d calls were compared", compared)
+	}
+}

@@ -219,4 +219,14 @@ func (h *Hook) after(p *payload) {
 		h.Outcome.Output = sayso.HashOf("sayso/output/1", p.Response)
 	}
 	h.Call = sayso.Call{Host: Host, Tool: p.Tool, Cwd: p.Cwd, Session: p.SessionID, CallID: p.ToolUseID}
+	if p.MCP != nil {
+		h.Call.Server = p.MCP.Name
+	}
+	if known := h.Call.Known(); known.Args == nil && known.Kind != sayso.KindMCP {
+		return // the host changes the input of some tools on the way; those of the table it does not
+	}
+	if _, err := jcs.Object(p.Input); err != nil || h.split(p.Input) != nil {
+		return
+	}
+	h.Outcome.Args = h.Call.Args
 }

@@ -64,7 +64,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 		return usage(err, "sayso init claude-code --scope user")
 	}
 	if o.undo {
-		return a.undoInit(path, o)
+		return a.undoInit(ctx, path, o)
 	}
 	program, err := a.hookProgram(o.hook)
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	text, err := install.Claude(old, program)
+	text, err := install.Claude(old, install.Hook{Program: program, Place: a.place()})
 	if err != nil {
 		return hint(fmt.Errorf("%s: %w", path, err), "mend the file by hand, then run the command again")
 	}
@@ -87,11 +87,24 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if o.scope == string(install.ScopeProject) {
 		a.note("warning: this file is shared with everybody who works here, and names %s on this machine", program)
 	}
-	done, err := a.replace(path, old, text, o)
+	done, err := a.replace(ctx, path, old, text, o)
 	if err != nil || !done {
 		return err
 	}
 	return a.mint()
+}
+
+// place says where the gate is, for the hook's arguments: the host's variables
+// must not move it.
+func (a *app) place() []string {
+	args := []string{"--state", a.paths.State, "--config", a.paths.Config, "--runtime", a.paths.Runtime}
+	if a.settings.Server != "" {
+		args = append(args, "--server", a.settings.Server)
+	}
+	if a.settings.TokenFile != "" {
+		args = append(args, "--token-file", a.settings.TokenFile)
+	}
+	return args
 }
 
 // mint makes the tokens of the host and of the person.
@@ -103,14 +116,11 @@ func (a *app) mint() error {
 			return fmt.Errorf("the hook is in place, but its token is not: %w", err)
 		}
 	}
-	if a.paths.Home != "" {
-		a.note("warning: SAYSO_HOME is set here; start claude with SAYSO_HOME=%s too, or its hook works in another place", a.paths.Home)
-	}
 	a.note("next: start claude, and in another terminal `sayso watch`; `sayso doctor` proves that the gate is live")
 	return nil
 }
 
-func (a *app) undoInit(path string, o initOptions) error {
+func (a *app) undoInit(ctx context.Context, path string, o initOptions) error {
 	old, err := install.Read(path)
 	if err != nil {
 		return err
@@ -119,13 +129,13 @@ func (a *app) undoInit(path string, o initOptions) error {
 	if err != nil {
 		return hint(fmt.Errorf("%s: %w", path, err), "take the entries that name sayso-hook out of the file by hand")
 	}
-	_, err = a.replace(path, old, text, o)
+	_, err = a.replace(ctx, path, old, text, o)
 	return err
 }
 
 // replace shows what changes, asks, and writes. done is false if nothing was
 // written although something would have changed.
-func (a *app) replace(path string, old, text []byte, o initOptions) (done bool, err error) {
+func (a *app) replace(ctx context.Context, path string, old, text []byte, o initOptions) (done bool, err error) {
 	if bytes.Equal(old, text) {
 		a.print("%s: nothing to change", path)
 		return !o.dry, nil
@@ -137,9 +147,8 @@ func (a *app) replace(path string, old, text []byte, o initOptions) (done bool, 
 		return false, nil
 	}
 	if !o.yes {
-		ok, err := a.confirm("write this?")
-		if err != nil || !ok {
-			return false, errors.Join(err, errUnless(ok || err != nil))
+		if err := a.agree(ctx, "write this?"); err != nil {
+			return false, err
 		}
 	}
 	backup, err := install.Replace(path, old, text, a.now())
@@ -151,14 +160,6 @@ func (a *app) replace(path string, old, text []byte, o initOptions) (done bool, 
 		a.print("what was there before: %s", backup)
 	}
 	return true, nil
-}
-
-// errUnless is an answer of no.
-func errUnless(ok bool) error {
-	if ok {
-		return nil
-	}
-	return no{}
 }
 
 // hookProgram finds sayso-hook: where it was said to be, beside this program,

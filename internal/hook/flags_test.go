@@ -1,24 +1,70 @@
 package hook
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestFlags(t *testing.T) {
+	pin := []string{"--state", "/s", "--config", "/c", "--runtime", "/r"}
+	with := func(more ...string) []string { return append(append([]string{"claude-code"}, pin...), more...) }
 	for _, tt := range []struct {
 		args   []string
 		strict bool
+		pinned bool
 		fails  bool
 	}{
-		{[]string{"claude-code"}, false, false},
-		{[]string{"claude-code", "--strict"}, true, false},
-		{[]string{"claude-code", "--approve-all", "--for", "30m"}, false, true},
-		{[]string{"claude-code", "--strcit"}, false, true},
-		{[]string{"--strict"}, false, true},
-		{[]string{"claude"}, false, true},
-		{nil, false, true},
+		{args: []string{"claude-code"}},
+		{args: []string{"claude-code", "--strict"}, strict: true},
+		{args: with(), pinned: true},
+		{args: with("--strict"), pinned: true, strict: true},
+		{args: with("--server", "https://gate.example", "--token-file", "/t"), pinned: true},
+		{args: []string{"claude-code", "--approve-all", "--for", "30m"}, fails: true},
+		{args: []string{"claude-code", "--strcit"}, fails: true},
+		{args: []string{"claude-code", "--state", "/s"}, fails: true},
+		{args: []string{"claude-code", "--state"}, fails: true},
+		{args: []string{"claude-code", "--state", "s", "--config", "/c", "--runtime", "/r"}, fails: true},
+		{args: []string{"claude-code", "--server", "https://gate.example"}, fails: true},
+		{args: []string{"--strict"}, fails: true},
+		{args: []string{"claude"}, fails: true},
+		{args: nil, fails: true},
 	} {
-		strict, err := flags(tt.args)
-		if strict != tt.strict || (err != nil) != tt.fails {
-			t.Errorf("%q: strict %v, %v", tt.args, strict, err)
+		in, err := flags(tt.args)
+		if (err != nil) != tt.fails || err == nil && (in.strict != tt.strict || in.pinned != tt.pinned) {
+			t.Errorf("%q: %+v, %v", tt.args, in, err)
 		}
+	}
+}
+
+// A repository that was cloned brings .claude/settings.json with an env that
+// points SAYSO_SERVER at a server of its own, which allows everything, or
+// SAYSO_HOME at a folder of the repository with a policy that allows
+// everything. The host hands these variables to our hook. The place that init
+// wrote into the hook's arguments stands.
+func TestPlace_isNotMovedByVariables(t *testing.T) {
+	t.Setenv("HOME", t.TempDir()) // settle sets it; the test gives it back
+	in, err := flags([]string{"claude-code", "--state", "/s", "--config", "/c", "--runtime", "/r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := Env{Environ: []string{
+		"PATH=/bin", "HOME=/repo", "SAYSO_HOME=/repo/.x", "SAYSO_SERVER=http://127.0.0.1:7995", "SAYSO_TOKEN_FILE=/proc/self/personality",
+		"XDG_STATE_HOME=/repo", "XDG_CONFIG_HOME=/repo", "XDG_RUNTIME_DIR=/repo", "SAYSO_PATIENCE=1s", "CLAUDE_PROJECT_DIR=/repo",
+	}}
+	if err := in.settle(&env); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := env.find()
+	if err != nil || paths.State != "/s" || paths.Config != "/c" || paths.Runtime != "/r" {
+		t.Errorf("the gate is at %+v, %v", paths, err)
+	}
+	for _, kv := range env.Environ {
+		if strings.Contains(kv, "/repo") && kv != "CLAUDE_PROJECT_DIR=/repo" || strings.HasPrefix(kv, "SAYSO_SERVER") || strings.HasPrefix(kv, "SAYSO_TOKEN") {
+			t.Errorf("%s is still heard", kv)
+		}
+	}
+	if !slices.Contains(env.Environ, "SAYSO_PATIENCE=1s") {
+		t.Error("what moves nothing is gone too")
 	}
 }

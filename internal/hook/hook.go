@@ -49,6 +49,8 @@ type Env struct {
 	Stderr  io.Writer
 	Exit    func(int)
 	Version string
+
+	paths *home.Paths // if the arguments name them
 }
 
 // Main runs a hook and ends the process.
@@ -60,31 +62,15 @@ func Main(env Env) {
 			e.end(unknown(fmt.Errorf("%w: the hook crashed: %v", sayso.ErrUnavailable, p)))
 		}
 	}()
-	strict, err := flags(env.Args)
+	in, err := flags(env.Args)
+	if err == nil {
+		err = in.settle(&env)
+	}
 	if err != nil {
 		e.end(unknown(err))
 		return
 	}
-	e.end(claude(env, e, strict))
-}
-
-// flags reads the arguments: the host, and --strict. A mode that loosens is no
-// flag here: one process lives for one call, so its end could not be kept.
-func flags(args []string) (strict bool, err error) {
-	if len(args) == 0 || args[0] != claudecode.Host {
-		return false, fmt.Errorf("%w: no host is called %q; type: sayso-hook %s", sayso.ErrUnavailable, args, claudecode.Host)
-	}
-	for _, arg := range args[1:] {
-		switch arg {
-		case "--strict":
-			strict = true
-		case "--approve-all":
-			return false, fmt.Errorf("%w: a hook cannot approve everything; type: sayso mode approve_all --for 30m", sayso.ErrUnavailable)
-		default:
-			return false, fmt.Errorf("%w: the hook knows no %q; type: sayso-hook %s [--strict]", sayso.ErrUnavailable, arg, claudecode.Host)
-		}
-	}
-	return strict, nil
+	e.end(claude(env, e, in.strict))
 }
 
 // ending ends the process once, whoever is first: the answer or the watchdog.
@@ -216,7 +202,7 @@ func changed(ctx context.Context, gate sayso.Gate, d sayso.Decision) (sayso.Deci
 
 // switchedOff reports whether the person switched the gate off.
 func switchedOff(env Env) bool {
-	paths, err := home.Find(lookup(env.Environ))
+	paths, err := env.find()
 	if err != nil {
 		return false
 	}
@@ -248,7 +234,7 @@ func open(ctx context.Context, env Env) (*world, error) {
 	}
 	w := &world{settings: settings}
 	getenv := lookup(env.Environ)
-	if w.paths, err = home.Find(getenv); err != nil {
+	if w.paths, err = env.find(); err != nil {
 		return nil, err
 	}
 	w.workspace, w.person = getenv("CLAUDE_PROJECT_DIR"), getenv("HOME")

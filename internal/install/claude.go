@@ -43,10 +43,18 @@ type event struct {
 // host is the name under which our hook is told who calls it.
 const host = "claude-code"
 
+// Hook is how our hook is started: its program, an absolute path, and the
+// arguments that say where the gate is. They stand in the settings because what
+// a hook is told by variables a project's settings can set.
+type Hook struct {
+	Program string
+	Place   []string
+}
+
 // events are the hooks that we install. Only the first can block; the others
 // keep the record and must never be in the way.
-func events(program string) []event {
-	record := handler{Type: "command", Command: program, Args: []string{host}, Timeout: 10}
+func events(h Hook) []event {
+	record := handler{Type: "command", Command: h.Program, Args: append([]string{host}, h.Place...), Timeout: 10}
 	ask := record
 	ask.Timeout, ask.OnFailure, ask.StatusMessage = HookTimeout, "block", StatusMessage
 	leave := record
@@ -60,30 +68,29 @@ func events(program string) []event {
 	}
 }
 
-// Claude returns Claude Code's settings with our hooks in them, run by program,
-// an absolute path. Settings that have them already come back unchanged.
+// Claude returns Claude Code's settings with our hooks in them. Settings that have them already come back unchanged.
 // Hooks of ours that are out of date are replaced.
-func Claude(settings []byte, program string) ([]byte, error) {
-	if !filepath.IsAbs(program) {
+func Claude(settings []byte, hook Hook) ([]byte, error) {
+	if program := hook.Program; !filepath.IsAbs(program) {
 		return nil, fmt.Errorf("%w: the hook's program must be an absolute path, not %q", sayso.ErrInvalid, program)
 	}
 	text := settings
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
-	if done, err := present(text, program); err != nil || done {
+	if done, err := present(text, hook); err != nil || done {
 		return text, err
 	}
 	text, err := Unclaude(text)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range events(program) {
+	for _, e := range events(hook) {
 		if text, err = e.add(text); err != nil {
 			return nil, err
 		}
 	}
-	if done, err := present(text, program); err != nil || !done {
+	if done, err := present(text, hook); err != nil || !done {
 		return nil, fmt.Errorf("the edited settings do not hold the hooks (%v); nothing was written", err)
 	}
 	return text, nil
@@ -91,12 +98,12 @@ func Claude(settings []byte, program string) ([]byte, error) {
 
 // present reports whether all our hooks stand in the settings, as they must,
 // once.
-func present(text []byte, program string) (bool, error) {
+func present(text []byte, hook Hook) (bool, error) {
 	root, err := object(text)
 	if err != nil {
 		return false, err
 	}
-	for _, e := range events(program) {
+	for _, e := range events(hook) {
 		want, err := canonical(e.group)
 		if err != nil {
 			return false, err

@@ -28,7 +28,7 @@ var settings = map[string]string{
 func TestClaude_thenOutLeavesNoTrace(t *testing.T) {
 	for name, before := range settings {
 		t.Run(name, func(t *testing.T) {
-			in, err := install.Claude([]byte(before), program)
+			in, err := install.Claude([]byte(before), install.Hook{Program: program})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,7 +39,7 @@ func TestClaude_thenOutLeavesNoTrace(t *testing.T) {
 			if err != nil || !s.Installed || s.Program != program {
 				t.Errorf("not installed: %+v %v\n%s", s, err, in)
 			}
-			again, err := install.Claude(in, program)
+			again, err := install.Claude(in, install.Hook{Program: program})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestClaude_thenOutLeavesNoTrace(t *testing.T) {
 }
 
 func TestClaude_keepsLaterEdits(t *testing.T) {
-	in, err := install.Claude([]byte(settings["their hook"]), program)
+	in, err := install.Claude([]byte(settings["their hook"]), install.Hook{Program: program})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestClaude_keepsLaterEdits(t *testing.T) {
 }
 
 func TestClaude_replacesAnOldHookOfOurs(t *testing.T) {
-	old, err := install.Claude([]byte(settings["one member"]), "/old/place/sayso-hook")
+	old, err := install.Claude([]byte(settings["one member"]), install.Hook{Program: "/old/place/sayso-hook"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,11 +83,11 @@ func TestClaude_replacesAnOldHookOfOurs(t *testing.T) {
 	if s, err := install.SurveyClaude([]byte(weakened)); err != nil || s.Installed {
 		t.Errorf("a hook that does not block counts as installed: %+v %v", s, err)
 	}
-	got, err := install.Claude([]byte(weakened), program)
+	got, err := install.Claude([]byte(weakened), install.Hook{Program: program})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := install.Claude([]byte(settings["one member"]), program)
+	want, err := install.Claude([]byte(settings["one member"]), install.Hook{Program: program})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,11 +105,11 @@ func TestClaude_refusesWhatItCannotEdit(t *testing.T) {
 		"event a map":  `{"hooks":{"PreToolUse":{}}}`,
 		"comment":      "{ // mine\n}",
 	} {
-		if out, err := install.Claude([]byte(bad), program); err == nil {
+		if out, err := install.Claude([]byte(bad), install.Hook{Program: program}); err == nil {
 			t.Errorf("%s: gave %s", name, out)
 		}
 	}
-	if _, err := install.Claude(nil, "sayso-hook"); err == nil {
+	if _, err := install.Claude(nil, install.Hook{Program: "sayso-hook"}); err == nil {
 		t.Error("a program by a relative path was taken")
 	}
 }
@@ -156,7 +156,7 @@ func FuzzClaude(f *testing.F) {
 		if err != nil {
 			return
 		}
-		in, err := install.Claude(clean, program)
+		in, err := install.Claude(clean, install.Hook{Program: program})
 		if err != nil {
 			return
 		}

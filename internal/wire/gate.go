@@ -129,6 +129,7 @@ type OutcomeBody struct {
 	ExitStatus *int         `json:"exit_status,omitempty"`
 	Output     sayso.Digest `json:"output,omitzero"`
 	TookS      float64      `json:"took_s,omitzero"`
+	Args       sayso.Args   `json:"args,omitzero"` // that the call ran with
 }
 
 // Outcome is the operation outcome. It names a request, or the session and the
@@ -142,7 +143,7 @@ type Outcome struct {
 
 // OutcomeOf is the operation for an outcome.
 func OutcomeOf(o sayso.Outcome) Outcome {
-	return Outcome{o.Request, o.Session, o.CallID, OutcomeBody{o.Failed, o.Interrupt, o.ExitStatus, o.Output, o.Took.Seconds()}}
+	return Outcome{o.Request, o.Session, o.CallID, OutcomeBody{o.Failed, o.Interrupt, o.ExitStatus, o.Output, o.Took.Seconds(), o.Args}}
 }
 
 // Outcome is the outcome in an operation.
@@ -150,7 +151,7 @@ func (b *Outcome) Outcome() (sayso.Outcome, error) {
 	took, err := seconds("took_s", b.TookS)
 	return sayso.Outcome{
 		Request: b.ID, Session: b.Session, CallID: b.CallID, Failed: b.Failed, Interrupt: b.Interrupt,
-		ExitStatus: b.ExitStatus, Output: b.Output, Took: took,
+		ExitStatus: b.ExitStatus, Output: b.Output, Took: took, Args: b.Args,
 	}, err
 }
 

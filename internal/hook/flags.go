@@ -1,0 +1,111 @@
+package hook
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/agent/claudecode"
+	"github.com/sayso-dev/sayso/internal/home"
+)
+
+// place is where the gate of this machine is. `sayso init` writes it into the
+// arguments of the hook: a project's settings can set variables for the hooks
+// of its host, and must not move the gate.
+type place struct {
+	state, config, runtime string
+	server, tokenFile      string
+}
+
+// invocation is what the arguments say.
+type invocation struct {
+	strict bool
+	place  place
+	pinned bool
+}
+
+// flags reads the arguments: the host, --strict, and where the gate is. A mode
+// that loosens is no flag here: one process lives for one call, so its end
+// could not be kept.
+func flags(args []string) (in invocation, err error) {
+	if len(args) == 0 || args[0] != claudecode.Host {
+		return in, fmt.Errorf("%w: no host is called %q; type: sayso-hook %s", sayso.ErrUnavailable, args, claudecode.Host)
+	}
+	names := map[string]*string{
+		"--state": &in.place.state, "--config": &in.place.config, "--runtime": &in.place.runtime,
+		"--server": &in.place.server, "--token-file": &in.place.tokenFile,
+	}
+	for rest := args[1:]; len(rest) > 0; rest = rest[1:] {
+		switch into := names[rest[0]]; {
+		case rest[0] == "--strict":
+			in.strict = true
+		case rest[0] == "--approve-all":
+			return in, fmt.Errorf("%w: a hook cannot approve everything; type: sayso mode approve_all --for 30m", sayso.ErrUnavailable)
+		case into == nil:
+			return in, fmt.Errorf("%w: the hook knows no %q; type: sayso init %s", sayso.ErrUnavailable, rest[0], claudecode.Host)
+		case len(rest) < 2 || rest[1] == "":
+			return in, fmt.Errorf("%w: %s has no value; type: sayso init %s", sayso.ErrUnavailable, rest[0], claudecode.Host)
+		default:
+			*into, rest = rest[1], rest[1:]
+		}
+	}
+	return in, in.check()
+}
+
+// check refuses half a place.
+func (in *invocation) check() error {
+	folders := []string{in.place.state, in.place.config, in.place.runtime}
+	in.pinned = strings.Join(folders, "") != ""
+	if !in.pinned {
+		if in.place.server != "" || in.place.tokenFile != "" {
+			return fmt.Errorf("%w: --server and --token-file go with --state, --config and --runtime; type: sayso init %s", sayso.ErrUnavailable, claudecode.Host)
+		}
+		return nil
+	}
+	if slices.ContainsFunc(folders, func(dir string) bool { return !filepath.IsAbs(dir) }) {
+		return fmt.Errorf("%w: --state, --config and --runtime are three absolute folders; type: sayso init %s", sayso.ErrUnavailable, claudecode.Host)
+	}
+	return nil
+}
+
+// settle puts the place from the arguments over what the environment says. Of
+// the environment only what moves nothing is left.
+func (in *invocation) settle(env *Env) error {
+	if !in.pinned {
+		return nil
+	}
+	kept := slices.DeleteFunc(slices.Clone(env.Environ), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return strings.HasPrefix(name, "XDG_") || name == "HOME" ||
+			name == "SAYSO_HOME" || name == "SAYSO_SERVER" || name == "SAYSO_TOKEN_FILE"
+	})
+	person, err := user.Current()
+	if err != nil {
+		return fmt.Errorf("%w: whose machine this is: %w", sayso.ErrUnavailable, err)
+	}
+	kept = append(kept, "HOME="+person.HomeDir)
+	if err := os.Setenv("HOME", person.HomeDir); err != nil { // for those who ask the process itself
+		return fmt.Errorf("%w: %w", sayso.ErrUnavailable, err)
+	}
+	if in.place.server != "" {
+		kept = append(kept, "SAYSO_SERVER="+in.place.server)
+	}
+	if in.place.tokenFile != "" {
+		kept = append(kept, "SAYSO_TOKEN_FILE="+in.place.tokenFile)
+	}
+	env.Environ = kept
+	env.paths = &home.Paths{State: in.place.state, Config: in.place.config, Runtime: in.place.runtime}
+	return nil
+}
+
+// find says where everything lies.
+func (env *Env) find() (home.Paths, error) {
+	if env.paths != nil {
+		return *env.paths, nil
+	}
+	return home.Find(lookup(env.Environ))
+}
