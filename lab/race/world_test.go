@@ -53,8 +53,8 @@ const (
 
 func approver(i int) string { return fmt.Sprint("approver-", i) }
 
-// world is a home with a server, a worker behind each door, and this process,
-// which has opened the database too.
+// world is a home with a server, a worker behind each door that is used, and
+// this process, which has opened the database too.
 type world struct {
 	t       testing.TB
 	dir     string
@@ -65,6 +65,7 @@ type world struct {
 	crash  int
 	serves *exec.Cmd
 
+	hiring  sync.Mutex // guards workers
 	workers map[string]*remote
 }
 
@@ -89,9 +90,6 @@ func newWorld(t testing.TB, policy string) *world {
 	}
 	w.start()
 	t.Cleanup(w.stop)
-	for _, door := range []string{doorSocket, doorHTTP, doorFile} {
-		w.workers[door] = w.hire(door)
-	}
 	if w.engine, err = local.OpenEngine(context.Background(), pathsOf(dir), local.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -257,6 +255,11 @@ func (w *world) give(door string, j job) <-chan done {
 		ch := make(chan done, 1)
 		go func() { ch <- w.typed(j) }()
 		return ch
+	}
+	w.hiring.Lock()
+	defer w.hiring.Unlock()
+	if w.workers[door] == nil {
+		w.workers[door] = w.hire(door)
 	}
 	return w.workers[door].give(j)
 }
