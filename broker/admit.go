@@ -36,12 +36,15 @@ type waiter struct {
 	digest sayso.Digest
 	until  time.Time // end of patience; zero for none
 
+	met bool // the call's id may be taken: what was decided as if it were new failed
+
 	opened    sayso.ID // the request that this call opened itself, if it did
 	openedLen int      // and how long its stream was then
 }
 
 // admit takes up what waits for this call, or opens a request for it. It goes
-// round again when somebody else was first.
+// round again when somebody else was first. That the id of the call is new is
+// taken for granted the first time: if it is not, the append finds out.
 func (w *waiter) admit(ctx context.Context) (sayso.Decision, error) {
 	for range tries {
 		r, found, err := w.prior(ctx)
@@ -51,9 +54,11 @@ func (w *waiter) admit(ctx context.Context) (sayso.Decision, error) {
 		if err == nil {
 			return w.wait(ctx, r)
 		}
-		if !isConflict(err) {
+		full := !w.met && errors.Is(err, sayso.ErrTooMany)
+		if !isConflict(err) && !full {
 			return sayso.Decision{}, err
 		}
+		w.met = true
 		if err := w.reread(ctx); err != nil {
 			return sayso.Decision{}, err
 		}
@@ -96,7 +101,7 @@ func (e errUsedID) Is(target error) bool { return target == sayso.ErrConflict }
 // id, or one with the same digest that nobody has the decision of.
 func (w *waiter) prior(ctx context.Context) (r sayso.Request, found bool, err error) {
 	c := w.a.Call
-	if c.CallID != "" {
+	if c.CallID != "" && w.met {
 		stream, err := w.log.Lookup(ctx, w.key())
 		if err == nil {
 			r, err = w.same(ctx, stream)
