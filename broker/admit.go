@@ -42,28 +42,38 @@ type waiter struct {
 	openedLen int      // and how long its stream was then
 }
 
-// admit takes up what waits for this call, or opens a request for it. It goes
+// admit enters the request and waits for its decision. While it waits, all that
+// entering took of the stack is free again.
+func (w *waiter) admit(ctx context.Context) (sayso.Decision, error) {
+	r, err := w.enter(ctx)
+	if err != nil {
+		return sayso.Decision{}, err
+	}
+	return w.wait(ctx, r)
+}
+
+// enter takes up what waits for this call, or opens a request for it. It goes
 // round again when somebody else was first. That the id of the call is new is
 // taken for granted the first time: if it is not, the append finds out.
-func (w *waiter) admit(ctx context.Context) (sayso.Decision, error) {
+func (w *waiter) enter(ctx context.Context) (*sayso.Request, error) {
 	for range tries {
 		r, found, err := w.prior(ctx)
 		if err == nil && !found {
 			r, err = w.open(ctx)
 		}
 		if err == nil {
-			return w.wait(ctx, r)
+			return &r, nil
 		}
 		full := !w.met && errors.Is(err, sayso.ErrTooMany)
 		if !isConflict(err) && !full {
-			return sayso.Decision{}, err
+			return nil, err
 		}
 		w.met = true
 		if err := w.reread(ctx); err != nil {
-			return sayso.Decision{}, err
+			return nil, err
 		}
 	}
-	return sayso.Decision{}, errStorm
+	return nil, errStorm
 }
 
 // reread brings what is remembered of the session up to date, after an append

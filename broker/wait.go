@@ -11,10 +11,10 @@ import (
 
 // wait returns the decision on r, as soon as there is one. A caller whose
 // context ends has left, wherever that was noticed.
-func (w *waiter) wait(ctx context.Context, r sayso.Request) (sayso.Decision, error) {
-	d, err := w.await(ctx, &r)
+func (w *waiter) wait(ctx context.Context, r *sayso.Request) (sayso.Decision, error) {
+	d, err := w.await(ctx, r)
 	if err != nil && ctx.Err() != nil {
-		w.leave(ctx, &r)
+		w.leave(ctx, r)
 	}
 	return d, err
 }
@@ -31,7 +31,7 @@ func (w *waiter) await(ctx context.Context, r *sayso.Request) (sayso.Decision, e
 			return sayso.Decision{}, err
 		}
 		if !r.State.Open() {
-			return w.deliver(ctx, *r, now, recorded)
+			return w.deliver(ctx, r, now, recorded)
 		}
 		if r.DeadlinePassed(now, recorded) {
 			err = w.expire(ctx, r)
@@ -137,7 +137,7 @@ func (b *Broker) expire(ctx context.Context, r *sayso.Request) error {
 
 // deliver returns the decision on a request that is decided. A yes that is run
 // at once is redeemed first: record, then act.
-func (w *waiter) deliver(ctx context.Context, r sayso.Request, now, recorded sayso.Moment) (sayso.Decision, error) {
+func (w *waiter) deliver(ctx context.Context, r *sayso.Request, now, recorded sayso.Moment) (sayso.Decision, error) {
 	d := *r.Decision
 	switch r.State {
 	case sayso.StateExpired:
@@ -145,11 +145,11 @@ func (w *waiter) deliver(ctx context.Context, r sayso.Request, now, recorded say
 	case sayso.StateWithdrawn:
 		return d, fmt.Errorf("request %s: %w", r.ID.Short(), sayso.ErrWithdrawn)
 	case sayso.StateAllowed:
-		if r.Life.Redeemed && w.fresh(&r) {
+		if r.Life.Redeemed && w.fresh(r) {
 			d.Redeemed = true
 			return d, nil
 		}
-		if err := w.usable(ctx, &r, now, recorded); err != nil {
+		if err := w.usable(ctx, r, now, recorded); err != nil {
 			return refusal(r), err
 		}
 		if len(d.Args) > 0 && !w.a.CanEdit {
@@ -168,16 +168,16 @@ func (w *waiter) fresh(r *sayso.Request) bool { return w.opened == r.ID && r.Lif
 
 // spend redeems the approval for a caller that runs the call at once. Of all
 // that try, one wins.
-func (w *waiter) spend(ctx context.Context, r sayso.Request) (sayso.Decision, error) {
+func (w *waiter) spend(ctx context.Context, r *sayso.Request) (sayso.Decision, error) {
 	for range tries {
 		now, recorded, err := w.clock(ctx)
 		if err != nil {
 			return refusal(r), err
 		}
-		if err := w.usable(ctx, &r, now, recorded); err != nil {
+		if err := w.usable(ctx, r, now, recorded); err != nil {
 			return refusal(r), err
 		}
-		err = w.one(ctx, &r, sayso.EventRedeemed, w.actor, sayso.Redeemed{Policy: r.Life.Policy})
+		err = w.one(ctx, r, sayso.EventRedeemed, w.actor, sayso.Redeemed{Policy: r.Life.Policy})
 		if err == nil {
 			d := *r.Decision
 			d.Redeemed = true
@@ -186,7 +186,7 @@ func (w *waiter) spend(ctx context.Context, r sayso.Request) (sayso.Decision, er
 		if !isConflict(err) {
 			return refusal(r), err
 		}
-		if err := w.refresh(ctx, &r); err != nil {
+		if err := w.refresh(ctx, r); err != nil {
 			return refusal(r), err
 		}
 	}
@@ -194,7 +194,7 @@ func (w *waiter) spend(ctx context.Context, r sayso.Request) (sayso.Decision, er
 }
 
 // refusal is a decision that denies and names its request.
-func refusal(r sayso.Request) sayso.Decision {
+func refusal(r *sayso.Request) sayso.Decision {
 	return sayso.Decision{State: sayso.StateDenied, Request: r.ID}
 }
 
