@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,7 +36,7 @@ allow. Exits with 0 if the answer was recorded, 1 if another decision stands,
 	f.DurationVar(&o.lasts, "for", 0, "how long it is remembered; without, for the whole session")
 	f.IntVar(&o.uses, "uses", 0, "how often it may be used; without, any number of times")
 	f.StringVarP(&o.note, "note", "n", "", "a note for the log")
-	f.StringVar(&o.edit, "edit", "", "change the arguments first: in an editor, or --edit=FILE with all of them as JSON")
+	f.StringVar(&o.edit, "edit", "", "change the arguments first: --edit opens them in your editor, --edit=`FILE` takes all of them as JSON")
 	f.Lookup("edit").NoOptDefVal = inEditor
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask; needs --digest")
 	f.StringVar(&o.digest, "digest", "", "of the call that you were shown")
@@ -63,7 +61,7 @@ func (a *app) approve(ctx context.Context, typed string, o approval) error {
 			}
 		}
 		if s.Request.State.Open() {
-			if err := a.seen(s, &answer, o); err != nil {
+			if err := a.seen(ctx, in, s, &answer, o); err != nil {
 				return err
 			}
 		}
@@ -73,39 +71,38 @@ func (a *app) approve(ctx context.Context, typed string, o approval) error {
 
 // seen makes sure that the person saw what they allow: by asking at the
 // terminal, or by the digest that they name.
-func (a *app) seen(s shownRequest, answer *sayso.Answer, o approval) error {
+func (a *app) seen(ctx context.Context, in sayso.Inbox, s shownRequest, answer *sayso.Answer, o approval) error {
 	short := s.Request.ShortID
+	_, tty := a.terminal()
+	switch {
+	case o.yes && o.digest == "":
+		return hint(fmt.Errorf("%w: --yes needs --digest, so that what you saw is what you allow", sayso.ErrInvalid),
+			"sayso show %s, then sayso approve %s --yes --digest DIGEST", short, short)
+	case !o.yes && !tty:
+		return hint(errNoTerminal, "sayso show %s, then sayso approve %s --yes --digest DIGEST", short, short)
+	case !o.yes:
+		a.draw(a.err, s, 0)
+	}
+	danger, question := s.Request.Danger, "allow it?"
 	if o.edit != "" {
-		args, err := a.edited(s, o.edit)
+		args, err := a.edited(ctx, s, o.edit)
 		if err != nil {
 			return err
 		}
-		answer.Args = args
+		if unchanged(s, args) {
+			a.note("nothing was changed; not answered")
+			return no{}
+		}
+		a.drawEdit(s, args)
+		answer.Args, danger, question = args, a.dangerOf(ctx, in, s, args), "allow it with these changes?"
 	}
 	if o.yes {
-		if o.digest == "" {
-			return hint(fmt.Errorf("%w: --yes needs --digest, so that what you saw is what you allow", sayso.ErrInvalid),
-				"sayso show %s, then sayso approve %s --yes --digest DIGEST", short, short)
-		}
 		return nil
 	}
-	if _, ok := a.terminal(); !ok {
-		return hint(errNoTerminal, "sayso show %s, then sayso approve %s --yes --digest DIGEST", short, short)
+	ok, err := a.slowly(ctx, s.Request, danger, question)
+	if err == nil && !ok {
+		a.note("not answered; %s still waits", short)
+		return no{}
 	}
-	a.draw(a.err, s, 0)
-	if answer.Args != nil {
-		a.drawEdit(s, answer.Args)
-	}
-	ok, err := a.slowly(s.Request, "allow it?")
-	return errors.Join(err, errUnless(ok || err != nil))
-}
-
-// slowly asks for a yes. What is dangerous is not allowed by one key: the
-// ticket has to be typed.
-func (a *app) slowly(r sayso.Request, question string) (bool, error) {
-	if len(r.Danger) == 0 {
-		return a.confirm(question)
-	}
-	typed, err := a.ask(fmt.Sprintf("%s %s. Type %s to go on:", question, strings.Join(dangerWords(r), ", "), r.ShortID))
-	return typed == r.ShortID, err
+	return err
 }

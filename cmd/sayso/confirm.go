@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
+	"context"
 	"errors"
-	"fmt"
 	"os"
-	"strings"
 
 	"golang.org/x/term"
 )
@@ -21,23 +19,19 @@ func (a *app) terminal() (*os.File, bool) {
 }
 
 // confirm asks a question at the terminal. Only y is a yes.
-func (a *app) confirm(question string) (bool, error) {
-	typed, err := a.ask(question + " [y/n]")
+func (a *app) confirm(ctx context.Context, question string) (bool, error) {
+	typed, err := a.line(ctx, question+" [y/n]")
 	return typed == "y", err
 }
 
-// ask asks for a line at the terminal. What was typed before the question is no
-// answer.
-func (a *app) ask(question string) (string, error) {
-	f, ok := a.terminal()
-	if !ok {
-		return "", hint(errNoTerminal, "add --yes")
+// agree asks whether to go on with what is no request. It fails unless the
+// answer is y.
+func (a *app) agree(ctx context.Context, question string) error {
+	ok, err := a.confirm(ctx, question)
+	switch {
+	case errors.Is(err, errLeft), err == nil && !ok:
+		a.note("%v", errStopped)
+		return no{}
 	}
-	flush(f)
-	fmt.Fprintf(a.err, "%s ", question)
-	line, err := bufio.NewReader(f).ReadString('\n')
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimSpace(line), nil
+	return err
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,21 +20,39 @@ import (
 // inEditor is the value of --edit without a file.
 const inEditor = "\x00editor"
 
-// edited returns the arguments that the person wants instead.
-func (a *app) edited(s shownRequest, from string) (sayso.Args, error) {
+// edited returns the arguments that the person wants instead. What they wrote
+// in their editor is not lost by a mistake: it is opened again.
+func (a *app) edited(ctx context.Context, s shownRequest, from string) (sayso.Args, error) {
 	r := s.Request
 	if !r.CanEdit {
 		return nil, fmt.Errorf("%w: %s does not take edited arguments", sayso.ErrInvalid, dash(r.Host))
 	}
 	text, err := a.editedText(s, from)
-	if err != nil {
-		return nil, err
+	for err == nil {
+		args, bad := jcs.Object(text)
+		if bad == nil {
+			return args, nil
+		}
+		bad = hint(fmt.Errorf("%w: the edited arguments: %w", sayso.ErrInvalid, bad), "give all arguments as one JSON object")
+		if _, tty := a.terminal(); from != inEditor || !tty {
+			return nil, bad
+		}
+		a.exit(bad)
+		again, err := a.confirm(ctx, "open it again?")
+		if err != nil || !again {
+			return nil, errors.Join(err, bad)
+		}
+		if text, err = a.inEditor(text); err != nil {
+			return nil, err
+		}
 	}
-	args, err := jcs.Object(text)
-	if err != nil {
-		return nil, hint(fmt.Errorf("%w: the edited arguments: %w", sayso.ErrInvalid, err), "give all arguments as one JSON object")
-	}
-	return args, nil
+	return nil, err
+}
+
+// unchanged reports whether edited arguments are those of the call.
+func unchanged(s shownRequest, args sayso.Args) bool {
+	was, err := jcs.Object(s.Content.Args)
+	return err == nil && bytes.Equal(was, args)
 }
 
 func (a *app) editedText(s shownRequest, from string) ([]byte, error) {
@@ -47,7 +67,11 @@ func (a *app) editedText(s shownRequest, from string) ([]byte, error) {
 			return nil, hint(fmt.Errorf("%w: this call holds values that cannot be shown as they are, so it cannot be edited here", sayso.ErrInvalid),
 				"give all arguments yourself: --edit=FILE")
 		}
-		return a.inEditor(s.Content.Args)
+		text, err := jcs.MarshalIndent(s.Content.Args)
+		if err != nil {
+			return nil, err
+		}
+		return a.inEditor(append(text, '\n'))
 	}
 	return os.ReadFile(from)
 }
@@ -59,18 +83,14 @@ func changed(w sayso.Warning) bool {
 }
 
 // inEditor lets the person change text in their editor.
-func (a *app) inEditor(args sayso.Args) ([]byte, error) {
+func (a *app) inEditor(text []byte) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "sayso-edit-") // made with mode 0700
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "arguments.json")
-	text, err := jcs.MarshalIndent(args)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
+	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return nil, err
 	}
 	words := strings.Fields(a.editor())
@@ -100,12 +120,17 @@ func (a *app) editor() string {
 	return ""
 }
 
-// drawEdit shows what the edited arguments change.
-func (a *app) drawEdit(s shownRequest, args sayso.Args) {
-	v := present.View{Title: "allowed with these changes:", Tool: s.Request.Tool}
+// drawEdit shows what the person changed.
+func (a *app) drawEdit(s shownRequest, args sayso.Args) { a.drawChange(a.err, "you changed:", s, args) }
+
+// drawChange shows what edited arguments change.
+func (a *app) drawChange(w io.Writer, title string, s shownRequest, args sayso.Args) {
+	drawn := present.Terminal
+	if isTerminal(w) && a.getenv("NO_COLOR") == "" {
+		drawn = present.Colored
+	}
 	p := present.Diff("arguments", indented(s.Content.Args), indented(args))
-	v.Presentation = &p
-	fmt.Fprint(a.err, present.Terminal(v, width(a.err)))
+	fmt.Fprint(w, drawn(present.View{Title: title, Presentation: &p}, width(w)))
 }
 
 // indented is JSON over several lines.

@@ -61,7 +61,7 @@ func view(s shownRequest) present.View {
 	r := s.Request
 	v := present.View{
 		Title: r.ShortID + " " + standingOf(r), Tool: r.Tool, Server: r.Server, Host: r.Host, Caller: r.Caller, Session: r.SessionID,
-		Cwd: r.Cwd, Risk: string(r.Risk), Danger: dangerWords(r), Why: because(r), Description: r.Description, Said: r.Said,
+		Cwd: r.Cwd, Risk: string(r.Risk), Danger: dangerWords(r.Danger), Why: because(r), Description: r.Description, Said: r.Said,
 		Preview: s.Content.Args, Presentation: s.Content.Presentation, Warnings: r.Warnings, Redactions: r.Redactions,
 	}
 	if r.HostTool != "" && r.HostTool != r.Tool {
@@ -96,9 +96,9 @@ func because(r sayso.Request) string {
 	return why
 }
 
-func dangerWords(r sayso.Request) []string {
+func dangerWords(list []sayso.Danger) []string {
 	var words []string
-	for _, d := range r.Danger {
+	for _, d := range list {
 		words = append(words, strings.ReplaceAll(string(d), "_", " "))
 	}
 	return words

@@ -165,9 +165,8 @@ func (a *app) erase(ctx context.Context, typed []string, why string, yes bool) e
 			list = append(list, r)
 		}
 		if !yes {
-			ok, err := a.confirm(fmt.Sprintf("erase the content of %d requests for ever?", len(list)))
-			if err != nil || !ok {
-				return errors.Join(err, errUnless(ok || err != nil))
+			if err := a.agree(ctx, fmt.Sprintf("erase the content of %s for ever?", count(len(list), "request"))); err != nil {
+				return err
 			}
 		}
 		for _, r := range list {

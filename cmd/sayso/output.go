@@ -57,6 +57,14 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
+// count is a number of things, as 1 event or 2 events.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // dash stands for nothing in a column.
 func dash(s string) string {
 	if s == "" {

@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/sayso-dev/sayso"
 )
@@ -17,8 +14,9 @@ func (a *app) promptCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "prompt [ID]", GroupID: "answer", Short: "asks about one request, the oldest if none is named", Args: cobra.MaximumNArgs(1),
 		Long: `Shows one request and takes one key: y allows it once, s remembers it for the
-session, n denies it, e changes the arguments, v shows everything. Escape denies.
-Nothing happens by default, and what was typed before is no answer.`,
+session, n and Escape deny it, e changes the arguments, v shows everything.
+Ctrl-C leaves; so does Escape where a line is typed, and then the request still
+waits. Nothing happens by default, and what was typed before is no answer.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.prompt(c.Context(), strings.Join(args, "")) },
 	}
 }
@@ -84,99 +82,109 @@ func (a *app) promptFor(ctx context.Context, in sayso.Inbox, s shownRequest) (an
 			seen = a.draw(a.err, s, 0)
 			continue
 		case key == "n" || key == "esc":
-			answer = sayso.Answer{Effect: sayso.Deny, Note: a.why(key)}
+			answer = sayso.Answer{Effect: sayso.Deny}
 		case !seen:
 			continue // not before all of it was on the screen
 		case key == "s":
 			answer.Scope = sayso.ScopeSession
 		case key == "e" && s.Request.CanEdit:
-			if answer.Args, err = a.edited(s, inEditor); err != nil {
-				a.exit(err)
-				continue
-			}
 		case key != "y":
 			continue
 		}
-		if ok, err := a.surely(s.Request, answer); err != nil || !ok {
+		if ok, err := a.completed(ctx, in, s, key, &answer); err != nil {
+			return false, err
+		} else if ok {
+			return true, a.record(ctx, in, s.Request, answer)
+		}
+	}
+}
+
+// completed asks for what a key leaves open: the words of a denial, the edited
+// arguments, the slow answer. ok is false if it is to be asked again.
+func (a *app) completed(ctx context.Context, in sayso.Inbox, s shownRequest, key string, answer *sayso.Answer) (ok bool, err error) {
+	switch key {
+	case "esc":
+		return true, nil
+	case "n":
+		answer.Note, err = a.line(ctx, "what to tell the agent (enter for nothing):")
+		return err == nil, err
+	case "e":
+		return a.edit(ctx, in, s, answer)
+	}
+	if len(s.Request.Danger) == 0 {
+		return true, nil
+	}
+	ok, err = a.slowly(ctx, s.Request, s.Request.Danger, "allow")
+	if err == nil && !ok {
+		a.note("not answered; %s still waits", s.Request.ShortID)
+	}
+	return ok, err
+}
+
+// edit lets the person change the arguments, shows what they changed, and asks
+// whether that is meant. ok is false if nothing was changed or it is not.
+func (a *app) edit(ctx context.Context, in sayso.Inbox, s shownRequest, answer *sayso.Answer) (ok bool, err error) {
+	args, err := a.edited(ctx, s, inEditor)
+	if err != nil {
+		if ctx.Err() != nil {
 			return false, err
 		}
-		return true, a.record(ctx, in, s.Request, answer)
+		a.exit(err)
+		return false, nil
 	}
+	if unchanged(s, args) {
+		a.note("nothing was changed; not answered")
+		return false, nil
+	}
+	a.drawEdit(s, args)
+	ok, err = a.slowly(ctx, s.Request, a.dangerOf(ctx, in, s, args), "allow it with these changes?")
+	if err == nil && !ok {
+		a.note("not answered; %s still waits", s.Request.ShortID)
+	}
+	answer.Args = args
+	return ok, err
 }
 
 // choices is the line of keys.
 func choices(r sayso.Request, seen bool) string {
 	if !seen {
-		return "[n] deny  [v] view all of it first"
+		return "[n] deny  [v] view all of it first  [esc] deny"
 	}
-	line := "[y] allow  [n] deny  [s] session  [v] view"
+	line := "[y] allow  [n] deny  [s] session  [v] view  "
 	if r.CanEdit {
-		line += "  [e] edit"
+		line += "[e] edit  "
 	}
-	return line
+	return line + "[esc] deny"
 }
 
-// why asks what to tell the agent.
-func (a *app) why(key string) string {
-	if key == "esc" {
-		return ""
+// slowly asks for a yes. What is dangerous is not allowed by one key: the
+// ticket has to be typed.
+func (a *app) slowly(ctx context.Context, r sayso.Request, danger []sayso.Danger, question string) (bool, error) {
+	if len(danger) == 0 {
+		return a.confirm(ctx, question)
 	}
-	note, err := a.ask("what to tell the agent (enter for nothing):")
+	typed, err := a.line(ctx, question+" "+strings.Join(dangerWords(danger), ", ")+". Type "+r.ShortID+" to go on:")
+	return typed == r.ShortID, err
+}
+
+// dangerOf is what is dangerous about a call with edited arguments: what was
+// before, and what the policy in force says of it now. If that cannot be found
+// out, the slow answer is demanded.
+func (a *app) dangerOf(ctx context.Context, in sayso.Inbox, s shownRequest, args sayso.Args) []sayso.Danger {
+	r := s.Request
+	call := sayso.Call{Tool: r.HostTool, Server: r.Server, Host: r.Host, Kind: r.Kind, Args: args, Cwd: r.Cwd, Session: r.SessionID}
+	if call.Tool == "" {
+		call.Tool = r.Tool
+	}
+	danger := slices.Clone(r.Danger)
+	v, err := in.Explain(ctx, call, a.facts(ctx, call))
 	if err != nil {
-		return "" // the denial stands without a note
+		v.Danger = []sayso.Danger{sayso.DangerDynamic}
 	}
-	return note
-}
-
-// surely asks again before something dangerous is allowed.
-func (a *app) surely(r sayso.Request, answer sayso.Answer) (bool, error) {
-	if answer.Effect != sayso.Allow || len(r.Danger) == 0 {
-		return true, nil
-	}
-	return a.slowly(r, "allow")
-}
-
-// errLeft says that the person left the prompt.
-var errLeft = errors.New("left without an answer; the request still waits")
-
-// key reads one key at the terminal: a letter in lower case, or esc. Keys that
-// were typed before the question are thrown away.
-func (a *app) key(ctx context.Context, question string) (string, error) {
-	f, ok := a.terminal()
-	if !ok {
-		return "", errNoTerminal
-	}
-	state, err := term.MakeRaw(int(f.Fd()))
-	if err != nil {
-		return "", err
-	}
-	flush(f)
-	fmt.Fprintf(a.err, "%s ", question)
-	key, err := readKey(ctx, f)
-	err = errors.Join(err, term.Restore(int(f.Fd()), state))
-	fmt.Fprintf(a.err, "%s\n", printable(key))
-	return key, err
-}
-
-// readKey waits for a key until ctx ends. It looks again and again, since a read
-// from a terminal cannot be called off.
-func readKey(ctx context.Context, f *os.File) (string, error) {
-	for !ready(f) {
-		if ctx.Err() != nil {
-			return "", ctx.Err()
+	for _, d := range v.Danger {
+		if !slices.Contains(danger, d) {
+			danger = append(danger, d)
 		}
 	}
-	buf := make([]byte, 32)
-	n, err := f.Read(buf)
-	switch {
-	case err != nil || n == 0:
-		return "", errLeft
-	case n == 1 && buf[0] == 0x1b:
-		return "esc", nil
-	case n > 1:
-		return "", nil // a key that sends several bytes, or several keys at once: none of them is an answer
-	case buf[0] == 0x03 || buf[0] == 0x04: // Ctrl-C, Ctrl-D
-		return "", errLeft
-	}
-	return strings.ToLower(string(buf[:1])), nil
+	return danger
 }

@@ -69,7 +69,9 @@ func (p typist) run(t *testing.T, tty *os.File, script []typist) {
 }
 
 const (
-	plainQuestion = "[y] allow  [n] deny  [s] session  [v] view"
+	plainQuestion = "[y] allow  [n] deny  [s] session  [v] view  [esc] deny"
+	editQuestion  = "[y] allow  [n] deny  [s] session  [v] view  [e] edit  [esc] deny"
+	changeConfirm = "allow it with these changes? [y/n]"
 	noteQuestion  = "(enter for nothing):"
 )
 
@@ -97,11 +99,23 @@ func TestPrompt(t *testing.T) {
 			return []typist{{plainQuestion, "y"}, {"to go on:", short + "\r"}}
 		}, sayso.StateAllowed, "", false},
 		{"danger takes no key", "rm -rf build", "", func(string) []typist {
-			return []typist{{plainQuestion, "y"}, {"to go on:", "y\r"}}
+			return []typist{{plainQuestion, "y"}, {"to go on:", "y\r"}, {plainQuestion, "\x03"}}
 		}, sayso.StateOpen, "", false},
+		{"escape leaves the slow question", "rm -rf build", "", func(string) []typist {
+			return []typist{{plainQuestion, "y"}, {"to go on:", "x"}, {"x", "\x1b"}}
+		}, sayso.StateOpen, "", false},
+		{"escape leaves the note, and denies nothing", "make", "", func(string) []typist {
+			return []typist{{plainQuestion, "n"}, {noteQuestion, "\x1b"}}
+		}, sayso.StateOpen, "", false},
+		{"ctrl-c leaves the note, and denies nothing", "make", "", func(string) []typist {
+			return []typist{{plainQuestion, "n"}, {noteQuestion, "not"}, {"not", "\x03"}}
+		}, sayso.StateOpen, "", false},
+		{"a note can be mended while it is typed", "make", "", func(string) []typist {
+			return []typist{{plainQuestion, "n"}, {noteQuestion, "wrong\x15n\u00e4\x7fot now\r"}}
+		}, sayso.StateDenied, "not now", false},
 		{"leaving leaves it open", "make", "", func(string) []typist { return []typist{{plainQuestion, "\x03"}} }, sayso.StateOpen, "", false},
 		{"a long call is not allowed before it was seen", "make\n" + strings.Repeat("x\n", 100), "", func(string) []typist {
-			return []typist{{"view all of it first", "y"}, {"view all of it first", "v"}, {plainQuestion, "y"}}
+			return []typist{{"view all of it first  [esc] deny", "y"}, {"view all of it first  [esc] deny", "v"}, {plainQuestion, "y"}}
 		}, sayso.StateAllowed, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -116,9 +130,65 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
+// editors are what people do in their editor, as shell commands on the file $1.
+const (
+	editNothing = `touch "$1"`
+	editLess    = `sed -i 's/make/make -n/' "$1"`
+	editDanger  = `sed -i 's/make/rm -rf build/' "$1"`
+	editReorder = `printf '{ "command" : "m\u0061ke" }' > "$1"`
+	editBroken  = `if grep -q make-more "$1"; then sed -i 's/,}/}/' "$1"; else sed -i 's/make"/make-more",}/; /^}/d' "$1"; fi`
+)
+
+func TestPrompt_edit(t *testing.T) {
+	for _, c := range []struct {
+		name, editor string
+		script       func(short string) []typist
+		want         sayso.State
+		ran          string
+	}{
+		{"unchanged is no answer", editNothing, func(string) []typist {
+			return []typist{{editQuestion, "e"}, {"nothing was changed; not answered\r\n" + editQuestion, "\x03"}}
+		}, sayso.StateOpen, ""},
+		{"equal arguments are unchanged", editReorder, func(string) []typist {
+			return []typist{{editQuestion, "e"}, {"nothing was changed; not answered\r\n" + editQuestion, "\x03"}}
+		}, sayso.StateOpen, ""},
+		{"a change is shown and confirmed", editLess, func(string) []typist {
+			return []typist{{editQuestion, "e"}, {"you changed:", ""}, {changeConfirm, "y\r"}}
+		}, sayso.StateAllowed, `{"command":"make -n"}`},
+		{"a change that is not confirmed is no answer", editLess, func(string) []typist {
+			return []typist{{editQuestion, "e"}, {changeConfirm, "n\r"}, {editQuestion, "\x03"}}
+		}, sayso.StateOpen, ""},
+		{"a change for the worse takes the ticket", editDanger, func(short string) []typist {
+			return []typist{{editQuestion, "e"}, {"to go on:", "y\r"}, {editQuestion, "e"}, {"to go on:", short + "\r"}}
+		}, sayso.StateAllowed, `{"command":"rm -rf build"}`},
+		{"a mistake loses no text", editBroken, func(string) []typist {
+			return []typist{{editQuestion, "e"}, {"open it again? [y/n]", "y\r"}, {changeConfirm, "y\r"}}
+		}, sayso.StateAllowed, `{"command":"make-more"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			editor := t.TempDir() + "/editor"
+			if err := os.WriteFile(editor, []byte("#!/bin/sh\n"+c.editor+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			r, _, ran := answeredBy(t, "make", "", editor, c.script)
+			if r.State != c.want || string(ran.Args) != c.ran {
+				t.Errorf("the request is %s and ran with %s; want %s, %s", r.State, ran.Args, c.want, c.ran)
+			}
+		})
+	}
+}
+
 // prompted has one call asked about at a terminal, and returns what became of
-// it.
+// it and how much is remembered.
 func prompted(t *testing.T, command, before string, script func(short string) []typist) (sayso.Request, int) {
+	t.Helper()
+	r, grants, _ := answeredBy(t, command, before, "", script)
+	return r, grants
+}
+
+// answeredBy is prompted for a person with an editor, if one is named. It
+// returns the decision that the caller got, too.
+func answeredBy(t *testing.T, command, before, editor string, script func(short string) []typist) (sayso.Request, int, sayso.Decision) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -133,11 +203,11 @@ func prompted(t *testing.T, command, before string, script func(short string) []
 	a := demoApp()
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
-	asked := make(chan struct{})
+	asked := make(chan sayso.Decision, 1)
 	go func() {
-		defer close(asked)
 		call := sayso.Call{Tool: "bash", Args: argsOf(t, command), Session: "s1", Cwd: "/tmp"}
-		_, _ = e.Gate(home.OwnActor(sayso.PrincipalAgent, "test", "embedded")).Admit(asking, sayso.Admission{Call: call})
+		d, _ := e.Gate(home.OwnActor(sayso.PrincipalAgent, "test", "embedded")).Admit(asking, sayso.Admission{Call: call, CanEdit: editor != ""})
+		asked <- d
 	}()
 	r := <-opened
 	person, program := openTTY(t)
@@ -146,6 +216,7 @@ func prompted(t *testing.T, command, before string, script func(short string) []
 	}
 	go typist{}.run(t, person, script(r.ShortID))
 	a.in, a.err = program, program
+	a.getenv = func(name string) string { return map[string]string{"EDITOR": editor}[name] }
 	in := e.Inbox(a.person())
 	s, err := look(ctx, in, string(r.ID))
 	if err != nil {
@@ -162,9 +233,10 @@ func prompted(t *testing.T, command, before string, script func(short string) []
 	if err != nil {
 		t.Fatal(err)
 	}
-	stop()
-	<-asked
-	return now, len(grants)
+	if now.State.Open() {
+		stop()
+	}
+	return now, len(grants), <-asked
 }
 
 func argsOf(t *testing.T, command string) sayso.Args {

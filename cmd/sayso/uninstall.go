@@ -41,7 +41,7 @@ func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 		if _, err := os.Stat(p.Path); err != nil {
 			continue // no settings, no hook
 		}
-		failed = errors.Join(failed, a.undoInit(p.Path, initOptions{yes: yes}))
+		failed = errors.Join(failed, a.undoInit(ctx, p.Path, initOptions{yes: yes}))
 	}
 	if err := a.removeService(ctx); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		failed = errors.Join(failed, err)
@@ -49,16 +49,15 @@ func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 	if failed != nil || !data {
 		return failed
 	}
-	return a.deleteData(yes)
+	return a.deleteData(ctx, yes)
 }
 
 // deleteData deletes what is ours by name. A folder goes only if nothing else
 // is in it: it may be one that the person chose.
-func (a *app) deleteData(yes bool) error {
+func (a *app) deleteData(ctx context.Context, yes bool) error {
 	if !yes {
-		ok, err := a.confirm("delete the log, the tokens and the policy in " + a.paths.State + "?")
-		if err != nil || !ok {
-			return errors.Join(err, errUnless(ok || err != nil))
+		if err := a.agree(ctx, "delete the log, the tokens and the policy in "+a.paths.State+"?"); err != nil {
+			return err
 		}
 	}
 	var failed error
