@@ -48,10 +48,12 @@ func main() {
 }
 
 // places are where processes are killed: inside an append, before and after
-// its commit, while waiters are woken, and around the reply.
+// its commit, while waiters are woken, around the reply, and while they wait
+// under a lease that only their death ends.
 var places = []string{
 	"append.before-begin", "append.after-insert", "append.before-commit", "append.after-commit",
 	"append.before-wake", "append.after-wake", "reply.before-write", "reply.after-write",
+	"lease.taken", "wait.asleep", "wait.woken",
 }
 
 func run(rounds int, seed uint64, parallel int, share float64) error {
@@ -66,7 +68,7 @@ func run(rounds int, seed uint64, parallel int, share float64) error {
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("building the worker: %w", err)
 	}
-	t := &tally{placed: map[string]int{}}
+	t := &tally{placed: map[string]int{}, reached: map[string]int{}}
 	jobs, failed := make(chan int), make(chan error, parallel)
 	for range parallel {
 		go func() { failed <- rest(jobs, dir, worker, seed, t) }() // ends when jobs is closed, and is waited for below
@@ -104,6 +106,7 @@ func rest(jobs <-chan int, dir, worker string, seed uint64, t *tally) (failed er
 // tally counts kills over all rounds.
 type tally struct {
 	mu      sync.Mutex // guards what follows
+	reached map[string]int
 	placed  map[string]int
 	random  int
 	calls   int
@@ -128,10 +131,11 @@ func (t *tally) print(w io.Writer, rounds int) {
 		total += n
 	}
 	fmt.Fprintf(w, "%d rounds, %d calls, %d answers told, %d runs, %d kills\n", rounds, t.calls, t.answers, t.ran, total)
+	fmt.Fprintf(w, "  %-22s %7s %7s\n", "place", "reached", "killed")
 	for _, p := range places {
-		fmt.Fprintf(w, "  %-22s %5d\n", p, t.placed[p])
+		fmt.Fprintf(w, "  %-22s %7d %7d\n", p, t.reached[p], t.placed[p])
 	}
-	fmt.Fprintf(w, "  %-22s %5d\n  inside: %.0f%%\n", "anywhere else", t.random, 100*t.share())
+	fmt.Fprintf(w, "  %-22s %7s %7d\n  inside: %.0f%%\n", "anywhere else", "", t.random, 100*t.share())
 }
 
 // round is one log, two askers and two answerers.
@@ -197,7 +201,7 @@ func (r *round) run() error {
 	if r.err != nil {
 		return r.err
 	}
-	return r.check()
+	return errors.Join(r.check(), r.reached())
 }
 
 // unfinished are the arguments of an asker that goes on where it died.
@@ -251,9 +255,7 @@ func (r *round) live(ctx context.Context, args []string, mortal bool) (killed bo
 		return false, err
 	}
 	place, after := r.fate(mortal)
-	if place != "" {
-		cmd.Env = append(os.Environ(), "SAYSO_FAILPOINT="+place)
-	}
+	cmd.Env = append(os.Environ(), "SAYSO_FAILPOINT="+place, "SAYSO_FAILPOINT_COUNTERS="+r.counters())
 	if err := cmd.Start(); err != nil {
 		return false, err
 	}
@@ -289,6 +291,23 @@ func (r *round) fate(mortal bool) (place string, after time.Duration) {
 		return "", time.Duration(1+r.dice.IntN(60)) * time.Millisecond
 	}
 	return fmt.Sprintf("%s:%d", places[r.dice.IntN(len(places))], 1+r.dice.IntN(4)), 0
+}
+
+// counters is the file in which processes count the places that they reach.
+func (r *round) counters() string { return filepath.Join(r.dir, "reached") }
+
+// reached adds up the places that were reached.
+func (r *round) reached() error {
+	text, err := os.ReadFile(r.counters())
+	if err != nil {
+		return err
+	}
+	r.tally.mu.Lock()
+	defer r.tally.mu.Unlock()
+	for place := range strings.FieldsSeq(string(text)) {
+		r.tally.reached[place]++
+	}
+	return nil
 }
 
 func (r *round) count(place string, random bool) {

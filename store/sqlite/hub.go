@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/failpoint"
 )
 
 // hub holds who waits for which stream. A commit costs only those who wait for
@@ -225,8 +226,10 @@ func (l *Log) WaitSince(ctx context.Context, after sayso.Seq) error {
 }
 
 func (l *Log) sleep(ctx context.Context, w *waiter) error {
+	failpoint.Hit("wait.asleep")
 	select {
 	case <-w.woken:
+		failpoint.Hit("wait.woken")
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

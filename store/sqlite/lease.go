@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/failpoint"
 )
 
 // lease is a locked file. The kernel lets go of the lock when the process dies,
@@ -71,6 +72,7 @@ func (l *Log) Hold(ctx context.Context) (sayso.Lease, error) {
 	for {
 		e, err := take(l.leaseFolder(), rand.Text())
 		if err == nil {
+			failpoint.Hit("lease.taken")
 			l.tidy()
 			return l.held.keep(e)
 		}
