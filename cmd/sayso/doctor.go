@@ -143,6 +143,10 @@ func (d *doctor) database(ctx context.Context) {
 		d.add("database", fail, "sayso log verify", "%v", err)
 		return
 	}
+	if err := local.Writable(ctx, d.paths); err != nil {
+		d.add("database", fail, "sayso where", "%v", err)
+		return
+	}
 	d.add("database", ok, "", "opens; %d events, whole and unchanged", head.Seq)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/install"
+	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/internal/notice"
 )
 
@@ -162,7 +164,10 @@ func (a *app) statusOfGate(ctx context.Context, s *state) error {
 	if e, ok := l.Engine(); ok {
 		s.Policy, s.Files = e.Policy.Version(), e.Policy.Files()
 	}
-	return nil
+	if a.settings.Server != "" {
+		return nil // its policy is its own
+	}
+	return errors.Join(local.NewRules(a.paths).Err(), local.Writable(ctx, a.paths))
 }
 
 // policyLine names the policy in force: its files, and the beginning of its
