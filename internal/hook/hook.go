@@ -183,6 +183,9 @@ func admit(env Env, h claudecode.Hook, strict bool) (d sayso.Decision, off bool,
 	if d.Allowed() && d.Source == sayso.SourcePerson && !asked.Equal(w.gather(ctx, h.Call)) {
 		d, err = changed(ctx, gate, d)
 	}
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w: the host stopped waiting; what was asked stays and can be answered", sayso.ErrUnavailable)
+	}
 	return d, false, err
 }
 
