@@ -1,0 +1,16 @@
+//go:build unix && !linux
+
+package down_test
+
+import "testing"
+
+func smallDisk(t *testing.T, _ string) {
+	t.Helper()
+	t.Skip("a small disk cannot be mounted here")
+}
+
+func remount(t *testing.T, _ string) func() {
+	t.Helper()
+	t.Skip("a folder cannot be made read-only for the administrator here")
+	return nil
+}
