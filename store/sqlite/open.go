@@ -66,7 +66,8 @@ var _ sayso.Log = (*Log)(nil)
 // schema if need be. Nil options are the zero ones.
 //
 // It fails if the folder or the file can be reached by other users, if it lies
-// on a network file system, or if a newer version of sayso made its schema.
+// on a network file system, if a newer version of sayso made its schema, or if
+// the schema has lost what keeps a decision and its spending single.
 func Open(ctx context.Context, path string, opts *Options) (*Log, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -101,6 +102,9 @@ func Open(ctx context.Context, path string, opts *Options) (*Log, error) {
 // begin makes the connection of the writer ready.
 func (l *Log) begin(c *sqlite.Conn) error {
 	if err := migrate(c); err != nil {
+		return err
+	}
+	if err := guarded(c); err != nil {
 		return err
 	}
 	if err := run(c, fmt.Sprintf(`PRAGMA wal_autocheckpoint = %d`, autoCheckpoint), nil); err != nil {

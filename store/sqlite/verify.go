@@ -48,8 +48,9 @@ const maxProblems = 100
 // Verify reads the whole log, segments too, and reports whatever was edited,
 // removed, inserted or put into another order behind our back: in the chain of
 // events, in their content, which must match its commitment or have been erased
-// with an event that says so, and in the projections, which must be what the
-// events make. A log that was cut at its end is found by a head that was kept
+// with an event that says so, in the projections, which must be what the events
+// make, in the keys, which must be those that the events took, and in the
+// schema, which must be the one that the migrations make. A log that was cut at its end is found by a head that was kept
 // elsewhere; kept may be nil.
 //
 // Problems are in the report; an error means that it could not be made.
@@ -67,6 +68,9 @@ func (l *Log) Verify(ctx context.Context, kept *sayso.Head) (Report, error) {
 		return Report{}, unavailable("verify", err)
 	}
 	v := &verifier{log: l, conn: c, kept: kept, missing: map[sayso.ID]sayso.Seq{}, erased: map[sayso.ID]bool{}}
+	if err := run(c, makeNames, nil); err != nil {
+		return Report{}, unavailable("verify", err)
+	}
 	if err := v.run(ctx); err != nil && !errors.Is(err, errEnough) {
 		return v.Report, unavailable("verify", err)
 	}
@@ -80,6 +84,8 @@ type verifier struct {
 	log  *Log
 	conn *sqlite.Conn
 	kept *sayso.Head
+
+	misshapen bool // the schema is not ours
 
 	missing map[sayso.ID]sayso.Seq // requests with content that is not there, and the first place
 	erased  map[sayso.ID]bool      // requests whose content an event says was erased
@@ -95,9 +101,12 @@ func (v *verifier) found(seq sayso.Seq, format string, args ...any) error {
 
 func (v *verifier) run(ctx context.Context) error {
 	for _, check := range []func(context.Context) error{
-		v.segments, v.tail, v.erasures, v.keptHead, v.strays, v.archived, v.projections,
+		v.schema, v.segments, v.tail, v.erasures, v.keptHead, v.strays, v.archived, v.keys, v.projections,
 	} {
 		if err := check(ctx); err != nil {
+			if v.misshapen && ctx.Err() == nil {
+				return nil // it was said why nothing more can be read
+			}
 			return err
 		}
 	}
@@ -132,7 +141,7 @@ func (v *verifier) event(ctx context.Context, e *sayso.Event) error {
 	if e.Type == sayso.EventContentErased {
 		v.erasure(e)
 	}
-	return nil
+	return v.names(e)
 }
 
 func (v *verifier) erasure(e *sayso.Event) {
@@ -259,6 +268,10 @@ func (v *verifier) strays(context.Context) error {
 		{`SELECT 0 FROM keys k WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.stream = k.stream)
 			AND NOT EXISTS (SELECT 1 FROM archived a WHERE a.stream = k.stream)`,
 			"a key belongs to a stream without events"},
+		{`SELECT 0 FROM archived a WHERE NOT EXISTS (SELECT 1 FROM segments s WHERE s.number = a.segment)`,
+			"a stream is said to lie in a segment that was never made"},
+		{`SELECT 0 FROM erasing a WHERE NOT EXISTS (SELECT 1 FROM segments s WHERE s.number = a.segment)`,
+			"content is said to be erased from a segment that was never made"},
 		{`SELECT seq FROM events e WHERE pos > 1 AND NOT EXISTS (SELECT 1 FROM events f WHERE f.stream = e.stream AND f.pos = e.pos - 1)
 			AND NOT EXISTS (SELECT 1 FROM archived a WHERE a.stream = e.stream AND a.length = e.pos - 1)`,
 			"the stream has a gap before this event"},

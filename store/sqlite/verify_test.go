@@ -22,6 +22,7 @@ const places = 100
 // evidence is a log that verifies, in one file, to be tampered with.
 type evidence struct {
 	path   string
+	guards string // makes the triggers again, which nothing may lack
 	head   sayso.Head
 	events []sayso.Event
 }
@@ -38,6 +39,7 @@ func newEvidence(t *testing.T) evidence {
 	if err := l.Backup(t.Context(), e.path); err != nil {
 		t.Fatal(err)
 	}
+	e.guards = triggers(t, e.path)
 	tamper(t, e.path, unguarded)
 	if r := sound(t, l); r.Events != len(e.events) || r.Head != e.head || r.Erased == 0 {
 		t.Fatalf("verified %+v", r)
@@ -55,7 +57,30 @@ const unguarded = `
 	DROP TRIGGER keys_stay;
 	DROP TRIGGER keys_are_not_freed;`
 
-// tampered runs a script on a copy of the evidence and opens it.
+// triggers is what made the triggers of a database.
+func triggers(t *testing.T, path string) string {
+	t.Helper()
+	return column(t, path, `SELECT group_concat(sql, ';') || ';' FROM sqlite_schema WHERE type = 'trigger'`)
+}
+
+// column is the one text that a query finds.
+func column(t *testing.T, path, query string) (text string) {
+	t.Helper()
+	c, err := engine.OpenConn(path, engine.OpenReadOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	err = sqlitex.ExecuteTransient(c, query, &sqlitex.ExecOptions{
+		ResultFunc: func(st *engine.Stmt) error { text = st.ColumnText(0); return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// tampered runs a script on a copy of the evidence, hides how, and opens it.
 func (e evidence) tampered(t *testing.T, script string) *sqlite.Log {
 	t.Helper()
 	path := place(t)
@@ -63,7 +88,7 @@ func (e evidence) tampered(t *testing.T, script string) *sqlite.Log {
 		t.Fatal(err)
 	}
 	copyFile(t, e.path, path)
-	tamper(t, path, script)
+	tamper(t, path, script+";"+e.guards)
 	return open(t, path, nil)
 }
 

@@ -104,7 +104,7 @@ func (m *Maker) Request(w Wish) (sayso.ID, sayso.Batch) {
 	return id, sayso.Batch{
 		Events: []sayso.Event{e},
 		Expect: map[string]int{e.Stream: 0},
-		Keys:   []sayso.Key{{Name: sayso.CallKey("hook", w.Session, w.CallID), Stream: e.Stream}},
+		Keys:   []sayso.Key{{Name: sayso.CallKey(agent.Principal, w.Session, w.CallID), Stream: e.Stream}},
 	}
 }
 

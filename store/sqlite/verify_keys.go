@@ -1,0 +1,133 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// schema compares what the database declares with what the migrations do, and
+// has the engine look whether its indexes hold what its tables do: a guard that
+// is missing, a trigger too many or a view in the place of a table would change
+// what the log promises, and no event.
+func (v *verifier) schema(context.Context) error {
+	want, err := intended()
+	if err != nil {
+		return err
+	}
+	have, err := declared(v.conn)
+	if err != nil {
+		return err
+	}
+	for key, o := range want {
+		if h, ok := have[key]; !ok || h != o {
+			if err := v.deformed("the %s is missing or was changed", key); err != nil {
+				return err
+			}
+		}
+	}
+	for key := range have {
+		if _, ok := want[key]; !ok {
+			if err := v.deformed("the %s was added", key); err != nil {
+				return err
+			}
+		}
+	}
+	return run(v.conn, `PRAGMA main.integrity_check(10)`, func(st *sqlite.Stmt) error {
+		if text := st.ColumnText(0); text != "ok" {
+			return v.deformed("%s", text)
+		}
+		return nil
+	})
+}
+
+func (v *verifier) deformed(format string, args ...any) error {
+	v.misshapen = true
+	return v.found(0, "the database: "+format, args...)
+}
+
+// The keys that a broker takes are these: each request takes the name of the
+// call that it is about and of every further one that took it up, or, if it
+// records that nobody was asked since there were too many, the name of that
+// minute. So all of them can be made again from the events.
+const (
+	// A row without a name says in which session its request is.
+	makeNames = `CREATE TEMP TABLE named (stream TEXT, session TEXT, call TEXT, name BLOB, PRIMARY KEY (stream, call)) WITHOUT ROWID`
+	putName   = `INSERT OR IGNORE INTO temp.named (stream, session, call, name) VALUES (?, ?, ?, ?)`
+	dropNames = `DELETE FROM temp.named WHERE stream = ?`
+)
+
+// crowded is the rule by which a broker denies what it asks nobody about.
+const crowded = "too many requests"
+
+// names notes which keys an event must have taken.
+func (v *verifier) names(e *sayso.Event) error {
+	stream := sayso.RequestStream(e.RequestID)
+	if e.RequestID == "" || e.Stream != stream {
+		return nil
+	}
+	switch e.Type {
+	case sayso.EventRequested:
+		if err := run(v.conn, putName, nil, stream, e.SessionID, "", nil); err != nil {
+			return err
+		}
+		return v.name(e, e.CallID)
+	case sayso.EventTaken:
+		var p sayso.Taken
+		if jcs.UnmarshalLenient(e.Payload, &p) != nil || !v.sameSession(e) {
+			return nil
+		}
+		return v.name(e, p.CallID)
+	case sayso.EventResolved:
+		var p sayso.Resolved
+		if jcs.UnmarshalLenient(e.Payload, &p) != nil || p.Source != sayso.SourcePolicy || p.Cause != sayso.CauseBuiltin || p.Rule != crowded {
+			return nil
+		}
+		if err := run(v.conn, dropNames, nil, stream); err != nil {
+			return err
+		}
+		minute := sayso.CallKey("limit/"+fmt.Sprint(e.At.Wall.Unix()/60), e.SessionID, "")
+		return run(v.conn, putName, nil, stream, e.SessionID, "", []byte(minute))
+	}
+	return nil
+}
+
+// name notes the key of one call, unless its request has it already.
+func (v *verifier) name(e *sayso.Event, call string) error {
+	if call == "" {
+		return nil
+	}
+	return run(v.conn, putName, nil, e.Stream, e.SessionID, call, []byte(sayso.CallKey(e.Actor.Principal, e.SessionID, call)))
+}
+
+// sameSession reports whether an event names the session of its request, as all
+// events of a broker do.
+func (v *verifier) sameSession(e *sayso.Event) bool {
+	n, err := number(v.conn, `SELECT EXISTS (SELECT 1 FROM temp.named WHERE stream = ? AND session = ?)`, e.Stream, e.SessionID)
+	return err == nil && n == 1
+}
+
+// keys compares the names that are taken with those that the events took. A key
+// that is gone would let its call ask, and run, a second time; one that was
+// moved would give it the answer to another.
+func (v *verifier) keys(context.Context) error {
+	for _, c := range []struct{ query, text string }{
+		{`SELECT n.stream FROM temp.named n WHERE n.name NOTNULL AND NOT EXISTS
+			(SELECT 1 FROM main.keys k WHERE k.name = n.name AND k.stream = n.stream)`,
+			"the key of a call of %s is missing or was moved"},
+		{`SELECT k.stream FROM main.keys k WHERE NOT EXISTS
+			(SELECT 1 FROM temp.named n WHERE n.stream = k.stream AND n.name = k.name)`,
+			"there is a key to %s that no event took"},
+	} {
+		if err := run(v.conn, c.query, func(st *sqlite.Stmt) error {
+			return v.found(0, c.text, st.ColumnText(0))
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
