@@ -9,23 +9,37 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// Admit implements sayso.Gate.
+// Admit implements sayso.Gate. While it waits for people, what all that comes
+// before took of the stack is free again.
 func (g gate) Admit(ctx context.Context, a sayso.Admission) (sayso.Decision, error) {
-	if err := g.asks(); err != nil {
-		return sayso.Decision{}, err
-	}
-	if err := a.Call.Validate(); err != nil {
-		return sayso.Decision{}, err
-	}
-	digest, err := a.Call.Digest()
+	w, err := g.waiter(&a)
 	if err != nil {
 		return sayso.Decision{}, err
 	}
-	w := &waiter{Broker: g.Broker, actor: g.actor, a: a, digest: digest}
+	r, err := w.enter(ctx)
+	if err != nil {
+		return sayso.Decision{}, err
+	}
+	return w.outcome(ctx, r, w.wait(ctx, r))
+}
+
+// waiter is the one who waits for an admission, if that can be asked at all.
+func (g gate) waiter(a *sayso.Admission) (*waiter, error) {
+	if err := g.asks(); err != nil {
+		return nil, err
+	}
+	if err := a.Call.Validate(); err != nil {
+		return nil, err
+	}
+	digest, err := a.Call.Digest()
+	if err != nil {
+		return nil, err
+	}
+	w := &waiter{Broker: g.Broker, actor: g.actor, a: *a, digest: digest}
 	if a.Patience != 0 { // one that has run out already ends at once
 		w.until = time.Now().Add(a.Patience)
 	}
-	return w.admit(ctx)
+	return w, nil
 }
 
 // waiter is one call of Admit.
@@ -40,16 +54,6 @@ type waiter struct {
 
 	opened    sayso.ID // the request that this call opened itself, if it did
 	openedLen int      // and how long its stream was then
-}
-
-// admit enters the request and waits for its decision. While it waits, all that
-// entering took of the stack is free again.
-func (w *waiter) admit(ctx context.Context) (sayso.Decision, error) {
-	r, err := w.enter(ctx)
-	if err != nil {
-		return sayso.Decision{}, err
-	}
-	return w.wait(ctx, r)
 }
 
 // enter takes up what waits for this call, or opens a request for it. It goes

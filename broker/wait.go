@@ -9,29 +9,28 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// wait returns the decision on r, as soon as there is one. A caller whose
-// context ends has left, wherever that was noticed.
-func (w *waiter) wait(ctx context.Context, r *sayso.Request) (sayso.Decision, error) {
-	d, err := w.await(ctx, r)
+// outcome is the decision on a request that was waited for, or why there is
+// none. A caller whose context ends has left, wherever that was noticed.
+func (w *waiter) outcome(ctx context.Context, r *sayso.Request, err error) (d sayso.Decision, _ error) {
+	if err == nil {
+		d, err = w.deliver(ctx, r)
+	}
 	if err != nil && ctx.Err() != nil {
 		w.leave(ctx, r)
 	}
 	return d, err
 }
 
-// await reads the request until it is decided.
+// wait reads the request until it is decided.
 //
 // The order is the proof that no wake-up is lost: read the stream; if it is not
 // decided, wait for growth after what was read. If it grew in between, Wait
 // returns at once.
-func (w *waiter) await(ctx context.Context, r *sayso.Request) (sayso.Decision, error) {
-	for {
+func (w *waiter) wait(ctx context.Context, r *sayso.Request) error {
+	for r.State.Open() {
 		now, recorded, err := w.clock(ctx)
 		if err != nil {
-			return sayso.Decision{}, err
-		}
-		if !r.State.Open() {
-			return w.deliver(ctx, r, now, recorded)
+			return err
 		}
 		if r.DeadlinePassed(now, recorded) {
 			err = w.expire(ctx, r)
@@ -39,12 +38,13 @@ func (w *waiter) await(ctx context.Context, r *sayso.Request) (sayso.Decision, e
 			err = w.sleep(ctx, r, now, recorded)
 		}
 		if err != nil && !isConflict(err) {
-			return sayso.Decision{}, err
+			return err
 		}
 		if err := w.refresh(ctx, r); err != nil {
-			return sayso.Decision{}, err
+			return err
 		}
 	}
+	return nil
 }
 
 // refresh applies what was appended to the request's stream since.
@@ -137,7 +137,11 @@ func (b *Broker) expire(ctx context.Context, r *sayso.Request) error {
 
 // deliver returns the decision on a request that is decided. A yes that is run
 // at once is redeemed first: record, then act.
-func (w *waiter) deliver(ctx context.Context, r *sayso.Request, now, recorded sayso.Moment) (sayso.Decision, error) {
+func (w *waiter) deliver(ctx context.Context, r *sayso.Request) (sayso.Decision, error) {
+	now, recorded, err := w.clock(ctx)
+	if err != nil {
+		return sayso.Decision{}, err
+	}
 	d := *r.Decision
 	switch r.State {
 	case sayso.StateExpired:

@@ -20,7 +20,7 @@ func (s *Server) admit(ctx context.Context, c *caller, in *wire.Admit) (any, err
 	if in.Presentation == wire.Later {
 		a.Present = askForIt
 	}
-	d, err := s.hold(ctx, c, a)
+	d, err := s.hold(ctx, c, &a)
 	if errors.Is(err, sayso.ErrPresentationWanted) {
 		ticket, err := s.wanted.reserve(c.actor.Principal, a)
 		if err != nil {
@@ -46,16 +46,16 @@ func (s *Server) present(ctx context.Context, c *caller, in *wire.Present) (any,
 		return nil, sayso.ErrNotFound
 	}
 	a.Present = func(context.Context) (*sayso.Presentation, error) { return &in.Presentation, nil }
-	return settled(s.hold(ctx, c, a))
+	return settled(s.hold(ctx, c, &a))
 }
 
 // hold waits at the gate until there is an answer, the caller goes away, or the
 // server stops.
-func (s *Server) hold(ctx context.Context, c *caller, a sayso.Admission) (sayso.Decision, error) {
+func (s *Server) hold(ctx context.Context, c *caller, a *sayso.Admission) (sayso.Decision, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.leaving, cancel)()
-	d, err := c.gate.Admit(ctx, a)
+	d, err := c.gate.Admit(ctx, *a)
 	if err != nil && s.leaving.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errLeaving
 	}
