@@ -20,13 +20,16 @@ func ExampleTerminal() {
 	}, 80))
 	// Output:
 	// a call waits for an answer
-	//   tool       bash
-	//   directory  /home/dev/app
-	// the agent says (not checked):
-	//   description:
-	//   | list files
+	//
 	// arguments:
 	//   command:
 	//   | ls
 	//   | rm -rf build
+	//
+	//   tool       bash
+	//   directory  /home/dev/app
+	//
+	// the agent says (not checked):
+	//   description:
+	//   | list files
 }

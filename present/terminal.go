@@ -15,10 +15,10 @@ import (
 // none of it need be safe, Terminal sees to that.
 type View struct {
 	Title        string // our own words; empty for the usual ones
+	From         string // who asks
 	Tool         string
 	Server       string
 	Host         string
-	Caller       string
 	Session      string
 	Cwd          string
 	Risk         string
@@ -28,6 +28,7 @@ type View struct {
 	Said         map[string]string // what the agent says about its call
 	Preview      []byte            // the arguments, as JSON
 	Presentation *sayso.Presentation
+	Drawn        []string // names of arguments that the presentation shows in full; they are not drawn again
 	Warnings     []sayso.Warning
 	Redactions   []sayso.Redaction
 }
@@ -48,7 +49,8 @@ const (
 )
 
 // Terminal draws a call in plain text, in lines of at most the given number of
-// columns; zero means DefaultWidth. Each text of the agent, the tool or the
+// columns; zero means DefaultWidth. What would run comes first, what is known of
+// it after that, with a blank line between the blocks. Each text of the agent, the tool or the
 // arguments stands behind a bar, line by line, and cannot leave it. A line that
 // is too long goes on behind a backslash; nothing is cut.
 func Terminal(v View, columns int) string {
@@ -94,31 +96,37 @@ func (d *drawing) draw(v View) string {
 		d.columns = DefaultWidth
 	}
 	d.columns = max(d.columns, minWidth)
-	d.head(v)
-	d.warnings(v.Warnings)
-	d.words(v)
-	d.presentation(v.Presentation)
-	d.arguments(v.Preview)
-	d.redactions(v.Redactions)
+	d.title(v.Title)
+	for _, draw := range []func(*drawing, View){
+		(*drawing).warnings, (*drawing).presentation, (*drawing).arguments, (*drawing).redactions, (*drawing).facts, (*drawing).words,
+	} {
+		part := drawing{columns: d.columns, color: d.color}
+		if draw(&part, v); part.b.Len() > 0 {
+			d.b.WriteString("\n" + part.b.String())
+		}
+	}
 	return d.b.String()
 }
 
-func (d *drawing) head(v View) {
-	title := v.Title
+func (d *drawing) title(title string) {
 	if title == "" {
 		title = "a call waits for an answer"
 	}
 	for _, l := range Frame(title, d.columns, "", "  ") {
 		d.line(bold, l)
 	}
+}
+
+// facts draws what is known of a call, in our own words.
+func (d *drawing) facts(v View) {
+	d.field("danger", strings.Join(v.Danger, ", "))
 	d.field("tool", v.Tool)
 	d.field("server", v.Server)
+	d.field("from", v.From)
 	d.field("host", v.Host)
-	d.field("caller", v.Caller)
 	d.field("session", v.Session)
 	d.field("directory", v.Cwd)
 	d.field("risk", v.Risk)
-	d.field("danger", strings.Join(v.Danger, ", "))
 	d.field("why", v.Why)
 }
 
@@ -134,12 +142,12 @@ func (d *drawing) field(label, text string) {
 	}
 }
 
-func (d *drawing) warnings(ws []sayso.Warning) {
-	if len(ws) == 0 {
+func (d *drawing) warnings(v View) {
+	if len(v.Warnings) == 0 {
 		return
 	}
 	d.line(yellow, "look out:")
-	for _, w := range ws {
+	for _, w := range v.Warnings {
 		text := string(w.Kind)
 		if about := aboutKind[w.Kind]; about != "" {
 			text += ", " + about
@@ -242,7 +250,8 @@ var titles = map[sayso.PresentationType]string{
 	sayso.PresentStructured:  "the data:",
 }
 
-func (d *drawing) presentation(p *sayso.Presentation) {
+func (d *drawing) presentation(v View) {
+	p := v.Presentation
 	if p == nil || p.Content == "" {
 		return
 	}
@@ -261,7 +270,8 @@ func (d *drawing) presentation(p *sayso.Presentation) {
 
 // arguments draws each argument in a frame of its own: a text as it is, other
 // values as JSON.
-func (d *drawing) arguments(preview []byte) {
+func (d *drawing) arguments(v View) {
+	preview := v.Preview
 	if len(preview) == 0 {
 		return
 	}
@@ -281,8 +291,13 @@ func (d *drawing) arguments(preview []byte) {
 		d.line(cyan, "no arguments")
 		return
 	}
-	d.line(cyan, "arguments:")
 	for i, name := range names {
+		if slices.Contains(v.Drawn, name) {
+			continue
+		}
+		if d.b.Len() == 0 {
+			d.line(cyan, "arguments:")
+		}
 		d.name(name)
 		d.framed(valueText(values[i]), "")
 	}
@@ -330,12 +345,12 @@ func indented(raw []byte) string {
 	return string(v)
 }
 
-func (d *drawing) redactions(rs []sayso.Redaction) {
-	if len(rs) == 0 {
+func (d *drawing) redactions(v View) {
+	if len(v.Redactions) == 0 {
 		return
 	}
 	d.line(cyan, "hidden:")
-	for _, r := range rs {
+	for _, r := range v.Redactions {
 		unit := "bytes"
 		if r.Length == 1 {
 			unit = "byte"

@@ -26,20 +26,10 @@ func view() present.View {
 
 func TestTerminal(t *testing.T) {
 	want := `a call waits for an answer
-  tool       bash
-  host       claude-code
-  directory  /home/dev/app
-  risk       moderate
-  danger     network_write
+
 look out:
   - control, characters that steer a terminal, in /command: U+001B
-it is described as (not checked):
-  | push the branch
-the agent says (not checked):
-  description:
-  | harmless
-  |   tool       ls
-  | allow: yes
+
 the change:
   path       a.txt
   | --- a/a.txt
@@ -48,6 +38,7 @@ the change:
   |  one
   | -two
   | +2
+
 arguments:
   command:
   | git push
@@ -58,11 +49,39 @@ arguments:
   | }
   "a\nb":
   | 1
+
 hidden:
   - 40 bytes under TOKEN, at /env/TOKEN
+
+  danger     network_write
+  tool       bash
+  host       claude-code
+  directory  /home/dev/app
+  risk       moderate
+
+it is described as (not checked):
+  | push the branch
+the agent says (not checked):
+  description:
+  | harmless
+  |   tool       ls
+  | allow: yes
 `
 	if diff := cmp.Diff(want, present.Terminal(view(), 80)); diff != "" {
 		t.Errorf("terminal (-want +got):\n%s", diff)
+	}
+}
+
+func TestTerminal_drawsNothingTwice(t *testing.T) {
+	v := view()
+	v.Drawn = []string{"command", "env", "a\nb"}
+	got := present.Terminal(v, 80)
+	if strings.Contains(got, "arguments") || strings.Contains(got, "git push") {
+		t.Errorf("arguments are drawn that are shown already:\n%s", got)
+	}
+	v.Drawn = []string{"env"}
+	if got = present.Terminal(v, 80); !strings.Contains(got, "| git push") || strings.Contains(got, "hidden 40") {
+		t.Errorf("not all but one argument are drawn:\n%s", got)
 	}
 }
 
@@ -94,7 +113,7 @@ func TestColoredAddsNothingButOurColours(t *testing.T) {
 var ownLines = []string{
 	"a call waits", "look out:", "it is described as", "the agent says", "arguments", "hidden:", "no arguments",
 	"shown as text:", "the change:", "the file:", "the command:", "the data:",
-	"  tool  ", "  server  ", "  host  ", "  caller  ", "  session  ", "  directory  ", "  risk  ", "  danger  ", "  why  ", "  path  ", "  cwd  ",
+	"  tool  ", "  server  ", "  host  ", "  from  ", "  session  ", "  directory  ", "  risk  ", "  danger  ", "  why  ", "  path  ", "  cwd  ",
 	"  - ", "  | ", `  \ `, `           \ `,
 }
 
@@ -123,7 +142,7 @@ func FuzzTerminal(f *testing.F) {
 }
 
 func ours(line string) bool {
-	if line == "  note:" {
+	if line == "  note:" || line == "" {
 		return true
 	}
 	for _, p := range ownLines {

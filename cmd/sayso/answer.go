@@ -33,26 +33,71 @@ func (a *app) record(ctx context.Context, in sayso.Inbox, r sayso.Request, answe
 	var decided *sayso.DecidedError
 	switch {
 	case errors.As(err, &decided):
-		return errors.Join(a.decision(decided.Decision), no{})
+		return errors.Join(a.decision(decided.Decision, tooLate(r, decided.Decision)), no{})
 	case errors.Is(err, sayso.ErrExpired):
-		return errors.Join(a.decision(sayso.Decision{Request: r.ID, State: sayso.StateExpired}), no{})
+		return a.closed(r, sayso.StateExpired)
 	case errors.Is(err, sayso.ErrWithdrawn):
-		return errors.Join(a.decision(sayso.Decision{Request: r.ID, State: sayso.StateWithdrawn}), no{})
+		return a.closed(r, sayso.StateWithdrawn)
 	case errors.Is(err, sayso.ErrMismatch):
 		return hint(err, "sayso show %s", r.ShortID)
 	case err != nil:
 		return err
 	}
-	return a.decision(d)
+	text := standing(d)
+	switch {
+	case d.State != sayso.StateAllowed:
+	case answer.Args != nil:
+		text += ", with your changes"
+	case answer.Scope == sayso.ScopeSession:
+		text += remembered(ctx, in, r)
+	}
+	return a.decision(d, text)
 }
 
-// decision prints a decision.
-func (a *app) decision(d sayso.Decision) error {
+// remembered names the grant that an answer made.
+func remembered(ctx context.Context, in sayso.Inbox, r sayso.Request) string {
+	list, err := in.Grants(ctx, r.SessionID, false)
+	if err != nil {
+		return "" // the answer stands, whatever can be said of it
+	}
+	for _, g := range list {
+		if g.Request == r.ID {
+			return fmt.Sprintf(", and remembered for this session: %s (%s)", safe(g.Label), g.ShortID)
+		}
+	}
+	return ""
+}
+
+// closed prints that nobody can answer any more.
+func (a *app) closed(r sayso.Request, s sayso.State) error {
+	d := sayso.Decision{Request: r.ID, State: s}
+	return errors.Join(a.decision(d, tooLate(r, d)), no{})
+}
+
+// decision prints a decision, or what is said of it.
+func (a *app) decision(d sayso.Decision, text string) error {
 	if a.json {
 		return a.printJSON(d)
 	}
-	a.print("%s", standing(d))
+	a.print("%s", text)
 	return nil
+}
+
+// tooLate says which decision stands instead.
+func tooLate(r sayso.Request, d sayso.Decision) string {
+	id := r.ShortID
+	switch d.State {
+	case sayso.StateAllowed, sayso.StateDenied:
+		text := "too late: " + id + " was already " + string(d.State) + " by " + safe(d.Who())
+		if r.Decision = &d; isEdited(r) {
+			text += ", with changes"
+		}
+		if d.Note != "" {
+			text += ": " + safe(d.Note)
+		}
+		return text
+	}
+	return "too late: " + standing(d)
 }
 
 // standing is a decision in a line.

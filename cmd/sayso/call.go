@@ -117,7 +117,7 @@ func (a *app) drawCall(c sayso.Call) error {
 	}
 	tool, server := c.CanonicalName()
 	v := present.View{
-		Tool: tool, Server: server, Host: c.Host, Caller: p.texts["caller"], Session: c.Session, Cwd: p.texts["cwd"],
+		Tool: tool, Server: server, From: p.texts["caller"], Host: c.Host, Session: c.Session, Cwd: p.texts["cwd"],
 		Risk: string(c.EffectiveKind().Risk()), Description: p.texts["description"], Said: map[string]string{},
 		Preview: p.full, Warnings: p.Warnings, Redactions: p.Redactions,
 	}

@@ -179,7 +179,7 @@ func (g *demoAgent) call(n int, c demoCall) (sayso.Call, error) {
 	args, err := jcs.Marshal(c.args)
 	return sayso.Call{
 		Tool: c.tool, Args: args, Cwd: g.folder, Session: "demo", CallID: callID(n),
-		Caller: "demo-agent", Said: map[string]string{"why": c.why},
+		Caller: "demo-agent", Said: map[string]string{"purpose": c.why},
 	}, err
 }
 

@@ -60,7 +60,7 @@ func (a *app) draw(w io.Writer, s shownRequest, limit int) (whole bool) {
 func view(s shownRequest) present.View {
 	r := s.Request
 	v := present.View{
-		Title: r.ShortID + " " + standingOf(r), Tool: r.Tool, Server: r.Server, Host: r.Host, Caller: r.Caller, Session: r.SessionID,
+		Title: r.ShortID + " " + standingOf(r), Tool: r.Tool, Server: r.Server, From: from(r), Host: r.Host, Session: r.SessionID,
 		Cwd: r.Cwd, Risk: string(r.Risk), Danger: dangerWords(r.Danger), Why: because(r), Description: r.Description, Said: r.Said,
 		Preview: s.Content.Args, Presentation: s.Content.Presentation, Warnings: r.Warnings, Redactions: r.Redactions,
 	}
@@ -70,30 +70,66 @@ func view(s shownRequest) present.View {
 	if len(v.Preview) == 0 {
 		v.Preview = r.Preview
 	}
+	if v.Host == v.From {
+		v.Host = ""
+	}
+	v.Drawn = drawnArgs(v.Preview, v.Presentation)
 	return v
 }
 
 // standingOf is where a request stands, for its title.
 func standingOf(r sayso.Request) string {
 	switch {
+	case !r.State.Open() && isEdited(r):
+		return "was " + string(r.State) + ", with changes"
 	case !r.State.Open():
 		return "was " + string(r.State)
-	case r.RemainingS == nil:
-		return "waits for an answer"
 	}
-	return "waits for an answer, " + left(r) + " left"
+	text := "waits for an answer"
+	if r.RemainingS != nil {
+		text += ", " + left(r) + " left"
+	}
+	if r.State == sayso.StateParked {
+		text += "; its agent has stopped waiting"
+	}
+	return text
+}
+
+// isEdited reports whether another call was allowed than was asked for.
+func isEdited(r sayso.Request) bool {
+	return r.Decision != nil && r.Decision.Allowed() && !r.Decision.Digest.IsZero() && r.Decision.Digest != r.Digest
+}
+
+// from is who asks: as they call themselves, or the host that they work in.
+func from(r sayso.Request) string {
+	for _, name := range []string{r.Caller, r.Host, r.Life.Asker.Principal} {
+		if name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // because says why a request is asked, and where that stands.
 func because(r sayso.Request) string {
-	why := string(r.Cause)
+	why, known := causes[r.Cause]
+	if !known {
+		why = string(r.Cause)
+	}
 	if r.Rule != "" {
 		why += " " + quote(r.Rule)
 	}
 	if r.File != "" {
-		why += fmt.Sprintf(" (%s:%d)", r.File, r.Line)
+		why += fmt.Sprintf(", %s:%d", r.File, r.Line)
 	}
 	return why
+}
+
+// causes are the causes of an ask in words.
+var causes = map[sayso.Cause]string{
+	sayso.CauseRule: "rule", sayso.CauseDefault: "no rule speaks about it",
+	sayso.CauseToolRequired: "this tool must be asked about", sayso.CauseToolOptional: "this tool would like to be asked about",
+	sayso.CauseNotUnderstood: "it could not be read to its end", sayso.CauseSession: "set for this session", sayso.CauseBuiltin: "built-in rule",
 }
 
 func dangerWords(list []sayso.Danger) []string {
@@ -125,11 +161,13 @@ func values(args sayso.Args) string {
 		return string(args)
 	}
 	var parts []string
-	for _, name := range sortedKeys(members) {
+	for _, name := range operandsFirst(members) {
 		text, isText := members[name].(string)
 		switch {
 		case isText && len(members) == 1:
 			return text
+		case isText && slices.Contains(operands, name):
+			parts = append(parts, text)
 		case isText:
 			parts = append(parts, name+"="+text)
 		default:
@@ -137,6 +175,23 @@ func values(args sayso.Args) string {
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// operands are the arguments that a call is about; they need no name.
+var operands = []string{"command", "path", "file_path", "notebook_path", "url"}
+
+func operandsFirst(members map[string]any) []string {
+	names := sortedKeys(members)
+	slices.SortStableFunc(names, func(a, b string) int {
+		switch x, y := slices.Contains(operands, a), slices.Contains(operands, b); {
+		case x && !y:
+			return -1
+		case y && !x:
+			return 1
+		}
+		return 0
+	})
+	return names
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -41,9 +41,9 @@ func (a *app) inbox(ctx context.Context, q sayso.RowQuery) error {
 			a.note("nothing waits")
 			return nil
 		}
-		rows := [][]string{{"ID", "AGE", "LEFT", "STATE", "RISK", "TOOL", "WHAT"}}
+		rows := [][]string{{"ID", "AGE", "LEFT", "STATE", "RISK", "FROM", "TOOL", "WHAT"}}
 		for _, r := range list {
-			rows = append(rows, []string{r.ShortID, span(a.now().Sub(r.CreatedAt)), left(r), string(r.State), string(r.Risk), r.Tool, what(r)})
+			rows = append(rows, []string{r.ShortID, span(a.now().Sub(r.CreatedAt)), left(r), string(r.State), string(r.Risk), dash(safe(from(r))), r.Tool, what(r)})
 		}
 		return table(a.out, rows)
 	})

@@ -59,10 +59,11 @@ func (a *app) log(ctx context.Context, o logOptions, follow bool) error {
 			}
 			q.Request = r.ID
 		}
-		since, err := a.printEvents(ctx, e.Log, sayso.Seq(o.since), q)
+		tells := teller{}
+		since, err := a.printEvents(ctx, e.Log, sayso.Seq(o.since), q, tells)
 		for err == nil && follow {
 			if err = e.Log.WaitSince(ctx, since); err == nil {
-				since, err = a.printEvents(ctx, e.Log, since, q)
+				since, err = a.printEvents(ctx, e.Log, since, q, tells)
 			}
 		}
 		if ctx.Err() != nil {
@@ -74,7 +75,7 @@ func (a *app) log(ctx context.Context, o logOptions, follow bool) error {
 
 // printEvents prints what is in the log after a position, and returns the last
 // position.
-func (a *app) printEvents(ctx context.Context, log sayso.Log, since sayso.Seq, q sayso.EventQuery) (sayso.Seq, error) {
+func (a *app) printEvents(ctx context.Context, log sayso.Log, since sayso.Seq, q sayso.EventQuery, tells teller) (sayso.Seq, error) {
 	for {
 		events, err := log.Since(ctx, since, 256)
 		if err != nil || len(events) == 0 {
@@ -85,14 +86,14 @@ func (a *app) printEvents(ctx context.Context, log sayso.Log, since sayso.Seq, q
 			if !q.Matches(&events[i]) {
 				continue
 			}
-			if err := a.printEvent(&events[i]); err != nil {
+			if err := a.printEvent(&events[i], tells); err != nil {
 				return since, err
 			}
 		}
 	}
 }
 
-func (a *app) printEvent(e *sayso.Event) error {
+func (a *app) printEvent(e *sayso.Event, tells teller) error {
 	p, err := e.Public()
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func (a *app) printEvent(e *sayso.Event) error {
 	if a.json {
 		return a.printLine(p)
 	}
-	a.print("%6d  %s  %s", p.Seq, p.At.Wall.Local().Format(time.DateTime), story(p))
+	a.print("%6d  %s  %s", p.Seq, p.At.Wall.Local().Format(time.DateTime), tells.story(p))
 	return nil
 }
 
@@ -189,7 +190,7 @@ func (a *app) logExportCommand() *cobra.Command {
 func (a *app) export(ctx context.Context) error {
 	a.json = true
 	return a.withEngine(ctx, func(e *local.Engine) error {
-		if _, err := a.printEvents(ctx, e.Log, 0, sayso.EventQuery{}); err != nil {
+		if _, err := a.printEvents(ctx, e.Log, 0, sayso.EventQuery{}, teller{}); err != nil {
 			return err
 		}
 		h, err := e.Log.Head(ctx)

@@ -44,11 +44,16 @@ func table(w io.Writer, rows [][]string) error {
 
 // span is a time in words that fit a column.
 func span(d time.Duration) string {
+	if d >= 10*time.Minute {
+		d = d.Round(time.Minute)
+	}
 	switch {
 	case d < 0:
 		return "0s"
 	case d < time.Minute:
 		return d.Round(time.Second).String()
+	case d >= 10*time.Minute && d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
 	case d < time.Hour:
 		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 	case d < 48*time.Hour:

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 func (a *app) showCommand() *cobra.Command {
@@ -48,15 +49,39 @@ func (a *app) show(ctx context.Context, typed string) error {
 			return a.printJSON(s)
 		}
 		a.draw(a.out, s, 0)
-		a.print("digest: %s\n", s.Request.Digest)
+		if args := editedArgs(s.Life); args != nil {
+			a.print("")
+			a.drawChange(a.out, changesTitle(s.Request), s, args)
+		}
+		a.print("\n  digest     %s\n  content    %s\n", s.Request.Digest, s.Request.Content)
+		tells := teller{}
 		for _, e := range s.Life {
-			a.print("%s  %s", e.At.Wall.Local().Format(time.DateTime), story(e))
+			a.print("%s  %s", e.At.Wall.Local().Format(time.DateTime), tells.story(e))
 		}
 		if s.Request.State.Open() {
 			a.print("\nsayso approve %s | sayso deny %s --note WHY", s.Request.ShortID, s.Request.ShortID)
 		}
 		return nil
 	})
+}
+
+// editedArgs are the arguments that were allowed instead of those that were
+// asked for; nil if there are none.
+func editedArgs(life []sayso.Event) sayso.Args {
+	for _, e := range life {
+		var p told
+		if e.Type == sayso.EventResolved && jcs.UnmarshalLenient(e.Payload, &p) == nil && p.Effect == sayso.Allow && !p.Edited.IsZero() {
+			return p.Args
+		}
+	}
+	return nil
+}
+
+func changesTitle(r sayso.Request) string {
+	if r.Outcome != "" {
+		return "ran with these changes:"
+	}
+	return "allowed with these changes:"
 }
 
 // look reads a request and all of its content. Content that was erased, or that

@@ -23,10 +23,15 @@ type told struct {
 	Failed bool          `json:"failed"`
 	Tool   string        `json:"tool"`
 	ForNS  int64         `json:"for_ns"`
+	Edited sayso.Digest  `json:"edited"`
+	Args   sayso.Args    `json:"args"`
 }
 
+// teller tells events, and knows of which tools the grants are that it told of.
+type teller map[string]string
+
 // story is an event in a line.
-func story(e sayso.Event) string {
+func (t teller) story(e sayso.Event) string {
 	var p told
 	if err := jcs.UnmarshalLenient(e.Payload, &p); err != nil {
 		return string(e.Type)
@@ -36,7 +41,7 @@ func story(e sayso.Event) string {
 	case sayso.EventRequested:
 		parts = append(parts, safe(p.Tool), "by", safe(e.Actor.Principal))
 	case sayso.EventAnswered:
-		parts = append(parts, p.Effect.String(), p.Scope, "by", safe(e.Actor.Principal), "("+e.Actor.Channel+")", tail(p.Note))
+		parts = append(parts, p.Effect.String(), answered(p), "by", safe(e.Actor.Principal), "("+e.Actor.Channel+")", tail(p.Note))
 	case sayso.EventResolved:
 		parts = append(parts, p.Effect.String(), "by", by(p), tail(p.Reason))
 	case sayso.EventAnswerRefused:
@@ -46,15 +51,43 @@ func story(e sayso.Event) string {
 	case sayso.EventModeChanged:
 		parts = append(parts, p.Mode, "by", safe(e.Actor.Principal), safe(e.SessionID))
 	case sayso.EventGrantCreated:
-		parts = append(parts, safe(p.Label))
+		t[e.Stream] = p.Tool
+		parts = append(parts, sayso.StreamID(e.Stream).Short(), safe(p.Tool), "by", safe(e.Actor.Principal), tail(p.Label))
+	case sayso.EventGrantUsed, sayso.EventGrantRevoked, sayso.EventGrantEnded:
+		parts = append(parts, sayso.StreamID(e.Stream).Short(), safe(t[e.Stream]))
+		if e.Type == sayso.EventGrantRevoked {
+			p.Reason = ""
+		}
+		parts = append(parts, "by", safe(e.Actor.Principal), tail(p.Reason))
 	case sayso.EventSessionStarted, sayso.EventSessionEnded, sayso.EventSessionPolicy:
 		parts = append(parts, safe(e.SessionID))
 	case sayso.EventParked:
-		parts = append(parts, p.Cause)
+		parts = append(parts, stopped(p.Cause))
 	default:
 		parts = append(parts, safe(p.Reason+p.Why))
 	}
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
+}
+
+// answered says what kind of answer it was.
+func answered(p told) string {
+	if p.Edited.IsZero() {
+		return p.Scope
+	}
+	return p.Scope + ", edited,"
+}
+
+// stopped says why nobody waits for a request any more.
+func stopped(cause string) string {
+	switch cause {
+	case sayso.ParkedPatience:
+		return "- its agent waited as long as it may"
+	case sayso.ParkedLeft:
+		return "- its agent stopped waiting"
+	case sayso.ParkedLost:
+		return "- its agent died"
+	}
+	return safe(cause)
 }
 
 func tail(s string) string {
@@ -70,7 +103,10 @@ func by(p told) string {
 	for _, a := range p.By {
 		names = append(names, safe(a.Principal))
 	}
-	if len(names) == 0 {
+	switch {
+	case len(names) == 0 && p.Source == string(sayso.SourceMode):
+		return "the " + safe(p.Mode) + " mode"
+	case len(names) == 0:
 		return safe(p.Source)
 	}
 	return fmt.Sprintf("%s (%s)", strings.Join(names, ", "), safe(p.Source))

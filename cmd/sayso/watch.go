@@ -33,7 +33,7 @@ func (a *app) watch(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	w := watcher{app: a, shown: map[sayso.ID]bool{}}
+	w := watcher{app: a, tells: teller{}, shown: map[sayso.ID]bool{}}
 	for ctx.Err() == nil {
 		err := w.round(ctx)
 		if ctx.Err() != nil || err == nil {
@@ -67,6 +67,7 @@ type watcher struct {
 	*app
 	begun bool
 	seen  sayso.Seq
+	tells teller
 	shown map[sayso.ID]bool // requests that were shown as waiting
 }
 
@@ -158,7 +159,7 @@ func (w *watcher) tell(ctx context.Context, in sayso.Inbox, e sayso.Event) error
 	default:
 		return nil
 	}
-	w.print("%s  %s", e.At.Wall.Local().Format(time.TimeOnly), story(e))
+	w.print("%s  %s", e.At.Wall.Local().Format(time.TimeOnly), w.tells.story(e))
 	return nil
 }
 

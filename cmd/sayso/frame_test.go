@@ -1,0 +1,83 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/present"
+)
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-1: "0s", 59 * time.Second: "59s", 9*time.Minute + 5*time.Second: "9m05s", 29*time.Minute + 59*time.Second: "30m",
+		59*time.Minute + 58*time.Second: "1h00m", 25 * time.Hour: "25h00m", 50 * time.Hour: "2d",
+	} {
+		if got := span(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestView_saysWhereARequestStandsAndWhy(t *testing.T) {
+	left := (59 * time.Minute).Seconds()
+	for _, c := range []struct {
+		name             string
+		r                sayso.Request
+		title, why, from string
+	}{
+		{"open", sayso.Request{ShortID: "f8y4", State: sayso.StateOpen, RemainingS: &left, Cause: sayso.CauseDefault, Host: "claude-code"},
+			"f8y4 waits for an answer, 59m left", "no rule speaks about it", "claude-code"},
+		{"parked", sayso.Request{ShortID: "f8y4", State: sayso.StateParked, Cause: sayso.CauseRule, Rule: "pushes", File: "policy.yaml", Line: 12, Caller: "me", Host: "h"},
+			"f8y4 waits for an answer; its agent has stopped waiting", `rule "pushes", policy.yaml:12`, "me"},
+		{"denied", sayso.Request{ShortID: "f8y4", State: sayso.StateDenied, Life: sayso.Life{Asker: sayso.Actor{Principal: "script"}}},
+			"f8y4 was denied", "", "script"},
+	} {
+		v := view(shownRequest{Request: c.r})
+		if d := cmp.Diff([]string{c.title, c.why, c.from}, []string{v.Title, v.Why, v.From}); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+func TestWhat_beginsWithWhatTheCallIsAbout(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"content":"x","file_path":"a.txt"}`: "a.txt content=x",
+		`{"command":"git push"}`:              "git push",
+		`{"command":"make","timeout":5}`:      "make timeout=5",
+		`{"a":"1","url":"https://x"}`:         "https://x a=1",
+	} {
+		if got := what(sayso.Request{Preview: sayso.Args(args)}); got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
+
+func TestDrawnArgs_leaveNothingOut(t *testing.T) {
+	const old = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"
+	short := present.Diff("a.txt", "one\n", "one\ntwo\n")
+	long := present.Diff("a.txt", old, "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nTEN\n")
+	for _, c := range []struct {
+		args string
+		p    sayso.Presentation
+		want []string
+	}{
+		{`{"path":"a.txt","content":"one\ntwo\n"}`, short, []string{"content", "path"}},
+		{`{"file_path":"/x/a.txt","old_string":"one","new_string":"two"}`, short, []string{"new_string", "old_string"}},
+		{`{"file_path":"a.txt","new_string":"tw"}`, short, []string{"file_path"}},
+		{`{"path":"a.txt","content":"one\ntwo\nthree\n"}`, short, []string{"path"}},
+		{`{"path":"a.txt","mode":"two"}`, short, []string{"path"}},
+		// Lines that the difference leaves out are not shown by it.
+		{`{"path":"a.txt","content":"ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nTEN\n"}`, long, []string{"path"}},
+		{`{"path":"a.txt","content":"four\nseven\n"}`, long, []string{"path"}},
+	} {
+		if d := cmp.Diff(c.want, drawnArgs(sayso.Args(c.args), &c.p)); d != "" {
+			t.Errorf("%s:\n%s", c.args, d)
+		}
+	}
+	if got := drawnArgs(sayso.Args(`{"content":"one"}`), nil); got != nil {
+		t.Errorf("without a difference, %v are shown", got)
+	}
+}
