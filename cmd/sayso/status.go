@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -21,7 +21,7 @@ func (a *app) statusCommand() *cobra.Command {
 		Use: "status", GroupID: "wire", Short: "says whether calls are gated, and what is in force", Args: cobra.NoArgs,
 		Long: `The first line is one of: protected, not protected, unknown. It tells what the
 settings of the agents say; sayso doctor proves it. Exits with 0 if protected,
-1 if not, 2 if that is unknown.`,
+1 if not or if every call is refused, 2 if that is unknown.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.status(c.Context()) },
 	}
 }
@@ -48,8 +48,12 @@ type state struct {
 	ModeS   float64    `json:"mode_left_s,omitzero"`
 	Policy  string     `json:"policy"`
 	Files   []string   `json:"policy_files"`
+	Mistake string     `json:"policy_error,omitempty"`
 	Watched bool       `json:"watched"`
 }
+
+// refuses reports whether the gate cannot decide anything.
+func (s state) refuses() bool { return s.Error != "" || s.Mistake != "" }
 
 type offState struct {
 	Until time.Time `json:"until"`
@@ -59,23 +63,24 @@ type offState struct {
 func (a *app) status(ctx context.Context) error {
 	s := a.wired()
 	s.Locked, s.Watched = a.paths.Locked(), notice.Watched(a.paths.Watchers())
+	mistake := a.statusOfPolicy(&s)
 	if err := a.statusOfGate(ctx, &s); err != nil {
 		s.Error = err.Error()
-		if s.Status == protected {
-			s.Why += "; the gate cannot decide, so calls are refused"
-		}
+	}
+	if s.Status == protected && s.refuses() {
+		s.Why = "every call is refused, since the gate cannot decide; " + s.Why
 	}
 	if a.json {
 		if err := a.printJSON(s); err != nil {
 			return err
 		}
 	} else {
-		a.printStatus(s)
+		a.printStatus(s, hintOf(mistake))
 	}
-	switch s.Status {
-	case protected:
+	switch {
+	case s.Status == protected && !s.refuses():
 		return nil
-	case notProtected:
+	case s.Status != unknown:
 		return no{}
 	}
 	return hint(fmt.Errorf("whether calls are gated is not known: %s", s.Why), "sayso doctor")
@@ -153,21 +158,43 @@ func (a *app) statusOfGate(ctx context.Context, s *state) error {
 	if err != nil {
 		return err
 	}
-	mode, err := in.Mode(ctx, "")
-	if err != nil {
-		return err
-	}
-	s.Open, s.Mode, s.ModeS = len(open), mode.Mode, mode.Left.Seconds()
-	if s.Mode == "" {
-		s.Mode = sayso.ModeInteractive
-	}
-	if e, ok := l.Engine(); ok {
-		s.Policy, s.Files = e.Policy.Version(), e.Policy.Files()
+	s.Open = len(open)
+	if s.Mistake == "" { // else the mode is not known: the policy may name one
+		mode, err := in.Mode(ctx, "")
+		if err != nil {
+			return err
+		}
+		s.Mode, s.ModeS = cmp.Or(mode.Mode, sayso.ModeInteractive), mode.Left.Seconds()
 	}
 	if a.settings.Server != "" {
-		return nil // its policy is its own
+		return nil // its database is its own
 	}
-	return errors.Join(local.NewRules(a.paths).Err(), local.Writable(ctx, a.paths))
+	return local.Writable(ctx, a.paths)
+}
+
+// statusOfPolicy reads the policy of this machine, which a server on it goes by
+// too. A server elsewhere has its own.
+func (a *app) statusOfPolicy(s *state) error {
+	if a.settings.Server != "" {
+		return nil
+	}
+	rules := local.NewRules(a.paths)
+	err := rules.Err()
+	if err != nil {
+		s.Mistake = firstMistake(err)
+	}
+	s.Policy, s.Files = rules.Version(), rules.Files()
+	return err
+}
+
+func (a *app) printModeOf(s state) {
+	mode := string(s.Mode)
+	if s.ModeS > 0 {
+		mode += " for " + span(time.Duration(s.ModeS*float64(time.Second))) + " more"
+	}
+	if mode != "" {
+		a.print("mode     %s", mode)
+	}
 }
 
 // policyLine names the policy in force: its files, and the beginning of its
@@ -181,21 +208,25 @@ func policyLine(s state) string {
 	return strings.Join(s.Files, ", ") + " (" + version + ")"
 }
 
-func (a *app) printStatus(s state) {
+// printStatus prints what status found. typed is what to type about a policy
+// that does not load, if that is not to look at it.
+func (a *app) printStatus(s state, typed string) {
 	a.print("%s: %s", s.Status, printable(s.Why))
 	if s.Error != "" {
 		a.print("gate     broken: %s", printable(s.Error))
 	} else {
 		a.print("gate     %s", s.Gate)
 		a.print("waiting  %d", s.Open)
-		mode := string(s.Mode)
-		if s.ModeS > 0 {
-			mode += " for " + span(time.Duration(s.ModeS*float64(time.Second))) + " more"
-		}
-		a.print("mode     %s", mode)
+		a.printModeOf(s)
 	}
-	if s.Policy != "" {
+	switch {
+	case s.Mistake != "":
+		a.print("policy   broken: %s", printable(s.Mistake))
+		a.print("type     %s", cmp.Or(typed, "sayso policy check"))
+	case s.Policy != "":
 		a.print("policy   %s", policyLine(s))
+	default:
+		a.print("policy   the server's own")
 	}
 	if s.Locked {
 		a.print("locked   everything asks or denies; `sayso lock --release` ends it")
