@@ -13,8 +13,12 @@ import (
 
 // asking is the task of a process of agents.
 type asking struct {
-	At      ready   `json:"at"`
-	Socket  bool    `json:"socket"` // one WebSocket over the Unix socket, else HTTP
+	At     ready `json:"at"`
+	Socket bool  `json:"socket"` // one WebSocket over the Unix socket, else HTTP
+	// Connections is over how many WebSockets the askers are spread; zero for
+	// one.
+	Connections int `json:"connections"`
+
 	Askers  int     `json:"askers"`
 	Cycles  int     `json:"cycles"`  // all together; zero for as long as For says
 	For     float64 `json:"for"`     // seconds
@@ -45,12 +49,15 @@ func ask(c *child) error {
 	if err != nil {
 		return err
 	}
-	gate, err := connect(ctx, task.At, task.At.Agent, task.Socket)
-	if err != nil {
-		return err
+	load := load{run: time.Now().UnixNano()}
+	for range max(task.Connections, 1) {
+		gate, err := connect(ctx, task.At, task.At.Agent, task.Socket)
+		if err != nil {
+			return err
+		}
+		defer gate.Close()
+		load.gates = append(load.gates, gate)
 	}
-	defer gate.Close()
-	load := load{gate: gate, run: time.Now().UnixNano()}
 	if _, err := load.cycles(ctx, task.Askers, task.Warming, 0); err != nil {
 		return err
 	}
@@ -70,8 +77,8 @@ const sessions = 128
 
 // load makes calls that are unlike all others.
 type load struct {
-	gate sayso.Gate
-	run  int64
+	gates []sayso.Gate
+	run   int64
 
 	mu   sync.Mutex // guards what follows
 	next int
@@ -96,7 +103,7 @@ func (l *load) cycles(ctx context.Context, askers, enough int, within time.Durat
 				if !ok {
 					return
 				}
-				l.end(l.one(ctx, session, n))
+				l.end(l.one(ctx, l.gates[i%len(l.gates)], session, n))
 			}
 		})
 	}
@@ -123,9 +130,9 @@ func (l *load) end(took time.Duration, err error) {
 
 // one is a whole cycle: a call is asked about, a person allows it, and the
 // asker learns it.
-func (l *load) one(ctx context.Context, session string, n int) (time.Duration, error) {
+func (l *load) one(ctx context.Context, gate sayso.Gate, session string, n int) (time.Duration, error) {
 	from := time.Now()
-	d, err := l.gate.Admit(ctx, sayso.Admission{Call: call(session, fmt.Sprintf("c-%d-%d", l.run, n), n)})
+	d, err := gate.Admit(ctx, sayso.Admission{Call: call(session, fmt.Sprintf("c-%d-%d", l.run, n), n)})
 	took := time.Since(from)
 	if err == nil && !d.Allowed() {
 		err = fmt.Errorf("a call was not allowed: %s", d.State)

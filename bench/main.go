@@ -69,6 +69,7 @@ func parse(args []string) (o options, err error) {
 // rows are what is measured, in the order of the table.
 var rows = []row{
 	{"lone", lone}, {"http", overHTTP}, {"socket", overSocket}, {"wakeups", wakeups}, {"parked", parked},
+	{"apart", parkedApart},
 	{"openlist", openList}, {"start", start}, {"verdict", verdict}, {"hook", hook}, {"followers", followers},
 }
 

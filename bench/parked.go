@@ -9,34 +9,48 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// parked measures what waiting costs: ten thousand askers, each on an HTTP
-// connection of its own, and how long it takes to answer them all.
-func parked(ctx context.Context, w *world, dir string) (_ []figure, err error) {
+// connections is how many agents hold the ten thousand askers of the first row.
+const connections = 100
+
+// parked measures what waiting costs: ten thousand askers on a hundred
+// connections, and how long it takes to answer them all.
+func parked(ctx context.Context, w *world, dir string) ([]figure, error) {
+	n := w.few(10_000, 200)
+	return w.park(ctx, dir, fmt.Sprintf("%d askers, %d WebSockets", n, connections), asking{
+		Socket: true, Connections: connections, Askers: n, Cycles: n,
+	})
+}
+
+// parkedApart measures the same with an HTTP connection for each asker.
+func parkedApart(ctx context.Context, w *world, dir string) ([]figure, error) {
 	n := w.few(10_000, 20)
+	return w.park(ctx, dir, fmt.Sprintf("%d askers, a connection each", n), asking{Askers: n, Cycles: n})
+}
+
+func (w *world) park(ctx context.Context, dir, name string, task asking) (_ []figure, err error) {
 	s, err := w.start(roleServer, serving{Dir: dir})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	var at ready
-	if err := s.read(&at); err != nil {
+	if err := s.read(&task.At); err != nil {
 		return nil, err
 	}
 	idle, err := s.usage()
 	if err != nil {
 		return nil, err
 	}
-	person, err := w.person(answering{At: at, Socket: true, Hands: 256, Wait: true})
+	person, err := w.person(answering{At: task.At, Socket: true, Hands: 256, Wait: true})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, person.stop()) }()
-	agents, err := w.start(roleAgents, asking{At: at, Askers: n, Cycles: n})
+	agents, err := w.start(roleAgents, task)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, agents.stop()) }()
-	if err := allOpen(ctx, at, n); err != nil {
+	if err := allOpen(ctx, task.At, task.Askers); err != nil {
 		return nil, err
 	}
 	full, err := s.usage()
@@ -52,8 +66,8 @@ func parked(ctx context.Context, w *world, dir string) (_ []figure, err error) {
 		return nil, err
 	}
 	return []figure{{
-		name: fmt.Sprintf("%d askers parked, memory", n), value: float64(full.RSS), unit: bytesUsed, must: 400 << 20, aim: 150 << 20,
-		beside: fmt.Sprintf("%s before; heap %s, stacks %s; one HTTP connection each", bytesUsed.text(float64(idle.RSS)),
+		name: name + ", memory", value: float64(full.RSS), unit: bytesUsed, must: 400 << 20, aim: 150 << 20,
+		beside: fmt.Sprintf("%s before; heap %s, stacks %s", bytesUsed.text(float64(idle.RSS)),
 			bytesUsed.text(float64(full.Heap)), bytesUsed.text(float64(full.Stacks))),
 	}, {
 		name: "  all of them released", value: time.Since(from).Seconds(), unit: seconds, must: 2, aim: 0.2,

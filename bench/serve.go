@@ -15,6 +15,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/broker"
+	"github.com/sayso-dev/sayso/internal/garbage"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/policy"
 	"github.com/sayso-dev/sayso/server"
@@ -55,6 +56,7 @@ func serve(c *child) error {
 	if err != nil {
 		return err
 	}
+	garbage.Tune(ctx)
 	paths, err := homeIn(task.Dir)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ type table struct {
 	json bool
 }
 
-const columns = "%-38s %12s %12s %12s  %-4s  %s\n"
+const columns = "%-42s %12s %12s %12s  %-4s  %s\n"
 
 func (t table) head(w *world) {
 	if t.json {

@@ -1,0 +1,29 @@
+package garbage
+
+import "testing"
+
+func TestLimit(t *testing.T) {
+	tests := map[string]struct {
+		used uint64
+		want int64
+	}{
+		"nothing":              {0, least},
+		"little":               {20 << 20, least},
+		"half of the least":    {least / 2, least},
+		"more than the least":  {2 * least, 3 * least},
+		"a very large process": {4 << 30, 6 << 30},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := limit(tt.used); got != tt.want {
+				t.Errorf("limit(%d) = %d, want %d", tt.used, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestInUse(t *testing.T) {
+	if inUse() == 0 {
+		t.Error("nothing is in use: a metric has another name now")
+	}
+}
