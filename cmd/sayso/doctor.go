@@ -147,6 +147,10 @@ func (d *doctor) database(ctx context.Context) {
 		d.add("database", fail, "sayso where", "%v", err)
 		return
 	}
+	if head.Seq == 0 {
+		d.add("database", ok, "", "opens; it is empty")
+		return
+	}
 	d.add("database", ok, "", "opens; %d events, whole and unchanged", head.Seq)
 }
 

@@ -71,9 +71,12 @@ func (a *app) printReport(r sqlite.Report, kept *sayso.Head) error {
 		for _, p := range r.Problems {
 			a.print("%s", printable(p.String()))
 		}
-		if v.Whole {
+		switch {
+		case v.Whole && v.Events == 0:
+			a.print("empty: there is no event, nor a sign of one; a head kept elsewhere tells whether there should be, --head FILE")
+		case v.Whole:
 			a.print("whole and unchanged: %d events, %d erased requests", v.Events, v.Erased)
-		} else {
+		default:
 			a.print("NOT as it was written: %d problems in %d events", len(v.Problems), v.Events)
 		}
 		a.print("head %d:%s", r.Head.Seq, r.Head.Hash)

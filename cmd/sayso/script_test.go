@@ -128,21 +128,25 @@ func until(ts *testscript.TestScript, done func() bool) {
 	}
 }
 
-// tamper runs SQL on the database, with the triggers that guard it dropped.
+// tamper runs SQL on the database, with the triggers that guard it dropped and
+// made again, so that nothing but what was done betrays it.
 func tamper(ts *testscript.TestScript, neg bool, args []string) {
 	c, err := sqlite.OpenConn(filepath.Join(ts.Getenv("SAYSO_HOME"), "sayso.db"), sqlite.OpenReadWrite)
 	ts.Check(err)
 	defer c.Close()
-	var triggers []string
-	ts.Check(sqlitex.ExecuteTransient(c, `SELECT name FROM sqlite_schema WHERE type = 'trigger'`, &sqlitex.ExecOptions{
-		ResultFunc: func(s *sqlite.Stmt) error { triggers = append(triggers, s.ColumnText(0)); return nil },
+	triggers := map[string]string{}
+	ts.Check(sqlitex.ExecuteTransient(c, `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`, &sqlitex.ExecOptions{
+		ResultFunc: func(s *sqlite.Stmt) error { triggers[s.ColumnText(0)] = s.ColumnText(1); return nil },
 	}))
-	for _, name := range triggers {
+	for name := range triggers {
 		ts.Check(sqlitex.ExecuteTransient(c, "DROP TRIGGER "+name, nil))
 	}
 	ts.Check(sqlitex.ExecuteTransient(c, strings.Join(args, " "), nil))
 	if c.Changes() == 0 {
 		ts.Fatalf("nothing was changed")
+	}
+	for _, text := range triggers {
+		ts.Check(sqlitex.ExecuteTransient(c, text, nil))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/local"
+	"github.com/sayso-dev/sayso/redact"
 	"github.com/sayso-dev/sayso/server"
 )
 
@@ -152,7 +152,7 @@ func (a *app) server(e *local.Engine) (*server.Server, error) {
 			return server.PolicyInfo{Version: e.Policy.Version(), Files: e.Policy.Files()}
 		},
 		PublicURL: a.settings.PublicURL,
-		Logger:    slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: a.level()})),
+		Logger:    slog.New(redact.LogHandler(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: a.level()}))),
 		Version:   versionOf(),
 	})
 }
@@ -185,7 +185,7 @@ func (a *app) listen(ctx context.Context) ([]net.Listener, error) {
 // server that died left there is taken away; a server that lives is not.
 func (a *app) listenSocket(ctx context.Context) (net.Listener, error) {
 	path := a.paths.Socket()
-	if err := home.MakeFolder(filepath.Dir(path)); err != nil {
+	if err := home.MakeSocketFolder(path); err != nil {
 		return nil, err
 	}
 	if local.Answers(ctx, path) {

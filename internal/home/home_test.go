@@ -363,3 +363,29 @@ func TestLoad(t *testing.T) {
 		t.Errorf("a patience that is no time: %v", err)
 	}
 }
+
+// The attack: another user of the machine puts a link where the socket of a
+// home with a long path goes, which is a folder in /tmp that everybody can name
+// beforehand. The link leads to a folder of ours, closed to others, that is
+// meant for something else.
+func TestMake_refusesALinkForTheSocket(t *testing.T) {
+	base := t.TempDir()
+	home.ShortPlace(t, base)
+	long := filepath.Join(base, strings.Repeat("x", 100))
+	p := home.Paths{Home: long, State: long, Config: long, Runtime: long}
+	dir := filepath.Dir(p.Socket())
+	ours := filepath.Join(base, "keys")
+	if err := os.Mkdir(ours, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(ours, dir); err != nil {
+		t.Fatal(err)
+	}
+	var open *home.OpenError
+	if err := p.Make(); !errors.As(err, &open) || !strings.Contains(err.Error(), "is a link") {
+		t.Errorf("a link was taken for the folder of the socket: %v", err)
+	}
+	if err := home.CheckSocketFolder(p.Socket()); !errors.As(err, &open) {
+		t.Errorf("a socket behind a link was trusted: %v", err)
+	}
+}

@@ -45,12 +45,36 @@ func (e *OpenError) Hint() string {
 // Make creates the folders that are missing, closed to others, and refuses
 // those that are open.
 func (p Paths) Make() error {
-	for _, dir := range append(p.Folders(), filepath.Dir(p.Socket())) {
+	for _, dir := range p.Folders() {
 		if err := MakeFolder(dir); err != nil {
 			return err
 		}
 	}
-	return nil
+	return MakeSocketFolder(p.Socket())
+}
+
+// MakeSocketFolder creates the folder of a socket, closed to others, and refuses
+// one that [CheckSocketFolder] does.
+func MakeSocketFolder(socket string) error {
+	if err := os.MkdirAll(filepath.Dir(socket), 0o700); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	return CheckSocketFolder(socket)
+}
+
+// CheckSocketFolder reports a folder of a socket that others may enter, that is
+// not ours, or, among everybody's folders in /tmp, that is a link: whoever may
+// put one there chooses where we listen, and to whom we speak.
+func CheckSocketFolder(socket string) error {
+	dir := filepath.Dir(socket)
+	if filepath.Dir(dir) == shortPlace {
+		st, err := os.Lstat(dir)
+		if err != nil {
+			return err
+		}
+		return checkInfo(dir, st, 0o700, fs.ModeDir)
+	}
+	return CheckFolder(dir)
 }
 
 // MakeFolder creates a folder closed to others, and refuses one that is open.
@@ -91,6 +115,13 @@ func check(path string, want, kind fs.FileMode) error {
 	st, err := os.Stat(path)
 	if err != nil {
 		return err
+	}
+	return checkInfo(path, st, want, kind)
+}
+
+func checkInfo(path string, st fs.FileInfo, want, kind fs.FileMode) error {
+	if st.Mode().Type() == fs.ModeSymlink {
+		return &OpenError{Path: path, Why: "is a link, which somebody else may have put there; take it away"}
 	}
 	if st.Mode().Type() != kind {
 		return &OpenError{Path: path, Why: "is not what it must be: " + st.Mode().String()}

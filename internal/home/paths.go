@@ -123,6 +123,9 @@ func socketLimit() int {
 	return 103
 }
 
+// shortPlace is where a socket goes whose own path would be too long.
+var shortPlace = "/tmp" // another in tests
+
 // Socket is where a server on this machine listens. A path that would be too
 // long for a socket is replaced by a short one in a folder of this user below
 // /tmp, the same for everybody who has these paths.
@@ -132,5 +135,5 @@ func (p Paths) Socket() string {
 		return path
 	}
 	sum := sha256.Sum256([]byte(path))
-	return filepath.Join("/tmp", "sayso-"+strconv.Itoa(os.Getuid()), hex.EncodeToString(sum[:8])+".sock")
+	return filepath.Join(shortPlace, "sayso-"+strconv.Itoa(os.Getuid()), hex.EncodeToString(sum[:8])+".sock")
 }

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -80,7 +79,7 @@ func Answers(ctx context.Context, path string) bool {
 	if st, err := os.Lstat(path); err != nil || st.Mode().Type() != os.ModeSocket {
 		return false
 	}
-	if home.CheckFolder(filepath.Dir(path)) != nil {
+	if home.CheckSocketFolder(path) != nil {
 		return false // somebody else may have put it there
 	}
 	d := net.Dialer{Timeout: time.Second}
