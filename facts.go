@@ -17,6 +17,10 @@ type Facts struct {
 	Operands []PathFact `json:"operands,omitempty"`
 	// Files are the contents of workspace files that a command names.
 	Files []FileFact `json:"files,omitempty"`
+	// Secrets are the files, known by their names to hold keys, passwords or
+	// tokens, that lie right in a folder that is searched. What lies deeper was
+	// not looked for.
+	Secrets []string `json:"secrets,omitempty"`
 	// Truncated says that there was more than could be gathered.
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -25,7 +29,7 @@ type Facts struct {
 // this machine what it meant when the others were gathered.
 func (f Facts) Equal(o Facts) bool {
 	return f.Workspace == o.Workspace && f.Cwd == o.Cwd && f.Truncated == o.Truncated && slices.Equal(f.State, o.State) &&
-		slices.Equal(f.Operands, o.Operands) && slices.Equal(f.Files, o.Files)
+		slices.Equal(f.Operands, o.Operands) && slices.Equal(f.Files, o.Files) && slices.Equal(f.Secrets, o.Secrets)
 }
 
 // PathState is what was found at a path.

@@ -63,6 +63,10 @@ var (
 		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "commands are asked about",
 		Reason: "no rule has the exact text of this command",
 	}
+	defaultElsewhere = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "commands are allowed in the workspace alone",
+		Reason: "a rule has the text of this command, but it would run outside the workspace, or it is not known where",
+	}
 	defaultWrite = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "writes are asked about",
 		Reason: "no rule allows this file to be changed",
@@ -97,6 +101,12 @@ var (
 	}
 )
 
+// builtinSearch asks about a search that shows lines of such files.
+var builtinSearch = sayso.Match{
+	Effect: sayso.Ask, Cause: sayso.CauseBuiltin, Rule: "credential files",
+	Reason: "the folder holds files known to hold keys, passwords or tokens, and the search would show what is in them; a glob or a type for source files keeps it away from them",
+}
+
 // floors adds what holds whatever the rules say.
 func (s *subject) floors(out []sayso.Match) []sayso.Match {
 	add := func(m sayso.Match) { m.Span = [2]int{0, len(s.arg)}; out = append(out, m) }
@@ -116,8 +126,8 @@ func (s *subject) floors(out []sayso.Match) []sayso.Match {
 			if at := strings.IndexFunc(s.arg, hiddenInCommand); at >= 0 {
 				out = append(out, spanned(floorHidden, at, at+1))
 			}
-			if s.hiddenOwn() {
-				add(ownHidden)
+			for _, m := range s.veiled() {
+				add(m)
 			}
 		case sayso.OperandPath:
 			s.pathFloors(add)
@@ -137,6 +147,11 @@ func (s *subject) pathFloors(add func(sayso.Match)) {
 	if s.state == argGiven && badPath(s.arg) {
 		add(floorPath)
 		return
+	}
+	if why := oddPath(s.arg); s.state == argGiven && why != "" {
+		m := floorSpelling
+		m.Reason += ": " + why
+		add(m)
 	}
 	var known, lost, named, root bool
 	for _, o := range s.facts.Operands {
@@ -242,34 +257,13 @@ func (s *subject) builtin() (sayso.Match, bool) {
 	if s.credential() {
 		return spanned(builtinSecret, 0, len(s.arg)), true
 	}
-	if s.kind.ReadOnly() && s.inside() && !s.wanders() {
+	if s.showsSecrets() {
+		return spanned(builtinSearch, 0, len(s.arg)), true
+	}
+	if s.kind.ReadOnly() && s.inside() && s.harmless() {
 		return spanned(builtinRead, 0, len(s.arg)), true
 	}
 	return sayso.Match{}, false
-}
-
-// wanders reports whether a list or a search has a second argument that may
-// lead it out of the folder that its path names.
-func (s *subject) wanders() bool {
-	key := ""
-	switch s.kind {
-	case sayso.KindList:
-		key = "pattern"
-	case sayso.KindSearch:
-		key = "glob"
-	default:
-		return false
-	}
-	args := []byte(s.call.Args)
-	if len(args) == 0 {
-		return false
-	}
-	value, state := member(args, key)
-	if state == argMissing {
-		return false
-	}
-	return state != argGiven || strings.Contains(value, "..") || strings.ContainsAny(value, "\\$") ||
-		strings.HasPrefix(value, "/") || strings.HasPrefix(value, "~") || strings.Contains(value, "{/") || strings.Contains(value, ",/")
 }
 
 // risk is how bad a mistake would be.

@@ -21,7 +21,7 @@ func TestCheck(t *testing.T) {
 			`{"effect":"deny","cause":"rule","rule":"deny: bash:rm*","file":"policy.yaml","line":3,"span":[4,6],"reason":"a rule of the policy denies it","risk":"destructive","danger":["delete"]}`, true},
 		{`{"tool":"Bash","host":"claude-code","args":{"command":"git push"}}`,
 			`{"effect":"ask","cause":"rule","rule":"ask: bash:git push*","file":"policy.yaml","line":4,"span":[0,8],"reason":"It leaves the machine.","risk":"destructive","danger":["rule"]}`, true},
-		{`{"tool":"bash","args":{"command":"ls"}}`,
+		{`{"tool":"bash","args":{"command":"ls"},"cwd":"/home/dev/app"}`,
 			`{"effect":"allow","cause":"rule","rule":"allow: bash:ls","file":"policy.yaml","line":7,"span":[0,2],"reason":"a rule of the policy allows it","risk":"destructive","danger":[]}`, true},
 		{`{"tool":"file-read","args":{"path":"/etc/passwd"}}`,
 			`{"effect":"ask","cause":"default","rule":"default: ask","file":"","line":0,"span":[0,11],"reason":"no rule speaks about this call, so a person is asked","risk":"safe","danger":[]}`, true},

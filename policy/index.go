@@ -75,11 +75,14 @@ func (x *index) speak(s *subject, v *sayso.Verdict) {
 			continue
 		}
 		span, ok := e.matches(s)
+		m := e.says
 		if !ok {
-			continue
+			if !e.reaches(s) {
+				continue
+			}
+			span, m = [2]int{0, len(s.arg)}, nearly(m)
 		}
 		spoken = e.rule
-		m := e.says
 		m.Span = span
 		v.Matches = append(v.Matches, m)
 		if e.danger && !slices.Contains(v.Danger, sayso.DangerRule) {
@@ -111,7 +114,7 @@ func next(lists *[3][]*entry) *entry {
 // its argument decided.
 func (e *entry) matches(s *subject) (span [2]int, ok bool) {
 	allow := e.effect == sayso.Allow
-	if !e.m.matchTool(s, allow) {
+	if !e.m.matchTool(s, allow) || allow && e.m.guesses(s) {
 		return span, false
 	}
 	if allow && s.kind == sayso.KindShell && e.m.operand != sayso.OperandCommand {
@@ -124,6 +127,31 @@ func (e *entry) matches(s *subject) (span [2]int, ok bool) {
 		return [2]int{0, len(s.arg)}, !allow
 	}
 	return e.m.matchArg(s, allow)
+}
+
+// reaches reports whether a pattern that does not fit a list or a search fits
+// something that it may come upon.
+func (e *entry) reaches(s *subject) bool {
+	return e.effect != sayso.Allow && s.operand == sayso.OperandPath && s.state.understood() && e.m.matchTool(s, false) && e.m.reaches(s)
+}
+
+// nearly is what a rule says of a search that may come upon what it speaks of:
+// a deny asks a person, for nobody wanted to deny the rest.
+func nearly(m sayso.Match) sayso.Match {
+	if m.Effect == sayso.Deny {
+		m.Effect, m.Person, m.Reason = sayso.Ask, true, nearReason+m.Reason
+	}
+	return m
+}
+
+// guesses reports whether the pattern takes a server's name from that of the
+// tool where it may end in more than one place. The tool's whole name, written
+// out, is no guess.
+func (m *matcher) guesses(s *subject) bool {
+	if !s.guessed || m.selector != nil && m.selector.server == "" || m.selector == nil && m.server == "" {
+		return false
+	}
+	return m.selector != nil || "mcp__"+m.server+"__"+m.tool != s.call.Tool
 }
 
 // matchTool compares names. A pattern without a server speaks of the tools of
@@ -159,7 +187,11 @@ func (m *matcher) matchArg(s *subject, allow bool) (span [2]int, ok bool) {
 		if !allow {
 			return m.matchCommand(s)
 		}
-		return span, m.exact == s.arg
+		if m.exact != s.arg {
+			return span, false
+		}
+		s.strayed = !s.atHome()
+		return span, !s.strayed
 	case sayso.OperandPath:
 		return span, m.matchPath(s, allow)
 	case sayso.OperandURL:

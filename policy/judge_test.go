@@ -329,7 +329,7 @@ func TestPaths(t *testing.T) {
 		{"outside, named", w("file-read", "/etc/passwd"), sayso.Allow, sayso.CauseRule},
 		{"outside, through a link", w("file-read", "out/passwd"), sayso.Allow, sayso.CauseRule},
 		{"at home", w("file-read", "/home/dev/notes"), sayso.Allow, sayso.CauseRule},
-		{"a tilde is a name", w("file-read", "~/notes"), sayso.Allow, sayso.CauseBuiltin},
+		{"a tilde may be the person's folder", w("file-read", "~/notes"), sayso.Ask, sayso.CauseNotUnderstood},
 		{"no rule allows control files", w("file-write", ".git/config"), sayso.Ask, sayso.CauseBuiltin},
 		{"nor in another case", w("file-write", ".GIT/hooks/x"), sayso.Ask, sayso.CauseBuiltin},
 		{"nor under **", w("file-edit", ".vscode/tasks.json"), sayso.Ask, sayso.CauseBuiltin},

@@ -13,7 +13,7 @@ import (
 // itself.
 var answering = set(
 	"approve", "deny", "prompt", "watch", "mode", "off", "lock", "token", "open", "login", "service", "uninstall", "init",
-	"restore",
+	"restore", "backup", "serve",
 )
 
 // answeringTwo are such verbs of two words. The second word alone means
@@ -23,7 +23,7 @@ var answeringTwo = map[string]map[string]bool{
 	"grants":  set("revoke"),
 	"grant":   set("revoke"),
 	"policy":  set("trust", "init"),
-	"log":     set("erase", "archive"),
+	"log":     set("erase", "archive", "export"),
 }
 
 // ownCommand is the final denial of a command with which an agent would answer
@@ -46,6 +46,12 @@ var ownState = sayso.Match{
 	Reason: "the path lies where sayso keeps its log, its tokens and its configuration",
 }
 
+// ownAround is the final denial of a call that would go through our state.
+var ownAround = sayso.Match{
+	Effect: sayso.Deny, Cause: sayso.CauseBuiltin, Rule: "the state of sayso is its own",
+	Reason: "the folder holds the one where sayso keeps its log, its tokens and its configuration; name a folder beside it",
+}
+
 // final returns the built-in denial that nothing can lift.
 func (s *subject) final() (sayso.Match, bool) {
 	if s.kind == sayso.KindShell {
@@ -60,7 +66,26 @@ func (s *subject) final() (sayso.Match, bool) {
 	for _, o := range s.facts.Operands {
 		ours = ours || s.inState(o.Resolved)
 	}
+	if !ours && s.aroundState() {
+		return spanned(ownAround, 0, len(s.arg)), true
+	}
 	return spanned(ownState, 0, len(s.arg)), ours
+}
+
+// aroundState reports whether a search, a list or a deletion would go through
+// one of our folders.
+func (s *subject) aroundState() bool {
+	if !s.searches() && s.kind != sayso.KindDelete {
+		return false
+	}
+	for _, o := range s.facts.Operands {
+		for _, dir := range s.facts.State {
+			if o.State != sayso.PathFile && sayso.Beneath(strings.ToLower(o.Resolved), strings.ToLower(dir)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // inState reports whether a path lies in one of our folders, on a file system
@@ -88,6 +113,11 @@ func (s *subject) finalCommand() (sayso.Match, bool) {
 	for _, dir := range s.facts.State {
 		if at := indexFolder(text, dir); at >= 0 {
 			return spanned(ownState, at, at+len(dir)), true
+		}
+	}
+	if s.operand == sayso.OperandCommand && strings.Contains(text, "/") {
+		if _, plainly := s.namesState(shellWords(text, s.home, s.facts.Cwd)); plainly {
+			return spanned(ownState, 0, len(text)), true
 		}
 	}
 	if !s.namesUs(text) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,7 @@ import (
 
 // builtins is the version of what holds without any file. It changes when a
 // change of the program changes verdicts.
-const builtins = "1"
+const builtins = "2"
 
 // Tier says whose file it is.
 type Tier string
@@ -201,12 +202,28 @@ func readFile(path string) (*File, error) {
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, dangling(path)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return Parse(path, text)
+}
+
+// dangling is the error of a file that is a link to nothing, or lies in a
+// folder that is one: somebody put a policy there, and its denials must not be
+// lost with it.
+func dangling(path string) error {
+	for _, name := range [...]string{path, filepath.Dir(path)} {
+		st, err := os.Lstat(name)
+		if err != nil || st.Mode()&fs.ModeSymlink == 0 {
+			continue
+		}
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is a link to nothing; remove the link, or put the file back to where it leads", name)
+		}
+	}
+	return nil
 }
 
 // Judge says what the policy thinks of a call. It never fails.
@@ -238,6 +255,9 @@ func (p *Policy) unruled(s *subject, floors []sayso.Match, otherwise sayso.Match
 		if ok && (m.Effect != sayso.Ask || otherwise.Effect != sayso.Deny) {
 			return append(floors, m)
 		}
+	}
+	if s.strayed && otherwise.Effect != sayso.Deny {
+		return append(floors, spanned(defaultElsewhere, 0, len(s.arg)))
 	}
 	if len(floors) > 0 && otherwise.Effect == sayso.Deny {
 		return append(floors, otherwise)

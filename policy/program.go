@@ -33,6 +33,7 @@ var wrappers = set(
 	"caffeinate", "arch", "catchsegv", "ld.so", "ld-linux-x86-64.so.2", "ssh", "docker", "podman", "kubectl", "entr",
 	"direnv", "mise", "npx", "bunx", "pnpx", "uvx", "dbus-run-session", "firejail", "bwrap", "proxychains", "torsocks",
 	"faketime", "eatmydata", "unbuffer", "expect", "tmux", "screen", "at", "batch", "trap",
+	"systemd-cat", "systemd-inhibit", "rlwrap", "chronic", "numactl", "cgexec", "sg", "newgrp", "winpty", "catatonit", "tini", "dumb-init",
 )
 
 // shells run text, from their arguments or from what they read.

@@ -20,6 +20,7 @@ type subject struct {
 	canonical string     // the tool's canonical name
 	server    string     // the server it belongs to, empty for none
 	operand   sayso.Operand
+	guessed   bool // where the server's name ends is a guess
 
 	state argState
 	arg   string // the argument that rules match on
@@ -30,6 +31,7 @@ type subject struct {
 	progs   []program
 	broken  bool
 	lexed   bool
+	strayed bool // a rule has the text of the command, for another folder
 }
 
 // argState says what became of the argument that rules match on.
@@ -55,6 +57,7 @@ func (s *subject) of(c *sayso.Call, f *sayso.Facts, home string) {
 	s.canonical, s.server = s.tool.Name, c.Server
 	if s.tool.Kind == sayso.KindMCP {
 		s.canonical, s.server = c.CanonicalName()
+		s.guessed = c.Server == "" && (strings.Contains(s.canonical, "__") || strings.HasPrefix(s.canonical, "_"))
 	} else if c.Host != "" && s.tool.Primary == "" {
 		// A host without a table does not make a shell less of a shell.
 		s.kind = s.kind.Stricter(sayso.Call{Tool: c.Tool}.Known().Kind)
@@ -62,6 +65,10 @@ func (s *subject) of(c *sayso.Call, f *sayso.Facts, home string) {
 	s.operand = operandOf(s.tool)
 	s.read()
 }
+
+// atHome reports whether a command would run in the workspace. The same text
+// means something else in a folder whose files somebody else wrote.
+func (s *subject) atHome() bool { return sayso.Beneath(s.facts.Workspace, s.facts.Cwd) }
 
 // read takes the primary argument out of the arguments.
 func (s *subject) read() {

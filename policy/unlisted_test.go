@@ -33,7 +33,7 @@ func TestJudge_unlistedArgument(t *testing.T) {
 		{"TaskList", ``, sayso.Allow},
 		{"TaskList", `{"x":{"y":[1]}}`, sayso.Ask},
 	} {
-		v := p.Judge(t.Context(), sayso.Call{Host: "claude-code", Tool: tt.tool, Args: sayso.Args(tt.args)}, sayso.Facts{})
+		v := p.Judge(t.Context(), sayso.Call{Host: "claude-code", Tool: tt.tool, Args: sayso.Args(tt.args)}, sayso.Facts{Workspace: "/home/dev/app", Cwd: "/home/dev/app"})
 		if v.Effect != tt.want {
 			t.Errorf("%s %s: got %s (%s), want %s", tt.tool, tt.args, v.Effect, v.Reason, tt.want)
 		}

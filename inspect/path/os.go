@@ -1,6 +1,10 @@
 package path
 
-import "os"
+import (
+	"errors"
+	"io"
+	"os"
+)
 
 // OS is the file system of this machine.
 type OS struct{}
@@ -12,6 +16,20 @@ func (OS) Lstat(name string) (Info, error) {
 		return Info{}, err
 	}
 	return Info{Mode: info.Mode(), Links: links(info)}, nil
+}
+
+// Names returns up to n names in a folder, in no order.
+func (OS) Names(dir string, n int) ([]string, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	names, err := f.Readdirnames(n)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return names, err
 }
 
 // Readlink returns the target of a link.

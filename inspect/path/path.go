@@ -58,6 +58,12 @@ type FS interface {
 	Readlink(name string) (string, error)
 }
 
+// Lister is what an [FS] may be besides: one whose folders can be looked into.
+type Lister interface {
+	// Names returns up to n names in a folder, in no order.
+	Names(dir string, n int) ([]string, error)
+}
+
 // State is what was found at the end of a path.
 type State string
 

@@ -40,7 +40,7 @@ func Gather(ctx context.Context, c sayso.Call, o Options) sayso.Facts {
 	if o.FS == nil {
 		o.FS = path.OS{}
 	}
-	g := gatherer{ctx: ctx, call: c, fs: o.FS}
+	g := gatherer{ctx: ctx, call: c, fs: o.FS, home: o.Home}
 	g.facts.Workspace = g.workspace(o)
 	for _, dir := range o.State {
 		if r, err := path.Resolve(o.FS, c.Cwd, dir); err == nil {
@@ -62,6 +62,7 @@ type gatherer struct {
 	ctx   context.Context
 	call  sayso.Call
 	fs    path.FS
+	home  string // the person's folder, as it was given
 	facts sayso.Facts
 }
 
@@ -83,8 +84,8 @@ func (g *gatherer) workspace(o Options) string {
 	if o.Workspace == "" {
 		at.Path = g.repository(at.Path, home)
 	}
-	if at.Path == "/" || at.Path == home {
-		return ""
+	if at.Path == "/" || sayso.Beneath(at.Path, home) {
+		return "" // what the person keeps is no project
 	}
 	return at.Path
 }
@@ -116,34 +117,54 @@ func (g *gatherer) primary(tool sayso.Tool) {
 	switch {
 	case tool.Operand == sayso.OperandPath && given:
 		g.operand(tool.Primary, text)
+		g.search(tool, args)
 	case tool.Operand == sayso.OperandPath && tool.Optional && g.call.Cwd != "":
 		g.operand(tool.Primary, ".")
+		g.search(tool, args)
 	case tool.Kind == sayso.KindShell && given:
 		g.command(text)
 	}
 }
 
-// operand adds where a path leads. A program that cleans the path before it
-// opens it, as many do, removes a dot-dot together with the link before it and
-// ends elsewhere than the kernel would: then both places are named.
+// operand adds where a path leads, for everybody who may read it: the kernel,
+// and a host that tidies it before it opens it.
 func (g *gatherer) operand(arg, text string) {
+	g.reading(arg, text, text)
+	for _, other := range g.hostReadings(text) {
+		g.reading(arg, text, other)
+	}
+}
+
+// reading adds where one reading of a path leads. A program that cleans the
+// path before it opens it, as many do, removes a dot-dot together with the link
+// before it and ends elsewhere than the kernel would: then both places are
+// named.
+func (g *gatherer) reading(arg, given, text string) {
 	if text != "" && text[0] != '/' && g.call.Cwd == "" {
 		g.facts.Truncated = true
 		return
 	}
 	first := g.fact(arg, text)
-	g.facts.Operands = append(g.facts.Operands, first)
-	if !strings.Contains(text, "..") {
+	g.name(first, given)
+	if !strings.Contains(text, "..") || first.Resolved == "" {
 		return
 	}
 	abs := text
 	if text[0] != '/' {
 		abs = g.call.Cwd + "/" + text
 	}
-	if second := g.fact(arg, clean(abs)); second.Resolved != first.Resolved && first.Resolved != "" {
-		second.Path = text
-		g.facts.Operands = append(g.facts.Operands, second)
+	g.name(g.fact(arg, clean(abs)), given)
+}
+
+// name adds a place, unless it is there already.
+func (g *gatherer) name(f sayso.PathFact, given string) {
+	f.Path = given
+	for _, o := range g.facts.Operands {
+		if o.Arg == f.Arg && o.Resolved == f.Resolved {
+			return
+		}
 	}
+	g.facts.Operands = append(g.facts.Operands, f)
 }
 
 func (g *gatherer) fact(arg, text string) sayso.PathFact {

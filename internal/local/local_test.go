@@ -64,7 +64,7 @@ func TestRules_areThoseInTheFileNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	admit := func(id string) (sayso.Decision, error) {
-		return gate.Admit(t.Context(), sayso.Admission{Call: call(id, "make"), Patience: time.Millisecond, Immediate: true})
+		return gate.Admit(t.Context(), sayso.Admission{Call: call(id, "make"), Facts: sayso.Facts{Workspace: "/tmp", Cwd: "/tmp"}, Patience: time.Millisecond, Immediate: true})
 	}
 	if d, err := admit("c1"); err != nil || !d.Allowed() {
 		t.Errorf("allowed by the file: %+v %v", d, err)

@@ -69,7 +69,9 @@ func PersonHome() string {
 func stampOf(path string) stamp {
 	st, err := os.Stat(path)
 	if err != nil {
-		return stamp{known: true, missing: errors.Is(err, fs.ErrNotExist)}
+		// A link to nothing is there, and is a policy that does not load.
+		_, link := os.Lstat(path)
+		return stamp{known: true, missing: errors.Is(err, fs.ErrNotExist) && errors.Is(link, fs.ErrNotExist)}
 	}
 	return stamp{known: true, size: st.Size(), changed: st.ModTime(), mode: st.Mode(), inode: home.Inode(st)}
 }
@@ -161,7 +163,7 @@ func (r *Rules) Warnings() []policy.Warning {
 func (r *Rules) Files() []string {
 	var files []string
 	for _, path := range []string{r.paths.User, r.paths.Org} {
-		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			files = append(files, path)
 		}
 	}

@@ -1,0 +1,221 @@
+package path
+
+import (
+	"strings"
+	"unicode"
+)
+
+// maxGlobs is how many patterns one text may stand for.
+const maxGlobs = 64
+
+// Globs takes apart the text with which a search or a list is narrowed: into
+// the patterns that it stands for once braces are written out and, outside of
+// them, blanks and commas separate. Plain reports whether every reader takes
+// the text alike and no pattern leads out of the folder that it is used in;
+// letters, digits, * and ?, and what names are otherwise made of. A text that
+// is not plain may stand for patterns that are not returned.
+func Globs(text string) (globs []string, plain bool) {
+	if strings.Contains(text, "..") || strings.IndexFunc(text, oddInGlob) >= 0 {
+		return nil, false
+	}
+	plain = true
+	for _, one := range separate(text) {
+		var ok bool
+		if globs, ok = braces(globs, one); !ok {
+			return nil, false
+		}
+	}
+	for _, g := range globs {
+		plain = plain && stays(strings.TrimPrefix(g, "!"))
+	}
+	return globs, plain
+}
+
+// oddInGlob reports whether readers of patterns differ over a character.
+func oddInGlob(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.*?/,{}@+! ", r)
+}
+
+// separate splits at blanks and commas that are in no braces.
+func separate(text string) []string {
+	depth := 0
+	return strings.FieldsFunc(text, func(r rune) bool {
+		switch r {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		return depth == 0 && (r == ' ' || r == ',')
+	})
+}
+
+// braces writes out the first braces of a pattern, and the others behind them.
+func braces(out []string, g string) ([]string, bool) {
+	open := strings.IndexByte(g, '{')
+	if open < 0 {
+		return append(out, g), !strings.Contains(g, "}") && len(out) < maxGlobs
+	}
+	depth, from := 0, open+1
+	var parts []string
+	for i := open; i < len(g); i++ {
+		switch c := g[i]; {
+		case c == '{':
+			depth++
+		case c == ',' && depth == 1:
+			parts, from = append(parts, g[from:i]), i+1
+		case c == '}':
+			if depth--; depth > 0 {
+				continue
+			}
+			for _, part := range append(parts, g[from:i]) {
+				var ok bool
+				if out, ok = braces(out, g[:open]+part+g[i+1:]); !ok {
+					return nil, false
+				}
+			}
+			return out, true
+		}
+	}
+	return nil, false
+}
+
+// stays reports whether a pattern matches nothing but what is in its folder.
+func stays(g string) bool {
+	if strings.HasPrefix(g, "/") || strings.ContainsAny(g, "!") {
+		return false
+	}
+	names := strings.Split(g, "/")
+	for i, name := range names {
+		if name == ".." || i+1 < len(names) && name != "*" && name != "**" && fitsName(name, "..") {
+			return false
+		}
+	}
+	return true
+}
+
+// GlobFolder is the path in front of the first name of a pattern that stands
+// for more than one; the whole pattern if there is none.
+func GlobFolder(g string) string {
+	wild := strings.IndexAny(g, "*?")
+	if wild < 0 {
+		return g
+	}
+	return g[:max(strings.LastIndexByte(g[:wild], '/'), 0)]
+}
+
+// GlobName is the last name of a pattern.
+func GlobName(g string) string { return g[strings.LastIndexByte(g, '/')+1:] }
+
+// GlobFits reports whether a path beneath the folder that a pattern is used in
+// fits it, without regard to case. A pattern of one name fits at any depth.
+func GlobFits(g, rel string) bool {
+	g, rel = strings.ToLower(strings.TrimPrefix(g, "./")), strings.ToLower(rel)
+	if !strings.Contains(g, "/") {
+		return fitsName(g, GlobName(rel))
+	}
+	return fitsNames(strings.Split(g, "/"), strings.Split(rel, "/"))
+}
+
+// fitsNames goes back to the last ** only, which is enough.
+func fitsNames(pattern, names []string) bool {
+	p, n, star, from := 0, 0, -1, 0
+	for n < len(names) {
+		switch {
+		case p < len(pattern) && pattern[p] == "**":
+			star, from = p, n
+			p++
+		case p < len(pattern) && fitsName(pattern[p], names[n]):
+			p, n = p+1, n+1
+		case star >= 0:
+			from++
+			p, n = star+1, from
+		default:
+			return false
+		}
+	}
+	for p < len(pattern) && pattern[p] == "**" {
+		p++
+	}
+	return p == len(pattern)
+}
+
+func fitsName(pattern, name string) bool {
+	if pattern == "**" {
+		return true
+	}
+	if strings.ContainsAny(name, "*?") { // here they stand for themselves alone
+		name = strings.NewReplacer("*", "\x00", "?", "\x00").Replace(name)
+	}
+	return GlobsMeet(pattern, name)
+}
+
+// GlobsMeet reports whether some name fits both patterns, in which a star is
+// any text and a question mark any one byte.
+func GlobsMeet(a, b string) bool {
+	row := make([]bool, len(b)+1) // whether a[i:] and b[j:] meet, for one i
+	for i := len(a); i >= 0; i-- {
+		next := append([]bool(nil), row...) // the row of i+1
+		for j := len(b); j >= 0; j-- {
+			starA, starB := i < len(a) && a[i] == '*', j < len(b) && b[j] == '*'
+			switch {
+			case i == len(a) && j == len(b):
+				row[j] = true
+			case starA:
+				row[j] = next[j] || j < len(b) && row[j+1]
+			case starB:
+				row[j] = row[j+1] || i < len(a) && next[j]
+			default:
+				row[j] = i < len(a) && j < len(b) && (a[i] == b[j] || a[i] == '?' || b[j] == '?') && next[j+1]
+			}
+		}
+	}
+	return row[0]
+}
+
+// CredentialGlob reports whether a pattern is aimed at files known to hold
+// secrets: it names one, or fits one and is more than an ending that source
+// files have too. A pattern for all files is aimed at none.
+func CredentialGlob(g string) bool {
+	g = strings.ToLower(g)
+	for _, fill := range []string{"", "x", "."} {
+		if Credential("/" + strings.NewReplacer("**", "x", "*", fill, "?", "x").Replace(g)) {
+			return true
+		}
+	}
+	for name := range strings.SplitSeq(GlobFolder(g), "/") {
+		if strings.HasPrefix(name, ".") && credentialRuns[name] != nil {
+			return true
+		}
+	}
+	last := GlobName(g)
+	if everyName(last) {
+		return false
+	}
+	for name := range credentialNames {
+		if fitsName(last, name) {
+			return true
+		}
+	}
+	for _, name := range [...]string{".env", ".env.local", ".env.production", "prod.env"} {
+		if fitsName(last, name) {
+			return true
+		}
+	}
+	for ending := range credentialEndings {
+		if fitsName(last, "x."+ending) {
+			return true
+		}
+	}
+	return false
+}
+
+// everyName reports whether the last name of a pattern is any at all, or any
+// with a plain ending.
+func everyName(last string) bool {
+	rest := strings.TrimLeft(last, "*")
+	if len(rest) == len(last) {
+		return last == ""
+	}
+	return rest == "" || rest == ".*" || rest[0] == '.' && !strings.ContainsAny(rest[1:], "*?.")
+}

@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/path"
+)
+
+// searches reports whether the call looks at all that is beneath a folder.
+func (s *subject) searches() bool {
+	return s.kind == sayso.KindList || s.kind == sayso.KindSearch
+}
+
+// narrowed returns the patterns that narrow a list or a search, none if it has
+// none; plain reports whether they are understood.
+func (s *subject) narrowed() (globs []string, plain bool) {
+	key := ""
+	switch s.kind {
+	case sayso.KindList:
+		key = "pattern"
+	case sayso.KindSearch:
+		key = "glob"
+	default:
+		return nil, true
+	}
+	args := []byte(s.call.Args)
+	if len(args) == 0 {
+		return nil, true
+	}
+	text, state := member(args, key)
+	if state == argMissing {
+		return nil, true
+	}
+	if state != argGiven {
+		return nil, false
+	}
+	globs, plain = path.Globs(text)
+	if s.kind == sayso.KindList && strings.ContainsAny(text, " !") {
+		return nil, false
+	}
+	return slices.DeleteFunc(globs, func(g string) bool { return strings.HasPrefix(g, "!") }), plain
+}
+
+// harmless reports whether a list or a search stays within the folder that its
+// path names and shows nobody a secret.
+func (s *subject) harmless() bool {
+	if !s.searches() {
+		return true
+	}
+	globs, plain := s.narrowed()
+	return plain && !slices.ContainsFunc(globs, path.CredentialGlob)
+}
+
+// sourceTypes are the file types, as ripgrep names them, that no file with
+// secrets has.
+var sourceTypes = set("go", "js", "ts", "tsx", "jsx", "py", "rust", "java", "c", "cpp", "csharp", "cs", "ruby", "php", "css", "html", "md",
+	"markdown", "swift", "kotlin", "scala", "lua", "elixir", "haskell", "vue", "svelte", "proto")
+
+// showsSecrets reports whether a search would show lines of a file with
+// secrets that lies right in one of its folders.
+func (s *subject) showsSecrets() bool {
+	if s.kind != sayso.KindSearch || len(s.facts.Secrets) == 0 && !s.facts.Truncated || !s.showsLines() {
+		return false
+	}
+	if kind, state := member([]byte(s.call.Args), "type"); state == argGiven && sourceTypes[kind] {
+		return false
+	}
+	globs, _ := s.narrowed()
+	if len(globs) == 0 || s.facts.Truncated {
+		return true
+	}
+	for _, secret := range s.facts.Secrets {
+		for _, o := range s.facts.Operands {
+			rel, ok := strings.CutPrefix(secret, strings.TrimSuffix(o.Resolved, "/")+"/")
+			if ok && slices.ContainsFunc(globs, func(g string) bool { return path.GlobFits(g, rel) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// showsLines reports whether a search returns what is in the files. That of
+// Claude Code returns their names unless it is told otherwise.
+func (s *subject) showsLines() bool {
+	if s.call.Host != "claude-code" || len(s.call.Args) == 0 {
+		return true
+	}
+	mode, state := member([]byte(s.call.Args), "output_mode")
+	return state != argMissing && (state != argGiven || mode != "files_with_matches" && mode != "count")
+}
+
+// nearReason is why a search is asked about that a deny does not fit.
+const nearReason = "the search would go through what this rule denies: "
+
+// reaches reports whether a list or a search may come upon what a pattern
+// speaks of: its folder lies above such a place, and its own patterns do not
+// keep it away from there.
+func (m *matcher) reaches(s *subject) bool {
+	if !s.searches() || m.path == nil {
+		return false
+	}
+	globs, plain := s.narrowed()
+	if !plain {
+		globs = nil
+	}
+	if len(globs) > 0 && !slices.ContainsFunc(globs, m.path.meets) {
+		return false
+	}
+	anchored := len(globs) > 0 && !slices.ContainsFunc(globs, func(g string) bool { return path.GlobFolder(g) == "" || !strings.Contains(g, "/") })
+	for _, o := range s.facts.Operands {
+		root := o.Path == s.arg || s.state == argLeftOut && o.Path == "."
+		if o.Arg != s.tool.Primary || o.Resolved == "" || o.State == sayso.PathFile || anchored && root {
+			continue
+		}
+		if m.path.beneath(o.Resolved, s.facts.Workspace, s.home) {
+			return true
+		}
+	}
+	return false
+}
+
+// meets reports whether a file that fits a pattern of a search may have the
+// last name of this one.
+func (p *pathPattern) meets(g string) bool {
+	if len(p.names) == 0 {
+		return true
+	}
+	last, name := p.names[len(p.names)-1], strings.ToLower(path.GlobName(g))
+	return last == "**" || name == "**" || path.GlobsMeet(last, name)
+}
+
+// beneath reports whether something in a folder may fit the pattern.
+func (p *pathPattern) beneath(folder, workspace, home string) bool {
+	root := workspace
+	switch p.anchor {
+	case atRoot:
+		root = "/"
+	case atHome:
+		root = home
+	}
+	folder, root = strings.ToLower(folder), strings.ToLower(root)
+	if root == "" {
+		return p.anchor == atWorkspace // nobody knows where it is
+	}
+	if sayso.Beneath(folder, root) {
+		return true
+	}
+	if !sayso.Beneath(root, folder) {
+		return false
+	}
+	names := p.names
+	for name := range strings.SplitSeq(strings.Trim(strings.TrimPrefix(folder, root), "/"), "/") {
+		switch {
+		case len(names) == 0:
+			return false
+		case names[0] == "**":
+			return true
+		case !glob(names[0], name):
+			return false
+		}
+		names = names[1:]
+	}
+	return len(names) > 0
+}
