@@ -8,8 +8,9 @@
 // found out is [sayso.ErrUnavailable], and never a yes.
 //
 // A token is sent to the address that the client was made for and to no other:
-// redirects are refused, proxies are not asked, and plain HTTP is spoken on
-// loopback alone.
+// redirects are refused, proxies are not asked, plain HTTP is spoken on loopback
+// alone, and a Unix socket is spoken to if it is ours or the administrator's who
+// listens there.
 package client
 
 import (

@@ -48,10 +48,18 @@ func roundTripper(at address) *http.Transport {
 	d := &net.Dialer{Timeout: 10 * time.Second}
 	return &http.Transport{
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			if at.socket != "" {
-				return d.DialContext(ctx, "unix", at.socket)
+			if at.socket == "" {
+				return d.DialContext(ctx, network, addr)
 			}
-			return d.DialContext(ctx, network, addr)
+			c, err := d.DialContext(ctx, "unix", at.socket)
+			if err != nil {
+				return nil, err
+			}
+			if err := checkPeer(c, at.socket); err != nil {
+				_ = c.Close() // nothing was said
+				return nil, err
+			}
+			return c, nil
 		},
 		MaxIdleConns: 1024, MaxIdleConnsPerHost: 1024, IdleConnTimeout: 90 * time.Second,
 		TLSHandshakeTimeout: 10 * time.Second, DisableCompression: true,
@@ -180,6 +188,10 @@ func (t *overHTTP) identify(ctx context.Context, h http.Header) {
 func (t *overHTTP) broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	var stranger *strangerError
+	if errors.As(err, &stranger) {
+		return stranger
 	}
 	var dial *net.OpError
 	refused := errors.As(err, &dial) && dial.Op == "dial"
