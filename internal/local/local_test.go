@@ -104,6 +104,42 @@ func TestRules_denyEvenIfNobodyLooks(t *testing.T) {
 	}
 }
 
+// The attack: an agent with a token of its own asks the server without its hook,
+// and leaves the folders of our state out of the facts, so that a rule that
+// allows all writing lets it write the policy, or the log.
+func TestGate_guardsItsOwnStateWhateverTheFacts(t *testing.T) {
+	p := at(t)
+	policyIs(t, p, "version: 1\nrules:\n  - allow: \"file-write\"\n")
+	link := filepath.Join(filepath.Dir(p.State), "link")
+	if err := os.Symlink(p.State, link); err != nil {
+		t.Fatal(err)
+	}
+	linked := p
+	linked.Home, linked.State, linked.Config, linked.Runtime = link, link, link, link
+	dir := t.TempDir()
+	write := func(path string) (sayso.Call, sayso.Facts) {
+		return sayso.Call{Tool: "file-write", Args: sayso.Args(`{"path":"` + path + `"}`), Session: "s", Cwd: dir}, sayso.Facts{
+			Workspace: dir, Cwd: dir, Operands: []sayso.PathFact{{Arg: "path", Path: path, Resolved: path, State: sayso.PathFile}},
+		}
+	}
+	for name, paths := range map[string]home.Paths{"home": p, "a home behind a link": linked} {
+		rules := local.NewRules(paths)
+		c, f := write(filepath.Join(dir, "notes.txt"))
+		if v := rules.Judge(t.Context(), c, f); v.Effect != sayso.Allow {
+			t.Fatalf("%s: a file elsewhere: %+v", name, v.Match)
+		}
+		for _, path := range []string{p.Policy(), p.Database()} {
+			c, f := write(path)
+			if v := rules.Judge(t.Context(), c, f); v.Effect != sayso.Deny {
+				t.Errorf("%s: %s to writing %s", name, v.Effect, path)
+			}
+			if len(f.State) > 0 {
+				t.Errorf("%s: the facts of the call were changed", name)
+			}
+		}
+	}
+}
+
 func TestEngine_hidesWhatThePolicySaysNow(t *testing.T) {
 	p := at(t)
 	e, err := local.OpenEngine(t.Context(), p, local.Options{})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/path"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/policy"
 )
@@ -25,6 +26,7 @@ const brokenPolicy = "broken"
 type Rules struct {
 	paths policy.Paths
 	o     policy.Options
+	own   []string // the folders of our state, as they are named and where they are
 
 	mu      sync.Mutex // guards what follows
 	stamps  [2]stamp
@@ -48,9 +50,20 @@ type stamp struct {
 // NewRules reads the policy files of a home. A policy that does not load is no
 // error here; see [Rules.Err].
 func NewRules(paths home.Paths) *Rules {
-	r := &Rules{paths: policy.Paths{User: paths.Policy(), Org: home.OrgPolicy}, o: policy.Options{Home: PersonHome()}}
+	r := &Rules{paths: policy.Paths{User: paths.Policy(), Org: home.OrgPolicy}, o: policy.Options{Home: PersonHome()}, own: own(paths)}
 	_, _ = r.now() // Err tells
 	return r
+}
+
+// own lists the folders of a home, links followed and not.
+func own(paths home.Paths) []string {
+	list := paths.Folders()
+	for _, dir := range paths.Folders() {
+		if r, err := path.Resolve(path.OS{}, "", dir); err == nil && !slices.Contains(list, r.Path) {
+			list = append(list, r.Path)
+		}
+	}
+	return list
 }
 
 // PersonHome is the person's folder with all links followed; empty if there is
@@ -104,11 +117,19 @@ func (r *Rules) Err() error {
 	return err
 }
 
-// Judge implements sayso.Policy.
+// Judge implements sayso.Policy. The folders of this machine's own state are
+// among the facts whatever the enforcement point says: a caller that leaves them
+// out must not reach what decides about it.
 func (r *Rules) Judge(ctx context.Context, c sayso.Call, f sayso.Facts) sayso.Verdict {
 	p, err := r.now()
 	if err != nil {
 		return sayso.Verdict{Policy: brokenPolicy, Match: denial(err), Matches: []sayso.Match{denial(err)}, Default: denial(err), Risk: sayso.RiskDestructive}
+	}
+	f.State = slices.Clone(f.State)
+	for _, dir := range r.own {
+		if !slices.Contains(f.State, dir) {
+			f.State = append(f.State, dir)
+		}
 	}
 	return p.Judge(ctx, c, f)
 }
