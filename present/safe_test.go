@@ -87,11 +87,11 @@ func TestOrdinaryTextIsNotWarnedAbout(t *testing.T) {
 		"", "ls -la | grep x > out\n\tindented\n", "git commit -m \"don't\" && make -j8",
 		"Привет, мир! Добавил тест в README.md", "обновить Makefile и go.mod", "commit: добавил тест для API",
 		"Γειά σου Κόσμε", "α + β = γ, Δx = 3 kΩ, 5 µs, 5 μm, π·r²",
-		"שלום עולם", "مرحبا بالعالم", "می‌خواهم", "नमस्ते दुनिया", "क्‍ष", "ශ්‍රී ලංකා", "สวัสดีชาวโลก", "வணக்கம்",
+		"שלום עולם", "مرحبا بالعالم", "می\u200cخواهم", "नमस्ते दुनिया", "क्\u200dष", "ශ්\u200dරී ලංකා", "สวัสดีชาวโลก", "வணக்கம்",
 		"你好，世界。这是一个测试", "こんにちは　世界", "Tシャツを買う", "안녕하세요 세계", "Webアプリ",
 		"naïve café, Ærøskøbing, İstanbul ışık, Việt Nam, Đà Nẵng", "décomposé: e\u0301a\u0300",
 		"Bonjour\u00a0! 12\u202f000\u00a0€ «\u00a0oui\u00a0»",
-		"👍🏽 👩‍👩‍👧‍👦 🏳️‍🌈 ❤️ 1️⃣ 🇩🇪 ✅ ©️", "葛󠄀城", "№ 5, 1º, 2ª, x² ≤ ½", "“quotes” – dash — ellipsis… • bullet",
+		"👍🏽 👩\u200d👩\u200d👧\u200d👦 🏳️\u200d🌈 ❤️ 1️⃣ 🇩🇪 ✅ ©️", "葛󠄀城", "№ 5, 1º, 2ª, x² ≤ ½", "“quotes” – dash — ellipsis… • bullet",
 		"┌──┐ │ ok │ └──┘ ▶ ■", "⠓⠑⠇⠇⠕⠀⠺", "[ɡæt] ɑː", "Հայաստան", "ქართული", "ᏣᎳᎩ", "ⲁⲃⲅ",
 		"if a < b && c > d { return <-ch }", "x := map[string]int{\"a\": 1}", "see https://example.com/a?b=c#d", "cat <<EOF\nhi\nEOF",
 		strings.Repeat("deep ", 3) + "\n" + strings.Repeat(" ", 48) + "indented code", "a\n\n\n\nb",
@@ -158,7 +158,7 @@ func TestSafeJSONRefusesWhatIsNotStrict(t *testing.T) {
 }
 
 func FuzzSafe(f *testing.F) {
-	for _, s := range []string{"a\x1b[31m", "\u202e\u200b", "ls" + strings.Repeat(" ", 99) + "x", "👩‍👩‍👧‍👦", "\r\n\xff", "a\u0441b", "می‌خواهم"} {
+	for _, s := range []string{"a\x1b[31m", "\u202e\u200b", "ls" + strings.Repeat(" ", 99) + "x", "👩\u200d👩\u200d👧\u200d👦", "\r\n\xff", "a\u0441b", "می\u200cخواهم"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // run runs this test's binary, which hits a and b three times in turn.
-func run(t *testing.T, spec string) (err error, counted string) {
+func run(t *testing.T, spec string) (counted string, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "counters")
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -33,7 +33,7 @@ func run(t *testing.T, spec string) (err error, counted string) {
 	if readErr != nil && !errors.Is(readErr, os.ErrNotExist) {
 		t.Fatal(readErr)
 	}
-	return err, string(text)
+	return string(text), err
 }
 
 func TestHit(t *testing.T) {
@@ -48,7 +48,7 @@ func TestHit(t *testing.T) {
 		{"c:1,b:3", true, "a\nb\na\nb\na\nb\n"},
 		{"a:9", false, "a\nb\na\nb\na\nb\n"},
 	} {
-		err, counts := run(t, tt.spec)
+		counts, err := run(t, tt.spec)
 		var exit *exec.ExitError
 		killed := errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
 		if !failpoint.Enabled {
@@ -58,7 +58,7 @@ func TestHit(t *testing.T) {
 			t.Errorf("with %q: killed %v, counted %q; want %v, %q", tt.spec, killed, counts, tt.killed, tt.counts)
 		}
 	}
-	if err, _ := run(t, "a:x"); (err != nil) != failpoint.Enabled {
+	if _, err := run(t, "a:x"); (err != nil) != failpoint.Enabled {
 		t.Errorf("a wrong specification came to %v", err)
 	}
 }
