@@ -23,6 +23,9 @@ type File struct {
 	rules     []*rule
 }
 
+// Rules is how many rules the file has.
+func (f *File) Rules() int { return len(f.rules) }
+
 // Redaction is what a policy adds to what is hidden and cut before anything is
 // shown. The zero Redaction adds nothing.
 type Redaction struct {

@@ -32,14 +32,19 @@ type app struct {
 var detectAgent = agentproc.Detect
 
 // run runs one command line and returns the exit status.
-func run(ctx context.Context, args []string, in io.Reader, out, err io.Writer) int {
-	a := &app{in: in, out: out, err: err, getenv: os.Getenv, environ: os.Environ(), now: time.Now, agent: detectAgent}
+func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	a := &app{in: in, out: out, err: errs, getenv: os.Getenv, environ: os.Environ(), now: time.Now, agent: detectAgent}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
-	root.SetErr(err)
-	return a.exit(root.ExecuteContext(ctx))
+	root.SetErr(errs)
+	err := root.ExecuteContext(ctx)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		a.note("stopped")
+		return exitError
+	}
+	return a.exit(err)
 }
 
 // root is the tree of commands.

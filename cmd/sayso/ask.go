@@ -46,24 +46,31 @@ func (a *app) askOne(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	l, err := a.openWith(ctx, local.Options{Opened: a.tellOpened()})
+	w := &parkable{app: a, tell: a.tellOpened()}
+	l, err := a.openWith(ctx, local.Options{Opened: w.opened})
 	if err != nil {
 		return err
 	}
-	gate, err := l.Gate(ctx, home.OwnActor(sayso.PrincipalAgent, name, "embedded"))
+	who := home.OwnActor(sayso.PrincipalAgent, name, "embedded")
+	gate, err := l.Gate(ctx, who)
 	if err == nil {
-		err = a.admit(ctx, gate, call)
+		stop := w.follow(ctx, l, who, call)
+		err = a.admit(ctx, gate, call, w)
+		stop()
 	}
 	return errors.Join(err, l.Close())
 }
 
-func (a *app) admit(ctx context.Context, gate sayso.Gate, call sayso.Call) error {
+func (a *app) admit(ctx context.Context, gate sayso.Gate, call sayso.Call, w *parkable) error {
 	asked := a.facts(ctx, call)
 	d, err := gate.Admit(ctx, sayso.Admission{
 		Call: call, Facts: asked, Patience: a.askPatience(), Immediate: true, CanEdit: true,
 	})
 	if d.Allowed() && d.Source == sayso.SourcePerson && !asked.Equal(a.facts(ctx, call)) {
 		d, err = sayso.Decision{Request: d.Request}, fmt.Errorf("%w: what the call names changed while people were asked", sayso.ErrVoided)
+	}
+	if ticket := w.ticket(); ctx.Err() != nil && errors.Is(err, context.Canceled) && ticket != "" {
+		err = &sayso.PendingError{Ticket: ticket} // only the asking was stopped
 	}
 	if err != nil {
 		a.note("%s", printable(sayso.Told(d, err)))

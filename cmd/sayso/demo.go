@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,7 +84,8 @@ func (a *app) demo(ctx context.Context, o demoOptions) (err error) {
 	if !o.keep {
 		defer func() { err = errors.Join(err, os.RemoveAll(place.root)) }()
 	}
-	agent := &demoAgent{facts: a.facts, folder: place.work, tell: a.demoTell()}
+	lines := &heldLines{w: a.err}
+	agent := &demoAgent{facts: a.facts, folder: place.work, tell: lines.call}
 	l, err := a.demoGate(ctx, place, o, agent.opened)
 	if err != nil {
 		return err
@@ -104,7 +106,11 @@ func (a *app) demo(ctx context.Context, o demoOptions) (err error) {
 		}
 	}
 	a.demoWelcome(place, o)
-	results, err := a.demoRun(ctx, agent, in, o)
+	results, err := a.demoRun(ctx, agent, in, o, lines)
+	if errors.Is(err, errLeft) || ctx.Err() != nil {
+		a.note("the demo was stopped")
+		return no{}
+	}
 	if err != nil {
 		return err
 	}
@@ -168,13 +174,13 @@ func self() string {
 }
 
 // demoRun runs the agent, and meanwhile answers what it asks.
-func (a *app) demoRun(ctx context.Context, agent *demoAgent, in sayso.Inbox, o demoOptions) ([]demoResult, error) {
+func (a *app) demoRun(ctx context.Context, agent *demoAgent, in sayso.Inbox, o demoOptions, lines *heldLines) ([]demoResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
 	answered := make(chan error, 1)
 	wg.Go(func() { // ends with ctx, or with the first answer that cannot be given
-		answered <- a.demoAnswers(ctx, in, o)
+		answered <- a.demoAnswers(ctx, in, o, lines)
 		cancel()
 	})
 	results, err := agent.run(ctx)
@@ -186,19 +192,50 @@ func (a *app) demoRun(ctx context.Context, agent *demoAgent, in sayso.Inbox, o d
 	return results, err
 }
 
-// demoTell prints what the agent does, a line at a time.
-func (a *app) demoTell() func(n int, line string) {
-	var mu sync.Mutex
-	return func(n int, line string) {
-		mu.Lock()
-		defer mu.Unlock()
-		fmt.Fprintf(a.err, "call %d  %s\n", n+1, printable(line))
+// heldLines print what the agent does, a line at a time, and hold the lines
+// back while a question is on the screen.
+type heldLines struct {
+	w io.Writer
+
+	mu   sync.Mutex // guards what follows
+	held bool
+	kept []string
+}
+
+// call prints a line about a call, the first of which has number 0.
+func (h *heldLines) call(n int, line string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.kept = append(h.kept, fmt.Sprintf("call %d  %s\n", n+1, printable(line)))
+	h.flush()
+}
+
+func (h *heldLines) flush() {
+	if h.held {
+		return
+	}
+	for _, line := range h.kept {
+		_, _ = io.WriteString(h.w, line) // a line for people, or none
+	}
+	h.kept = nil
+}
+
+// hold holds lines back until the returned function is called.
+func (h *heldLines) hold() (release func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.held = true
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.held = false
+		h.flush()
 	}
 }
 
 // demoAnswers answers each request as it opens: by the script, or by asking at
 // the terminal. Without either it waits for answers from elsewhere.
-func (a *app) demoAnswers(ctx context.Context, in sayso.Inbox, o demoOptions) error {
+func (a *app) demoAnswers(ctx context.Context, in sayso.Inbox, o demoOptions, lines *heldLines) error {
 	_, tty := a.terminal()
 	left := o.answers
 	for e, err := range in.Follow(ctx, 0, sayso.EventQuery{Types: []sayso.EventType{sayso.EventRequested}}) {
@@ -220,7 +257,9 @@ func (a *app) demoAnswers(ctx context.Context, in sayso.Inbox, o demoOptions) er
 			err = a.demoScripted(ctx, in, s, left[0])
 			left = left[1:]
 		case tty:
+			release := lines.hold()
 			err = a.demoPrompt(ctx, in, s)
+			release()
 		default:
 			a.draw(a.err, s, promptLines)
 			fmt.Fprintf(a.err, "answer from another terminal: %s approve %s, or %s deny %s\n", self(), s.Request.ShortID, self(), s.Request.ShortID)
@@ -257,10 +296,10 @@ func (a *app) demoPrompt(ctx context.Context, in sayso.Inbox, s shownRequest) er
 		switch {
 		case ctx.Err() != nil:
 			return nil
+		case errors.Is(err, no{}) || answered && (err == nil || elsewhere): // our own answer ends the asking, too
+			return nil
 		case elsewhere:
 			a.note("answered in another terminal")
-			return nil
-		case errors.Is(err, no{}) || (err == nil && answered):
 			return nil
 		case err != nil:
 			return err
@@ -311,7 +350,11 @@ func (a *app) demoVerify(ctx context.Context, e *local.Engine) error {
 		return err
 	}
 	if !a.json {
-		a.print("\nThe log: %d events, whole and unchanged. Next: sayso init claude-code", head.Seq)
+		next := "sayso init claude-code"
+		if self() != "sayso" {
+			next = "make install, then " + next
+		}
+		a.print("\nThe log: %d events, whole and unchanged. Next: %s", head.Seq, next)
 	}
 	return nil
 }

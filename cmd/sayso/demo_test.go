@@ -57,7 +57,8 @@ func demoRan(t *testing.T, answers string, wrap func(sayso.Gate) sayso.Gate) (wr
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(place.root)
-	agent := &demoAgent{facts: a.facts, folder: place.work, tell: a.demoTell()}
+	lines := &heldLines{w: a.err}
+	agent := &demoAgent{facts: a.facts, folder: place.work, tell: lines.call}
 	o := demoOptions{answers: strings.Split(answers, ",")}
 	l, err := a.demoGate(ctx, place, o, agent.opened)
 	if err != nil {
@@ -73,7 +74,7 @@ func demoRan(t *testing.T, answers string, wrap func(sayso.Gate) sayso.Gate) (wr
 		t.Fatal(err)
 	}
 	agent.gate = wrap(gate)
-	results, err := a.demoRun(ctx, agent, in, o)
+	results, err := a.demoRun(ctx, agent, in, o, lines)
 	if err != nil {
 		t.Fatal(err)
 	}

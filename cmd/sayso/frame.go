@@ -116,7 +116,7 @@ func because(r sayso.Request) string {
 	if !known {
 		why = string(r.Cause)
 	}
-	if r.Rule != "" {
+	if r.Rule != "" && r.Cause != sayso.CauseDefault {
 		why += " " + quote(r.Rule)
 	}
 	if r.File != "" {

@@ -28,7 +28,7 @@ func TestView_saysWhereARequestStandsAndWhy(t *testing.T) {
 		r                sayso.Request
 		title, why, from string
 	}{
-		{"open", sayso.Request{ShortID: "f8y4", State: sayso.StateOpen, RemainingS: &left, Cause: sayso.CauseDefault, Host: "claude-code"},
+		{"open", sayso.Request{ShortID: "f8y4", State: sayso.StateOpen, RemainingS: &left, Cause: sayso.CauseDefault, Rule: "default: ask", Host: "claude-code"},
 			"f8y4 waits for an answer, 59m left", "no rule speaks about it", "claude-code"},
 		{"parked", sayso.Request{ShortID: "f8y4", State: sayso.StateParked, Cause: sayso.CauseRule, Rule: "pushes", File: "policy.yaml", Line: 12, Caller: "me", Host: "h"},
 			"f8y4 waits for an answer; its agent has stopped waiting", `rule "pushes", policy.yaml:12`, "me"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +25,8 @@ func (a *app) policyCommand() *cobra.Command {
 		Long: `Reads a call a line and prints what the policy says of it, one line each. Nothing
 is recorded; modes and remembered answers play no part. With --policy only the
 built-ins that are final are added to that file. A line that is no valid call is
-denied. Exits with 0 if all lines could be read.`,
+denied. At a terminal it looks at the policy alone. Exits with 0 if all lines
+could be read.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.policyCheck(c.Context(), o) },
 	}
 	check.Flags().StringVar(&o.file, "policy", "", "a policy file instead of those in force")
@@ -47,6 +49,9 @@ func (a *app) policyCheck(ctx context.Context, o checkOptions) error {
 			return usage(fmt.Errorf("the workspace %s is no folder", o.workspace), "sayso policy check --help")
 		}
 	}
+	if _, tty := a.terminal(); tty {
+		return a.policySummary(o.file, p)
+	}
 	gather := func(ctx context.Context, c sayso.Call) sayso.Facts {
 		return facts.Gather(ctx, c, facts.Options{Workspace: o.workspace, State: a.paths.Folders(), Home: a.getenv("HOME")})
 	}
@@ -61,6 +66,33 @@ func (a *app) policyCheck(ctx context.Context, o checkOptions) error {
 		return no{}
 	}
 	return err
+}
+
+// policySummary says what a policy is made of that has no mistakes, where
+// nobody gave calls to look at.
+func (a *app) policySummary(file string, p sayso.Policy) error {
+	files := []string{file}
+	if rules, ok := p.(*local.Rules); ok {
+		files = rules.Files()
+	}
+	version := strings.TrimPrefix(p.Version(), "sha256:")
+	version = version[:min(len(version), shortestDigest)]
+	if len(files) == 0 {
+		a.print("no policy file: the built-ins alone (%s)", version)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		f, err := policy.Parse(name, text)
+		if err != nil {
+			return err
+		}
+		a.print("%s: %s, no mistakes (%s)", name, count(f.Rules(), "rule"), version)
+	}
+	a.note("calls are read from standard input, one a line: sayso policy check < calls.jsonl")
+	return nil
 }
 
 // policyFor is the policy in force, or that of one file.

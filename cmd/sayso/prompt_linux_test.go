@@ -45,16 +45,20 @@ func openTTY(t *testing.T) (person, program *os.File) {
 // typist types each key when its question appears.
 type typist struct{ question, keys string }
 
-func (p typist) run(t *testing.T, tty *os.File, script []typist) {
+// run types the script, and returns all that was on the screen once the
+// program's end of the terminal is closed.
+func (p typist) run(t *testing.T, tty *os.File, script []typist) string {
 	r := bufio.NewReader(tty)
 	var seen bytes.Buffer
+	var all strings.Builder
 	for _, step := range script {
 		for !strings.HasSuffix(strings.TrimRight(seen.String(), " "), step.question) {
 			b, err := r.ReadByte()
 			if err != nil {
-				return // the program has gone
+				return all.String() // the program has gone
 			}
 			seen.WriteByte(b)
+			all.WriteByte(b)
 		}
 		seen.Reset()
 		if _, err := tty.WriteString(step.keys); err != nil {
@@ -62,9 +66,11 @@ func (p typist) run(t *testing.T, tty *os.File, script []typist) {
 		}
 	}
 	for { // what is printed must go somewhere
-		if _, err := r.ReadByte(); err != nil {
-			return
+		b, err := r.ReadByte()
+		if err != nil {
+			return all.String()
 		}
+		all.WriteByte(b)
 	}
 }
 

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/home"
+	"github.com/sayso-dev/sayso/internal/local"
+)
+
+// atTerminal runs do with a program whose person types a script, and returns
+// what was on their screen.
+func atTerminal(t *testing.T, script []typist, do func(context.Context, *app) error) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	person, program := openTTY(t)
+	screen := make(chan string, 1)
+	go func() { screen <- typist{}.run(t, person, script) }()
+	a := demoApp()
+	a.in, a.out, a.err = program, program, program
+	err := do(ctx, a)
+	program.Close()
+	return <-screen, err
+}
+
+func TestDemo_atATerminal(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	screen, err := atTerminal(t, []typist{
+		{editQuestion, "y"}, {editQuestion, "n"}, {noteQuestion, "keep it\r"}, {editQuestion, "y"}, {editQuestion, "n"}, {noteQuestion, "\r"},
+	}, func(ctx context.Context, a *app) error { return a.demo(ctx, demoOptions{}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"write_file", "denied by", "keep it", "Next: "} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("not on the screen: %q", want)
+		}
+	}
+	if strings.Contains(screen, "another terminal\r\n") && strings.Contains(screen, "answered in another") {
+		t.Error("an answer given here was said to come from elsewhere")
+	}
+	for line := range strings.SplitSeq(screen, "\r\n") {
+		if i := strings.Index(line, "[esc] deny"); i >= 0 && strings.Contains(line[i:], "call ") {
+			t.Errorf("a line of the agent stands in a question: %q", line)
+		}
+	}
+}
+
+func TestDemo_leftAtATerminal(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	screen, err := atTerminal(t, []typist{{editQuestion, "\x03"}},
+		func(ctx context.Context, a *app) error { return a.demo(ctx, demoOptions{}) })
+	if !errors.Is(err, no{}) || !strings.Contains(screen, "the demo was stopped") || strings.Contains(screen, "error") {
+		t.Errorf("%v:\n%s", err, screen)
+	}
+}
+
+func TestPolicyCheck_atATerminalDoesNotWait(t *testing.T) {
+	file := t.TempDir() + "/rules.yaml"
+	if err := os.WriteFile(file, []byte("version: 1\nrules:\n  - ask: bash\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	screen, err := atTerminal(t, nil, func(ctx context.Context, a *app) error {
+		return a.policyCheck(ctx, checkOptions{file: file})
+	})
+	if err != nil || !strings.Contains(screen, file+": 1 rule, no mistakes (") || !strings.Contains(screen, "standard input") {
+		t.Errorf("%v:\n%s", err, screen)
+	}
+}
+
+func TestAsk_stoppedLeavesTheCallWaiting(t *testing.T) {
+	paths := home.Paths{State: t.TempDir() + "/home"}
+	paths.Config, paths.Runtime, paths.Home = paths.State, paths.State, paths.State
+	screen, err := atTerminal(t, nil, func(ctx context.Context, a *app) error {
+		a.paths = paths
+		a.in = strings.NewReader(`{"tool":"bash","args":{"command":"make"},"session":"s1","cwd":"/tmp"}`)
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		go func() {
+			e, err := local.OpenEngine(ctx, paths, local.Options{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer e.Close()
+			for range e.Inbox(a.person()).Follow(ctx, 0, sayso.EventQuery{Types: []sayso.EventType{sayso.EventRequested}}) {
+				break
+			}
+			stop()
+		}()
+		if a.exit(a.askOne(ctx, "script")) != exitError {
+			t.Error("the call seems to have been decided")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{" waits for a person: sayso watch", "Not decided yet, ticket ", "sayso approve "} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("not on the screen: %q\n%s", want, screen)
+		}
+	}
+	if strings.Contains(screen, "canceled") {
+		t.Errorf("it speaks of itself:\n%s", screen)
+	}
+}
