@@ -59,7 +59,7 @@ func (x *index) speak(s *subject, v *sayso.Verdict) {
 	if s.server != "" {
 		lists[1] = x.served[serverTool{s.server, s.canonical}]
 	} else {
-		lists[1] = x.named[s.canonical]
+		lists[1] = x.against(s, x.named[s.canonical])
 		if s.call.Tool != s.canonical {
 			lists[2] = x.named[s.call.Tool]
 		}

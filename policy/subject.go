@@ -62,6 +62,11 @@ func (s *subject) of(c *sayso.Call, f *sayso.Facts, home string) {
 		// A host without a table does not make a shell less of a shell.
 		s.kind = s.kind.Stricter(sayso.Call{Tool: c.Tool}.Known().Kind)
 	}
+	if s.unheard() {
+		for _, t := range alike(c.Tool) {
+			s.kind = s.kind.Stricter(t.Kind)
+		}
+	}
 	s.operand = operandOf(s.tool)
 	s.read()
 }
