@@ -38,6 +38,9 @@ type Deadline struct {
 }
 
 // Verdict is what policy says about a call. The zero Verdict denies.
+//
+// Match is the strictest of Matches, or Default if nothing spoke; see [Combine].
+// Where the two differ the stricter counts.
 type Verdict struct {
 	Match             // what decided
 	Matches  []Match  // everything that spoke; grants and session policies act on it

@@ -54,7 +54,9 @@ func (w *waiter) judge(ctx context.Context) (judged, error) {
 		matches = append(matches[:len(matches):len(matches)], lockMatch)
 	}
 	j.Match = sayso.Combine(matches, otherwise)
-	j.Match = stricter(j.Match, j.verdict.Match)
+	if j.verdict.Effect == sayso.Deny && j.Effect != sayso.Deny {
+		j.Match = j.verdict.Match // a default that denies is not turned round by what a tool says of itself
+	}
 	if j.Effect == sayso.Ask && !locked {
 		if err := w.silence(ctx, &j, matches, otherwise, isSet && set == sayso.Allow); err != nil {
 			return j, err
@@ -67,9 +69,11 @@ func (w *waiter) judge(ctx context.Context) (judged, error) {
 	return j, nil
 }
 
-// verdict asks policy. One that only says what decided is taken at its word, as
-// a rule that matched; one that does not name its version is of the version in
-// force before it was asked.
+// verdict asks policy, and makes one of the two things that a verdict says: what
+// decided is among the matches, or the default, and nothing that spoke is
+// stricter than it. A policy that contradicts itself is as strict as the
+// strictest that it says. One that does not name its version is of the version
+// in force before it was asked.
 func (b *Broker) verdict(ctx context.Context, c sayso.Call, f sayso.Facts) sayso.Verdict {
 	version := b.policy.Version()
 	v := b.policy.Judge(ctx, c, f)
@@ -77,18 +81,17 @@ func (b *Broker) verdict(ctx context.Context, c sayso.Call, f sayso.Facts) sayso
 		v.Policy = version
 	}
 	if len(v.Matches) == 0 && v.Default == (sayso.Match{}) {
-		v.Matches = []sayso.Match{v.Match}
+		v.Matches = []sayso.Match{v.Match} // it says what decided and nothing else
+	}
+	decided := sayso.Combine(v.Matches, v.Default)
+	switch {
+	case v.Match.Effect > decided.Effect:
+		v.Match = decided
+	case v.Match != decided:
+		v.Matches = append(v.Matches[:len(v.Matches):len(v.Matches)], v.Match)
+		v.Match = sayso.Combine(v.Matches, v.Default)
 	}
 	return v
-}
-
-// stricter guards against a policy whose verdict is stricter than the matches
-// it reports: its word stands.
-func stricter(m, verdict sayso.Match) sayso.Match {
-	if verdict.Effect == sayso.Deny && m.Effect != sayso.Deny {
-		return verdict
-	}
-	return m
 }
 
 func sessionMatch(e sayso.Effect) sayso.Match {

@@ -18,8 +18,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"go.opentelemetry.io/otel/trace"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/wire"
@@ -69,16 +67,17 @@ type Options struct {
 	Logger *slog.Logger
 	// Version is the release of this program; empty for one that is no release.
 	Version string
-	// Collectors are further metrics for /metrics.
-	Collectors []prometheus.Collector
-	// Tracer makes a span of each request; nil for none.
-	Tracer trace.Tracer
+	// Trace makes a span of each request; nil for none.
+	Trace Trace
 	// Heartbeat is how often quiet streams say that they live, and tokens of
 	// long connections are looked at again; zero for 15 seconds.
 	Heartbeat time.Duration
 	// Stall is how long a reader may take nothing before its connection is
 	// closed; zero for 10 seconds.
 	Stall time.Duration
+	// Body is how long the body of a request may take to arrive before its
+	// connection is closed; zero for 30 seconds.
+	Body time.Duration
 	// MaxOperations is how many operations one WebSocket may have under way;
 	// zero for 131072.
 	MaxOperations int
@@ -92,6 +91,7 @@ type Server struct {
 	guard   *guard
 	wanted  *reservations
 	shares  *shares
+	streams *streams
 	metrics *metrics
 	texts   texts
 	logins  *limiter
@@ -113,17 +113,18 @@ func New(door func(sayso.Actor) (sayso.Gate, sayso.Inbox), opts *Options) (*Serv
 	}
 	setDefault(&o.Heartbeat, 15*time.Second)
 	setDefault(&o.Stall, 10*time.Second)
+	setDefault(&o.Body, 30*time.Second)
 	setDefault(&o.MaxOperations, 1<<17)
 	g, err := newGuard(o.PublicURL, o.AllowedHosts)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		o: o, door: door, guard: g, wanted: newReservations(), shares: newShares(), log: o.Logger,
+		o: o, door: door, guard: g, wanted: newReservations(), shares: newShares(), streams: newStreams(), log: o.Logger,
 		logins: newLimiter(60, time.Minute),
 	}
 	s.leaving, s.leave = context.WithCancelCause(context.Background())
-	if s.metrics, err = newMetrics(append([]prometheus.Collector{openRequests(door)}, o.Collectors...)...); err != nil {
+	if s.metrics, err = newMetrics(openRequests(door)); err != nil {
 		return nil, err
 	}
 	s.routes = plant(s.available())

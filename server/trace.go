@@ -1,27 +1,26 @@
 package server
 
-import (
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/propagation"
-	"go.opentelemetry.io/otel/trace"
-)
+import "context"
 
-// span begins a span for a request, within the trace that it came with. It
-// holds the route and the status, and nothing of what was asked.
+// Span is what a trace keeps of one request: the route and the status, and
+// nothing of what was asked.
+type Span struct {
+	Route  string
+	Status int
+}
+
+// Trace begins the part of a trace that is spent in this server, within the
+// trace that the request's traceparent names (W3C Trace Context; empty for
+// none), and returns the context to go on with and what ends it. With
+// OpenTelemetry it is a Start and an End of its tracer.
+type Trace func(ctx context.Context, traceparent string) (context.Context, func(Span))
+
+// span begins a span for a request.
 func (s *Server) span(x *exchange) (end func(status int)) {
-	if s.o.Tracer == nil {
+	if s.o.Trace == nil {
 		return func(int) {}
 	}
-	ctx := propagation.TraceContext{}.Extract(x.r.Context(), propagation.HeaderCarrier(x.r.Header))
-	ctx, span := s.o.Tracer.Start(ctx, "sayso", trace.WithSpanKind(trace.SpanKindServer))
+	ctx, done := s.o.Trace(x.r.Context(), x.r.Header.Get("Traceparent"))
 	x.r = x.r.WithContext(ctx)
-	return func(status int) {
-		span.SetName(x.name())
-		span.SetAttributes(attribute.String("http.route", x.name()), attribute.Int("http.response.status_code", status))
-		if status >= 500 {
-			span.SetStatus(codes.Error, "")
-		}
-		span.End()
-	}
+	return func(status int) { done(Span{Route: x.name(), Status: status}) }
 }
