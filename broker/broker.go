@@ -43,8 +43,11 @@ type Options struct {
 	// MaxAsks is how often one session may ask people within a minute; 120 by
 	// default.
 	MaxAsks int
-	// Mode is the mode where none was set in the log; interactive by default.
-	Mode sayso.Mode
+	// Mode returns the mode where none was set in the log; interactive by
+	// default. It is asked whenever a call is judged, so that it may change. It
+	// cannot approve all, which must have an end: approve_all counts as
+	// interactive, and a word that is no mode as strict.
+	Mode func() sayso.Mode
 	// Locked reports whether everything must be asked and no grant counts.
 	Locked func() bool
 	// Opened is called when a request begins to wait for people. It must return
@@ -89,6 +92,9 @@ func New(log sayso.Log, policy sayso.Policy, opts *Options) (*Broker, error) {
 	}
 	if b.o.MaxAsks <= 0 {
 		b.o.MaxAsks = 120
+	}
+	if b.o.Mode == nil {
+		b.o.Mode = func() sayso.Mode { return sayso.ModeInteractive }
 	}
 	if b.o.Locked == nil {
 		b.o.Locked = func() bool { return false }

@@ -75,7 +75,7 @@ func (b *Broker) recall(ctx context.Context, id, stream string) (sayso.Session, 
 }
 
 // modeState is the mode in force: the session's own, or the one for all, or
-// the one that this broker was started with. A strict one for all holds for
+// the one that the options name now. A strict one for all holds for
 // every session, whatever was set for it.
 func (b *Broker) modeState(ctx context.Context, sessions ...*sayso.Session) (sayso.ModeState, error) {
 	now, recorded, err := b.clock(ctx)
@@ -91,10 +91,17 @@ func (b *Broker) modeState(ctx context.Context, sessions ...*sayso.Session) (say
 	if set.Mode != "" {
 		return set, nil
 	}
-	if b.o.Mode != "" {
-		return sayso.ModeState{Mode: b.o.Mode}, nil
+	return sayso.ModeState{Mode: endless(b.o.Mode())}, nil
+}
+
+// endless is the mode that a word from outside the log means. There nothing
+// says when it ends, so that approve_all is not among them.
+func endless(m sayso.Mode) sayso.Mode {
+	switch m {
+	case "", sayso.ModeInteractive, sayso.ModeApproveAll:
+		return sayso.ModeInteractive
 	}
-	return sayso.ModeState{Mode: sayso.ModeInteractive}, nil
+	return sayso.ModeStrict
 }
 
 // foreign returns an error if a session belongs to somebody else than the owner

@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 	"time"
@@ -279,7 +280,11 @@ func TestMode_acrossBoots(t *testing.T) {
 }
 
 func TestOptions_mode(t *testing.T) {
-	for m, want := range map[sayso.Mode]sayso.Effect{"": sayso.Ask, sayso.ModeStrict: sayso.Deny, sayso.ModeApproveAll: sayso.Allow} {
+	for m, want := range map[sayso.Mode]sayso.Effect{
+		"": sayso.Ask, sayso.ModeInteractive: sayso.Ask, sayso.ModeStrict: sayso.Deny,
+		sayso.ModeApproveAll: sayso.Ask, // it has no end here
+		"Strict":             sayso.Deny, "approve-all": sayso.Deny,
+	} {
 		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
 			if got := w.effect(push("c1")); got != want {
 				t.Errorf("%q: got %s, want %s", m, got, want)
@@ -290,8 +295,27 @@ func TestOptions_mode(t *testing.T) {
 			if got := w.effect(push("c2")); got != sayso.Ask {
 				t.Errorf("%q: what was set for the session: %s", m, got)
 			}
-		}, func(w *world) { w.opts.Mode = m })
+		}, func(w *world) { w.opts.Mode = func() sayso.Mode { return m } })
 	}
+}
+
+func TestOptions_modeChangesWhileTheBrokerRuns(t *testing.T) {
+	var m sayso.Mode
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		for i, c := range []struct {
+			mode sayso.Mode
+			want sayso.Effect
+		}{{"", sayso.Ask}, {sayso.ModeStrict, sayso.Deny}, {sayso.ModeInteractive, sayso.Ask}, {sayso.ModeStrict, sayso.Deny}} {
+			m = c.mode
+			if got := w.effect(push(fmt.Sprint("c", i))); got != c.want {
+				t.Errorf("%q: got %s, want %s", m, got, c.want)
+			}
+			in, err := w.b.Inbox(dev).Mode(t.Context(), "s1")
+			if want := cmp.Or(m, sayso.ModeInteractive); err != nil || in.Mode != want {
+				t.Errorf("the inbox says %q, want %q, %v", in.Mode, want, err)
+			}
+		}
+	}, func(w *world) { w.opts.Mode = func() sayso.Mode { return m } })
 }
 
 func TestOptions_locked(t *testing.T) {
@@ -311,10 +335,15 @@ func TestOptions_locked(t *testing.T) {
 	} {
 		locked = true
 		bubble(t, always(c.policy), func(t *testing.T, w *world) {
+			if c.mode != "" {
+				if err := w.b.Inbox(admin).SetMode(t.Context(), "", c.mode, time.Hour); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if got := w.effect(push("c1")); got != c.want {
 				t.Errorf("%s: got %s", name, got)
 			}
-		}, change, func(w *world) { w.opts.Mode = c.mode })
+		}, change)
 	}
 	locked = false
 	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {

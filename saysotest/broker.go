@@ -21,6 +21,9 @@ var (
 	Person = sayso.Actor{Principal: "person", Kind: sayso.PrincipalPerson, Channel: "terminal"}
 )
 
+// admin sets what a broker cannot be started with.
+var admin = sayso.Actor{Principal: "admin", Kind: sayso.PrincipalAdmin, Channel: "terminal"}
+
 // Option changes a [Broker] before it starts.
 type Option func(*settings)
 
@@ -44,7 +47,8 @@ func DenyAll(note string) Option {
 // WithPolicy judges by p instead of asking about everything.
 func WithPolicy(p sayso.Policy) Option { return func(s *settings) { s.policy = p } }
 
-// WithMode starts in a mode instead of the interactive one.
+// WithMode starts in a mode instead of the interactive one. Approving all ends
+// after a day, which is the longest that it may last.
 func WithMode(m sayso.Mode) Option { return func(s *settings) { s.mode = m } }
 
 // Broker is a real broker on a log in memory, with a person who answers by
@@ -70,11 +74,16 @@ func New(t testing.TB, opts ...Option) *Broker {
 	b := &Broker{t: t, script: &s.script}
 	var err error
 	b.broker, err = broker.New(log, s.policy, &broker.Options{
-		Now: clock(), Mode: s.mode, MaxOpen: 1 << 30, MaxAsks: 1 << 30,
+		Now: clock(), Mode: func() sayso.Mode { return s.mode }, MaxOpen: 1 << 30, MaxAsks: 1 << 30,
 		Opened: func(r sayso.Request) { b.note(r); opened <- r.ID },
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if s.mode == sayso.ModeApproveAll {
+		if err := b.broker.Inbox(admin).SetMode(context.Background(), "", s.mode, 24*time.Hour); err != nil {
+			t.Fatal(err)
+		}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})

@@ -42,6 +42,7 @@ func OpenEngine(ctx context.Context, paths home.Paths, o Options) (*Engine, erro
 		Log: log, Policy: NewRules(paths), mode: o.Mode,
 		o: broker.Options{Locked: paths.Locked, Opened: o.Opened},
 	}
+	e.o.Mode = e.modeNow
 	if _, err := e.Broker(); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -66,7 +67,6 @@ func (e *Engine) Broker() (*broker.Broker, error) {
 		return e.broker, nil
 	}
 	o := e.o
-	o.Mode = e.modeNow()
 	o.Redactor = redact.New(&redact.Options{Keys: hides.Names, MaxString: hides.MaxString, MaxItems: hides.MaxItems})
 	b, err := broker.New(e.Log, e.Policy, &o)
 	if err != nil {
@@ -79,7 +79,8 @@ func (e *Engine) Broker() (*broker.Broker, error) {
 	return b, nil
 }
 
-// modeNow is the stricter of the mode that was asked for and the policy's.
+// modeNow is the stricter of the mode that was asked for and the one that the
+// policy names now.
 func (e *Engine) modeNow() sayso.Mode {
 	if e.mode == sayso.ModeStrict || e.Policy.Mode() == sayso.ModeStrict {
 		return sayso.ModeStrict

@@ -28,7 +28,8 @@ type Options struct {
 	TokenFile string
 	// Direct opens the database even if a server runs.
 	Direct bool
-	// Mode is the mode where none was set; interactive if empty.
+	// Mode is the mode where none was set; interactive if empty. Where the
+	// policy names a stricter one, that one holds.
 	Mode sayso.Mode
 	// Version is the release of this program.
 	Version string
@@ -144,7 +145,7 @@ func (l *Local) Gate(ctx context.Context, a sayso.Actor) (sayso.Gate, error) {
 	if l.o.Server != "" {
 		return c, nil
 	}
-	return &steady{Local: l, first: c, actor: a}, nil
+	return &steady{local: l, first: c, actor: a}, nil
 }
 
 // Inbox returns the inbox for a person or a requester.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 
@@ -157,6 +158,65 @@ func TestEngine_hidesWhatThePolicySaysNow(t *testing.T) {
 	}
 	if second, err := e.Broker(); err != nil || second == first {
 		t.Errorf("the broker hides what it hid before, %v", err)
+	}
+}
+
+// A mode that the file names is in force from then on, and no longer than that,
+// also for a gate that was made before.
+func TestEngine_modeIsThatOfThePolicyNow(t *testing.T) {
+	const plain, strict, broken = "version: 1\n", "version: 1\nmode: strict\n", "version: 1\nmode: nonsense\n"
+	asks := func(t *testing.T, gate sayso.Gate, command string, want bool) {
+		t.Helper()
+		d, err := gate.Admit(t.Context(), sayso.Admission{Call: call("", command), Facts: sayso.Facts{Workspace: "/tmp", Cwd: "/tmp"}, Patience: time.Millisecond, Immediate: true})
+		if asked := errors.Is(err, sayso.ErrPending); asked != want || d.Allowed() || !asked && d.Source != sayso.SourceMode {
+			t.Errorf("asked %v, want %v: %+v %v", asked, want, d, err)
+		}
+	}
+	for _, c := range []struct {
+		name          string
+		begun         sayso.Mode
+		before, after string
+		asks          bool
+	}{
+		{"strict is added", "", plain, strict, false},
+		{"strict is taken away", "", strict, plain, true},
+		{"a broken policy is repaired", "", broken, plain, true},
+		{"the program is strict", sayso.ModeStrict, strict, plain, false},
+		{"the program is interactive", sayso.ModeInteractive, plain, strict, false},
+		{"no mode can approve all", sayso.ModeApproveAll, strict, plain, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := at(t)
+			policyIs(t, p, c.before)
+			e, err := local.OpenEngine(t.Context(), p, local.Options{Mode: c.begun})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			gate := e.Gate(agent)
+			if c.before != broken {
+				asks(t, gate, "make one", c.before == plain && c.begun != sayso.ModeStrict)
+			}
+			policyIs(t, p, c.after)
+			asks(t, gate, "make two", c.asks)
+			asks(t, e.Gate(agent), "make three", c.asks)
+		})
+	}
+}
+
+// The other methods of what a gate is made of are not an agent's to call.
+func TestGate_isNothingButAGate(t *testing.T) {
+	p := at(t)
+	stop := serve(t, p)
+	defer stop()
+	l := open(t, p, local.Options{})
+	gate, err := l.Gate(t.Context(), agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := reflect.TypeFor[sayso.Gate]().NumMethod()
+	if got := reflect.TypeOf(gate); got.NumMethod() != want {
+		t.Errorf("%s has %d methods, a gate has %d", got, got.NumMethod(), want)
 	}
 }
 

@@ -8,9 +8,10 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// steady is a Gate that outlives the server it began with.
+// steady is a Gate that outlives the server it began with. Its fields have
+// names so that it is nothing but a Gate to who holds it.
 type steady struct {
-	*Local
+	local *Local
 	first sayso.Gate
 	actor sayso.Actor
 }
@@ -19,13 +20,13 @@ type steady struct {
 // gone. Both work on one log, so what the server began is found there.
 func (g *steady) retry(ctx context.Context, do func(sayso.Gate) error) error {
 	var first error
-	if e, ok := g.Engine(); ok {
+	if e, ok := g.local.Engine(); ok {
 		return do(e.Gate(g.actor))
 	}
 	if first = do(g.first); !gone(ctx, first) {
 		return first
 	}
-	e, err := g.open(ctx)
+	e, err := g.local.open(ctx)
 	if err != nil {
 		return errors.Join(first, err)
 	}
