@@ -50,6 +50,9 @@ type waiter struct {
 	digest sayso.Digest
 	until  time.Time // end of patience; zero for none
 
+	presented bool // Present ran, and returned shown
+	shown     *sayso.Presentation
+
 	met bool // the call's id may be taken: what was decided as if it were new failed
 
 	opened    sayso.ID // the request that this call opened itself, if it did

@@ -137,11 +137,14 @@ func (w *waiter) presentation(ctx context.Context) (*sayso.Presentation, error) 
 	if w.a.Present == nil {
 		return nil, nil
 	}
-	p, err := w.a.Present(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("preparing what a person is shown: %w", err)
+	if !w.presented { // once, however often the request is opened anew
+		p, err := w.a.Present(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("preparing what a person is shown: %w", err)
+		}
+		w.presented, w.shown = true, p
 	}
-	return p, nil
+	return w.shown, nil
 }
 
 // content redacts the call and makes it safe for the eye. What people are

@@ -119,8 +119,8 @@ func claude(env Env, e *ending, strict bool) claudecode.Answer {
 	}
 	crash(env)
 	if h.Event != claudecode.PreToolUse {
-		e.watch(recording)
-		_ = record(env, h) // these hooks tell; they never block
+		time.AfterFunc(recording, func() { e.end(claudecode.NoOpinion()) })
+		_ = record(env, h) // these hooks tell; they never block, also when the log cannot be reached
 		return claudecode.NoOpinion()
 	}
 	if h.OwnScreen {
