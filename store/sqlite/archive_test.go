@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -171,5 +172,37 @@ func noneHolds(t *testing.T, folder, text string) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Somebody waits for a stream, and everything that it waits for is appended
+// and archived by another process before this one looks.
+func TestArchive_wakesWhoWaitsForWhatIsArchivedAlready(t *testing.T) {
+	sqlite.WithoutHints(t)
+	path := place(t)
+	waits := open(t, path, &sqlite.Options{Poll: 6 * time.Second}) // without hints it looks 20 times as often
+	other := open(t, path, nil)
+	m := storetest.NewMaker(1)
+	for range 6 {
+		id, asked := m.Request(storetest.Wish{})
+		add(t, other, asked)
+		woken := make(chan error, 1)
+		go func() { woken <- waits.Wait(t.Context(), sayso.RequestStream(id), 1) }() // ends when the stream grows
+		for waits.Waiting() == 0 {
+			runtime.Gosched()
+		}
+		<-time.After(20 * time.Millisecond) // the waiter looks at the stream before it sleeps
+		add(t, other, m.Answer(id, 1, sayso.Deny, ""))
+		_, next := m.Request(storetest.Wish{})
+		add(t, other, next)
+		archive(t, other, later())
+		select {
+		case err := <-woken:
+			if err != nil {
+				t.Fatal(err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("the waiter hangs")
+		}
 	}
 }

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/sayso-dev/sayso"
@@ -58,13 +60,18 @@ func (h *hub) wrote(base sayso.Seq, events []sayso.Event) {
 	h.publish(base, events)
 }
 
-// found publishes what lay in the log behind base.
+// found publishes what lay in the log behind base. Events behind the window were
+// committed by others, whatever their turn said: the log is the truth, even if
+// somebody removed the file of the turn under those who have it open.
 func (h *hub) found(base sayso.Seq, events []sayso.Event) {
 	if len(events) == 0 {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if events[len(events)-1].Seq > h.window.high {
+		h.window.reset()
+	}
 	h.publish(base, events)
 }
 
@@ -152,6 +159,13 @@ func (h *hub) publish(base sayso.Seq, events []sayso.Event) {
 	if base <= h.seen {
 		h.seen = max(h.seen, last) // else others wrote in between, and watching finds it
 	}
+}
+
+// waited names the streams that somebody waits for.
+func (h *hub) waited() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Keys(h.streams))
 }
 
 // grown wakes those who wait for a stream that has length events now.

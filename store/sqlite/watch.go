@@ -165,6 +165,27 @@ func (l *Log) catchUp(first bool) error {
 	if err != nil {
 		return unavailable("follow the log", err)
 	}
+	if n := len(news); n > 0 && news[n-1].Seq != seen+sayso.Seq(n) {
+		if err := l.missed(c); err != nil {
+			return err
+		}
+	}
 	l.hub.found(seen, news)
+	return nil
+}
+
+// missed wakes those whose stream has grown by events that are in the database
+// no more: they went into a segment before they were seen here. The newest event
+// of the log never does.
+func (l *Log) missed(c *sqlite.Conn) error {
+	for _, stream := range l.hub.waited() {
+		n, err := number(c, `SELECT coalesce(max(length), 0) FROM archived WHERE stream = ?`, stream)
+		if err != nil {
+			return unavailable("follow the log", err)
+		}
+		l.hub.mu.Lock()
+		l.hub.grown(stream, uint64(n))
+		l.hub.mu.Unlock()
+	}
 	return nil
 }
