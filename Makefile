@@ -41,7 +41,7 @@ bench: ## measure every figure of docs/performance.md beside its limit
 	@$(GO) run ./bench
 
 .PHONY: soak
-soak: ## kills, races and bash lines by the hundred thousand; takes hours
+soak: ## kills, races and fuzzing by the thousand; takes hours
 	@./.ci/soak
 
 .PHONY: fuzz
