@@ -66,6 +66,11 @@ func (s *Server) events(x *exchange) (any, error) {
 		}
 		f.Since = new(sayso.Seq(n))
 	}
+	end, err := s.streams.open(x.as.actor)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	since, head, err := x.as.begin(x.ctx(), &f)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/wire"
+	"github.com/sayso-dev/sayso/redact"
 )
 
 // errServed says that a route has written its answer itself.
@@ -49,6 +50,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.o.Version != "" {
 		w.Header()[wire.VersionHeader] = []string{s.o.Version}
 	}
+	x.hurry()
 	end := s.span(&x)
 	out, err := x.serve()
 	if err == errServed {
@@ -175,25 +177,27 @@ func (x *exchange) limit() int64 {
 // buffers are reused for bodies: what is decoded shares no memory with them.
 var buffers = sync.Pool{New: func() any { return new(wire.Message) }}
 
-// bodyTime is how long a body may take to arrive.
-const bodyTime = 30 * time.Second
+// hurry sets until when the body must have arrived, read or not: what is left
+// of one is waited for after the answer too. Connections that know no
+// deadlines, in tests, have none.
+func (x *exchange) hurry() {
+	if x.r.ContentLength != 0 {
+		_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(x.s.o.Body))
+	}
+}
 
-// read decodes the body, strictly.
+// read decodes the body, strictly. Its connection is lost if it does not arrive.
 func (x *exchange) read(into any) error {
 	m := buffers.Get().(*wire.Message)
 	defer buffers.Put(m)
-	rc := http.NewResponseController(x.w)
-	timed := rc.SetReadDeadline(time.Now().Add(bodyTime)) == nil
-	err := m.Read(io.LimitReader(x.r.Body, x.limit()+1))
-	if timed {
-		_ = rc.SetReadDeadline(time.Time{}) // it could be set a moment ago
-	}
-	if err != nil {
+	if err := m.Read(io.LimitReader(x.r.Body, x.limit()+1)); err != nil {
+		x.w.Header().Set("Connection", "close")
 		return fmt.Errorf("%w: the body ended early", sayso.ErrInvalid)
 	}
 	if int64(len(m.Bytes())) > x.limit() {
 		return wire.ErrTooLarge
 	}
+	_ = http.NewResponseController(x.w).SetReadDeadline(time.Time{}) // what follows may take long
 	return decode(m.Bytes(), into)
 }
 
@@ -288,6 +292,7 @@ func (s *Server) problem(ctx context.Context, name string, err error) wire.Probl
 		err = errors.Join(sayso.ErrUnavailable, err)
 	}
 	p, known := wire.ProblemOf(err)
+	p.Detail = redact.Scrub(p.Detail) // the name of a member may itself be a secret
 	var told *decidedError
 	if errors.As(err, &told) {
 		p.Decision = wire.Shown(&told.decision)

@@ -2,8 +2,11 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
+
+	"github.com/sayso-dev/sayso"
 )
 
 // shareSize is how many operations that read much one principal may run at
@@ -47,6 +50,51 @@ func (s *shares) done(principal string, mine *share) {
 	defer s.mu.Unlock()
 	if mine.users--; mine.users == 0 {
 		delete(s.of, principal)
+	}
+}
+
+// How many streams of events one principal may have open at once, over all its
+// connections. Each costs the server some memory for as long as it lasts, and
+// whoever wants to see everything needs one.
+const (
+	askerStreams  = 128
+	lookerStreams = 1024
+)
+
+// streams counts the streams of each principal.
+type streams struct {
+	mu sync.Mutex
+	of map[follower]int
+}
+
+// follower is whose streams are counted together.
+type follower struct {
+	kind sayso.PrincipalKind
+	name string
+}
+
+func newStreams() *streams { return &streams{of: map[follower]int{}} }
+
+// open counts one more stream until end is called, or refuses it.
+func (s *streams) open(a sayso.Actor) (end func(), err error) {
+	who, most := follower{a.Kind, a.Principal}, lookerStreams
+	if askers.may(a.Kind) {
+		most = askerStreams
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.of[who] >= most {
+		return nil, fmt.Errorf("%w: this principal follows the log %d times already", sayso.ErrTooMany, most)
+	}
+	s.of[who]++
+	return sync.OnceFunc(func() { s.close(who) }), nil
+}
+
+func (s *streams) close(who follower) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.of[who]--; s.of[who] == 0 {
+		delete(s.of, who)
 	}
 }
 

@@ -97,7 +97,7 @@ func inboxRoutes() []route {
 				{"type", "of these types", "list"}, {"request", "of this request", "string"},
 			},
 			op: wire.OpFollow, summary: "The log as it grows, as server-sent events; ids are positions, Last-Event-ID resumes",
-			out: gives[eventStream]()},
+			out: gives[eventStream](), fails: []int{429}},
 		{method: "GET", pattern: "/v1/ws", who: everyone, serve: (*Server).socket,
 			summary: "A WebSocket of frames {id, op, body} that mirror these routes", out: map[int]reflect.Type{http.StatusSwitchingProtocols: nil}},
 	}

@@ -308,6 +308,11 @@ func (c *connection) stream(ctx context.Context, f wire.Frame) error {
 			return err
 		}
 	}
+	end, err := c.s.streams.open(c.as.actor)
+	if err != nil {
+		return err
+	}
+	defer end()
 	since, head, err := c.as.begin(ctx, &in)
 	if err != nil {
 		return err
