@@ -115,10 +115,8 @@ func (s *subject) finalCommand() (sayso.Match, bool) {
 			return spanned(ownState, at, at+len(dir)), true
 		}
 	}
-	if s.operand == sayso.OperandCommand && strings.Contains(text, "/") {
-		if _, plainly := s.namesState(shellWords(text, s.home, s.facts.Cwd)); plainly {
-			return spanned(ownState, 0, len(text)), true
-		}
+	if s.operand == sayso.OperandCommand && s.names().plainly {
+		return spanned(ownState, 0, len(text)), true
 	}
 	if !s.namesUs(text) {
 		return sayso.Match{}, false

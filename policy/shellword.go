@@ -32,7 +32,9 @@ func shellWords(text, home, cwd string) []shellWord {
 	return out
 }
 
-func betweenWords(r rune) bool { return strings.ContainsRune(" \t\r\n;|&<>()`=,:", r) }
+func betweenWords(r rune) bool {
+	return r < 0x80 && strings.IndexByte(" \t\r\n;|&<>()`=,:", byte(r)) >= 0
+}
 
 // unquoted drops quotes and backslashes, and puts a star for braces and for
 // escapes.
@@ -72,11 +74,15 @@ func unquoted(text string) string {
 	return b.String()
 }
 
+// maxBraced is how long a list in braces may be; what is longer is read as if
+// it were none.
+const maxBraced = 1024
+
 // braced writes what a list in braces may become, and returns how many bytes
 // behind the first it took.
 func braced(b *strings.Builder, text string) int {
 	depth := 0
-	for i, r := range text {
+	for i, r := range text[:min(len(text), maxBraced)] {
 		switch r {
 		case '{':
 			depth++
@@ -101,6 +107,9 @@ func braced(b *strings.Builder, text string) int {
 // readShellWord puts folders for a tilde and for the variables that everybody
 // has, and stars for the rest.
 func readShellWord(raw, home, cwd string) (shellWord, bool) {
+	if !strings.ContainsAny(raw, "~$*?[{`") {
+		return shellWord{text: strings.ToLower(raw), plain: raw[0] == '/'}, true
+	}
 	text := raw
 	for _, v := range [...]struct{ name, value string }{{"~", home}, {"$HOME", home}, {"${HOME}", home}, {"$PWD", cwd}, {"${PWD}", cwd}} {
 		rest, ok := strings.CutPrefix(text, v.name)
@@ -115,7 +124,7 @@ func readShellWord(raw, home, cwd string) (shellWord, bool) {
 		_, rest, _ := strings.Cut(loose, "/")
 		loose = "/**/" + rest
 	}
-	return shellWord{text: strings.ToLower(loose), plain: raw == loose && strings.HasPrefix(raw, "/")}, loose != ""
+	return shellWord{text: strings.ToLower(loose), plain: raw == loose && raw[0] == '/'}, loose != ""
 }
 
 // loosen puts a star for each part of a word that is only known when it runs.

@@ -31,6 +31,7 @@ type subject struct {
 	progs   []program
 	broken  bool
 	lexed   bool
+	named   *named
 	strayed bool // a rule has the text of the command, for another folder
 }
 

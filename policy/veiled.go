@@ -48,11 +48,10 @@ func (s *subject) veiled() []sayso.Match {
 	if s.hiddenOwn() || s.veiledProgram() {
 		out = append(out, ownHidden)
 	}
-	words := shellWords(s.arg, s.home, s.facts.Cwd)
-	if found, _ := s.namesState(words); found {
+	if s.names().state {
 		out = append(out, ownNamed)
 	}
-	if slices.ContainsFunc(words, namesAgent) && s.changes() {
+	if slices.ContainsFunc(s.names().words, namesAgent) && s.changes() {
 		out = append(out, floorSettings)
 	}
 	return out
@@ -65,18 +64,25 @@ func (s *subject) veiledProgram() bool {
 	if named && (strings.ContainsAny(s.arg, "*?[{`$\\") || strings.Contains(s.arg, "-exec") || strings.Contains(s.arg, "-ok") || strings.Contains(s.arg, "!sayso")) {
 		return true
 	}
+	if _, value, ok := strings.Cut(s.arg, "="); named && ok && mentions(value) {
+		return true // a setting that is a command
+	}
+	budget := maxSearch
 	for i := range s.programs() {
 		p := &s.progs[i]
-		if mayBeUs(p) || named && runsUs(p) {
+		if mayBeUs(p, &budget) || named && runsUs(p, &budget) || budget < 0 {
 			return true
 		}
 	}
 	return false
 }
 
+// mayBeUs and runsUs take what they look at off a budget; a search that is
+// given up counts as found.
+
 // mayBeUs reports whether what names a program may become our name: by a glob,
 // by braces, by a variable.
-func mayBeUs(p *program) bool {
+func mayBeUs(p *program, budget *int) bool {
 	text := strings.ToLower(p.words[0].text)
 	if p.dynamic && strings.Contains(text, `\`) {
 		return true // the escapes of $'…'
@@ -88,20 +94,21 @@ func mayBeUs(p *program) bool {
 	if !path.GlobsMeet(name, "sayso*") {
 		return false
 	}
+	*budget -= len(p.words)
 	return strings.Trim(name, "*") != "" || answers(p.words[1:])
 }
 
-// runsUs reports whether one of the arguments of a program makes it run ours.
-func runsUs(p *program) bool {
-	for i, w := range p.words {
-		if i > 0 && isUs(strings.ToLower(base(w.text))) && (handsOn[p.name] || !looking[p.name] && answers(p.words[i+1:])) {
-			return true
-		}
-		if _, value, ok := strings.Cut(w.text, "="); ok && mentions(value) {
-			return true // a setting that is a command
-		}
+// runsUs reports whether a program of a line that names us may run us.
+func runsUs(p *program, budget *int) bool {
+	if handsOn[p.name] {
+		return true
 	}
-	return false
+	if looking[p.name] {
+		return false
+	}
+	*budget -= len(p.words)
+	at := slices.IndexFunc(p.words[1:], func(w word) bool { return isUs(strings.ToLower(base(w.text))) })
+	return at >= 0 && answers(p.words[at+2:])
 }
 
 // changes reports whether a command is more than a look at files.
@@ -131,66 +138,94 @@ func namesAgent(w shellWord) bool {
 	return false
 }
 
-// namesState reports whether a word may name one of our folders or something in
-// it, and whether one does so plainly.
-func (s *subject) namesState(words []shellWord) (found, plainly bool) {
-	bases := []string{s.facts.Cwd}
-	if s.facts.Cwd == "" {
-		bases[0] = s.call.Cwd
+// named is what the words of a command name, found out once.
+type named struct {
+	words   []shellWord
+	state   bool // one of our folders or something in it, perhaps
+	plainly bool // and without a doubt
+}
+
+// names takes the words of the command of a call apart, once.
+func (s *subject) names() *named {
+	if s.named == nil {
+		s.named = &named{words: shellWords(s.arg, s.home, s.facts.Cwd)}
+		s.nameState(s.named)
 	}
-	for i, w := range words {
-		if i > 0 && entersNext[words[i-1].text] {
-			bases = append(bases, absolute(bases[0], w.text))
+	return s.named
+}
+
+// nameState looks for words that name one of our folders, from the working
+// directory or from a folder that the command enters.
+func (s *subject) nameState(n *named) {
+	cwd := s.facts.Cwd
+	if cwd == "" {
+		cwd = s.call.Cwd
+	}
+	bases := []string{cwd}
+	for i, w := range n.words {
+		if i > 0 && len(bases) < maxBases && entersNext[n.words[i-1].text] {
+			bases = append(bases, absolute(cwd, w.text))
 		}
 	}
-	places := s.ourPlaces()
-	for _, w := range words {
+	anyWord := slices.ContainsFunc(s.facts.State, func(dir string) bool { return sayso.Beneath(strings.ToLower(cwd), strings.ToLower(dir)) })
+	for _, w := range n.words {
+		if !anyWord && len(bases) == 1 && !strings.ContainsAny(w.text, "/*") {
+			continue
+		}
 		for _, b := range bases {
-			if namesAny(absolute(b, w.text), places) {
-				found, plainly = true, plainly || w.plain
+			if s.namesUsThere(absolute(b, w.text)) {
+				n.state, n.plainly = true, n.plainly || w.plain
+			}
+			if n.plainly {
+				return
 			}
 			if strings.HasPrefix(w.text, "/") {
 				break
 			}
 		}
-		if plainly {
-			break
-		}
 	}
-	return found, plainly
 }
+
+// maxBases is how many folders words are taken to be relative to.
+const maxBases = 8
 
 // entersNext are the words behind which a folder stands that others are
 // relative to.
 var entersNext = set("cd", "pushd", "-c", "--directory", "--work-tree")
 
-// ourPlaces are our folders and what is in them, name by name.
-func (s *subject) ourPlaces() [][]string {
-	var places [][]string
-	for _, dir := range s.facts.State {
-		names := strings.Split(strings.ToLower(dir), "/")
-		places = append(places, names)
-		for _, file := range ourFiles {
-			places = append(places, append(slices.Clip(names), file))
-		}
+// namesUsThere reports whether an absolute pattern may name one of our folders
+// or something in it. One that may stand anywhere must end in a name of ours.
+func (s *subject) namesUsThere(pattern string) bool {
+	if strings.Contains(pattern, "/**/") {
+		return s.namesUsAnywhere(strings.Split(pattern, "/"))
 	}
-	return places
+	return slices.ContainsFunc(s.facts.State, func(dir string) bool { return fitsBeneath(strings.ToLower(dir), pattern) })
 }
 
-// namesAny reports whether a pattern, or the beginning of one, fits a place.
-// One that may stand anywhere must at least end in a name.
-func namesAny(pattern string, places [][]string) bool {
-	names := strings.Split(pattern, "/")
-	anywhere := slices.Index(names, "**")
-	for _, place := range places {
-		if anywhere < 0 {
-			if len(names) >= len(place) && slices.EqualFunc(names[:len(place)], place, fitsOne) {
-				return true
-			}
-			continue
+// fitsBeneath compares the names of a folder with the first ones of a pattern.
+func fitsBeneath(dir, pattern string) bool {
+	for dir != "" {
+		var name, wanted string
+		name, dir, _ = strings.Cut(dir, "/")
+		if pattern == "" && name != "" {
+			return false
 		}
-		for n := anywhere + 2; n <= len(names); n++ {
-			if strings.Trim(names[n-1], "*") != "" && fits(names[:n], strings.Join(place, "/")) {
+		wanted, pattern, _ = strings.Cut(pattern, "/")
+		if name != wanted && !glob(wanted, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxNames is how many names of a word are compared; our folders lie nearer.
+const maxNames = 40
+
+func (s *subject) namesUsAnywhere(names []string) bool {
+	from := slices.Index(names, "**") + 2
+	for _, place := range s.ourPlaces() {
+		for n := from; n <= min(len(names), maxNames); n++ {
+			if strings.Trim(names[n-1], "*") != "" && fits(names[1:n], place) {
 				return true
 			}
 		}
@@ -198,4 +233,15 @@ func namesAny(pattern string, places [][]string) bool {
 	return false
 }
 
-func fitsOne(pattern, name string) bool { return pattern == name || glob(pattern, name) }
+// ourPlaces are our folders and what is in them, without the slash in front.
+func (s *subject) ourPlaces() []string {
+	var places []string
+	for _, dir := range s.facts.State {
+		dir = strings.Trim(strings.ToLower(dir), "/")
+		places = append(places, dir)
+		for _, file := range ourFiles {
+			places = append(places, dir+"/"+file)
+		}
+	}
+	return places
+}
