@@ -30,16 +30,51 @@ type login struct {
 
 func (p Paths) codeFile(code string) string {
 	sum := hash(strings.ToUpper(strings.TrimSpace(code)))
-	return filepath.Join(p.State, "codes", hex.EncodeToString(sum[:]))
+	return filepath.Join(p.codeFolder(), hex.EncodeToString(sum[:]))
+}
+
+func (p Paths) codeFolder() string { return filepath.Join(p.State, "codes") }
+
+// dropCodes deletes the codes that had expired at now. Files that hold none, as
+// one that is being written, are left.
+func (p Paths) dropCodes(now time.Time) error {
+	files, err := os.ReadDir(p.codeFolder())
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		path := filepath.Join(p.codeFolder(), f.Name())
+		l, err := readLogin(path)
+		if err != nil || now.Before(l.Expires) {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // used or dropped by another
+			return err
+		}
+	}
+	return nil
+}
+
+func readLogin(path string) (l login, err error) {
+	text, err := read(path)
+	if err != nil {
+		return l, err
+	}
+	err = jcs.Unmarshal(text, &l)
+	return l, err
 }
 
 // LoginCode makes a code that a person types, or follows as a link, to get a
-// token of their own, once and soon.
+// token of their own, once and soon. Older codes that nobody used in time are
+// deleted.
 func (p Paths) LoginCode(now time.Time, a sayso.Actor) (string, error) {
 	if !a.Kind.Looks() {
 		return "", fmt.Errorf("%w: login codes are for people", sayso.ErrNotAllowed)
 	}
-	if err := errors.Join(p.Make(), MakeFolder(filepath.Join(p.State, "codes"))); err != nil {
+	if err := errors.Join(p.Make(), MakeFolder(p.codeFolder())); err != nil {
+		return "", err
+	}
+	if err := p.dropCodes(now); err != nil {
 		return "", err
 	}
 	code := rand.Text()
@@ -61,12 +96,8 @@ func (p Paths) Login(now time.Time, code string) (secret string, t Token, err er
 		}
 		return "", Token{}, fmt.Errorf("%w: %w", sayso.ErrNotAllowed, err)
 	}
-	text, err := read(mine)
+	l, err := readLogin(mine)
 	if err = errors.Join(err, os.Remove(mine)); err != nil {
-		return "", Token{}, err
-	}
-	var l login
-	if err := jcs.Unmarshal(text, &l); err != nil {
 		return "", Token{}, err
 	}
 	if !now.Before(l.Expires) {

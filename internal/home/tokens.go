@@ -35,20 +35,17 @@ func (t Token) Actor(channel string) sayso.Actor {
 	return sayso.Actor{Principal: t.Name, Kind: t.Kind, Channel: channel, Owner: t.Owner, Approvers: t.Approvers}
 }
 
+// expired reports whether the token is at its end.
+func (t Token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
+
 // Tokens is the list of tokens of one home. It may be used from many
 // goroutines and many processes.
 type Tokens struct {
 	path string
 
 	mu    sync.Mutex // guards what was read last
-	stamp stamp
+	stamp Stamp
 	list  []Token
-}
-
-// stamp tells whether a file is the one that was read.
-type stamp struct {
-	size int64
-	mod  time.Time
 }
 
 // Tokens opens the list of tokens. A list that does not exist is empty.
@@ -71,7 +68,7 @@ func (t *Tokens) Create(now time.Time, want Token) (secret string, made Token, e
 	secret = "sayso_" + string(want.Kind) + "_" + rand.Text()
 	want.ID = strings.ToLower(rand.Text()[:8])
 	want.Created, want.Hash = now.UTC().Truncate(time.Second), hash(secret)
-	err = t.change(func(list []Token) ([]Token, error) { return append(list, want), nil })
+	err = t.change(now, func(list []Token) ([]Token, error) { return append(list, want), nil })
 	if err != nil {
 		return "", Token{}, err
 	}
@@ -105,7 +102,7 @@ func (t *Tokens) List() ([]Token, error) {
 // was ended.
 func (t *Tokens) Revoke(idOrName string) ([]Token, error) {
 	var ended []Token
-	err := t.change(func(list []Token) ([]Token, error) {
+	err := t.change(time.Time{}, func(list []Token) ([]Token, error) {
 		ended = nil
 		kept := slices.DeleteFunc(list, func(k Token) bool {
 			gone := k.ID == idOrName || k.Name == idOrName
@@ -142,7 +139,7 @@ func (t *Tokens) Authenticate(secret string, now time.Time) (Token, error) {
 	switch {
 	case found.ID == "":
 		return Token{}, fmt.Errorf("%w: the token is unknown or was revoked", sayso.ErrNotAllowed)
-	case !found.Expires.IsZero() && !now.Before(found.Expires):
+	case found.expired(now):
 		return Token{}, fmt.Errorf("%w: the token expired", sayso.ErrNotAllowed)
 	}
 	return found, nil
@@ -151,16 +148,8 @@ func (t *Tokens) Authenticate(secret string, now time.Time) (Token, error) {
 // readLocked returns the list, from memory if the file is still the same. t.mu
 // must be held.
 func (t *Tokens) readLocked() ([]Token, error) {
-	st, err := os.Stat(t.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.list, t.stamp = nil, stamp{}
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	now := stamp{st.Size(), st.ModTime()}
-	if now == t.stamp {
+	now := StampOf(t.path)
+	if t.stamp.Same(now) {
 		return t.list, nil
 	}
 	list, err := readTokens(t.path)
@@ -189,8 +178,9 @@ func readTokens(path string) ([]Token, error) {
 }
 
 // change replaces the list by what edit makes of it, alone among all
-// processes.
-func (t *Tokens) change(edit func([]Token) ([]Token, error)) error {
+// processes. Tokens that had expired at now are dropped; the zero time keeps
+// them.
+func (t *Tokens) change(now time.Time, edit func([]Token) ([]Token, error)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	unlock, err := lockFile(t.path + ".lock")
@@ -202,6 +192,7 @@ func (t *Tokens) change(edit func([]Token) ([]Token, error)) error {
 	if err != nil {
 		return err
 	}
+	list = slices.DeleteFunc(list, func(k Token) bool { return k.expired(now) })
 	if list, err = edit(list); err != nil {
 		return err
 	}
@@ -209,7 +200,7 @@ func (t *Tokens) change(edit func([]Token) ([]Token, error)) error {
 	if err != nil {
 		return err
 	}
-	t.stamp = stamp{} // read anew
+	t.stamp = Stamp{} // read anew
 	return Write(t.path, append(text, '\n'))
 }
 

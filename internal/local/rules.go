@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/inspect/path"
@@ -29,23 +28,12 @@ type Rules struct {
 	own   []string // the folders of our state, as they are named and where they are
 
 	mu      sync.Mutex // guards what follows
-	stamps  [2]stamp
+	stamps  [2]home.Stamp
 	current *policy.Policy
 	err     error
 }
 
 var _ sayso.Policy = (*Rules)(nil)
-
-// stamp tells whether a file is still the one that was read. Its zero value is
-// that of a file that was never looked at.
-type stamp struct {
-	known   bool
-	missing bool
-	size    int64
-	changed time.Time
-	inode   uint64
-	mode    fs.FileMode
-}
 
 // NewRules reads the policy files of a home. A policy that does not load is no
 // error here; see [Rules.Err].
@@ -79,26 +67,27 @@ func PersonHome() string {
 	return dir
 }
 
-func stampOf(path string) stamp {
-	st, err := os.Stat(path)
-	if err != nil {
-		// A link to nothing is there, and is a policy that does not load.
-		_, link := os.Lstat(path)
-		return stamp{known: true, missing: errors.Is(err, fs.ErrNotExist) && errors.Is(link, fs.ErrNotExist)}
-	}
-	return stamp{known: true, size: st.Size(), changed: st.ModTime(), mode: st.Mode(), inode: home.Inode(st)}
-}
-
 // now returns the policy as it is in the files now.
 func (r *Rules) now() (*policy.Policy, error) {
-	stamps := [2]stamp{stampOf(r.paths.User), stampOf(r.paths.Org)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if stamps != r.stamps {
-		r.stamps = stamps
-		r.current, r.err = r.load()
+	stamps := [2]home.Stamp{home.StampOf(r.paths.User), home.StampOf(r.paths.Org)}
+	if r.stamps[0].Same(stamps[0]) && r.stamps[1].Same(stamps[1]) {
+		return r.current, r.err
+	}
+	r.current, r.err = r.load()
+	if r.stamps = stamps; !lasting(r.err) {
+		r.stamps = [2]home.Stamp{}
 	}
 	return r.current, r.err
+}
+
+// lasting reports whether a file that is loaded again, unchanged, gives the same
+// error: what is wrong stands in it. A file that could not be read, or that
+// others may write, can be in order the next moment.
+func lasting(err error) bool {
+	var wrong *policy.Error
+	return err == nil || errors.As(err, &wrong)
 }
 
 func (r *Rules) load() (*policy.Policy, error) {
