@@ -76,7 +76,10 @@ Use it: sayso init claude-code, then sayso watch`,
 		c.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
 	}
 	c.SuggestionsMinimumDistance = 2
+	c.Version = versionOf()
+	c.SetVersionTemplate("sayso {{.Version}}\n")
 	a.commands(c)
+	plainArgs(c)
 	return c
 }
 

@@ -33,11 +33,11 @@ allow. Exits with 0 if the answer was recorded, 1 if another decision stands,
 	f := c.Flags()
 	f.StringVar(&o.scope, "scope", "once", "once, or session to remember it for this session")
 	f.StringVar(&o.cover, "cover", "", "what is remembered: call, this exact call")
-	f.DurationVar(&o.lasts, "for", 0, "how long it is remembered; without, for the whole session")
+	durationFlag(f, &o.lasts, "for", 0, "how long it is remembered; without, for the whole session")
 	f.IntVar(&o.uses, "uses", 0, "how often it may be used; without, any number of times")
 	f.StringVarP(&o.note, "note", "n", "", "a note for the log")
-	f.StringVar(&o.edit, "edit", "", "change the arguments first: --edit opens them in your editor, --edit=`FILE` takes all of them as JSON")
-	f.Lookup("edit").NoOptDefVal = inEditor
+	f.Var(editFlag{&o.edit}, "edit", "change the arguments first, in your editor; --edit=FILE takes all of them as JSON")
+	f.Lookup("edit").NoOptDefVal = "true"
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask; needs --digest")
 	f.StringVar(&o.digest, "digest", "", "of the call that you were shown")
 	return c

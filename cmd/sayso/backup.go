@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -30,6 +31,9 @@ func (a *app) backup(ctx context.Context, file string) error {
 	}
 	if path == a.paths.Database() {
 		return usage(fmt.Errorf("%w: a backup is another file than the database", sayso.ErrInvalid), "sayso backup FILE")
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return hint(fmt.Errorf("%w: there is a file already: %s", sayso.ErrConflict, path), "choose another name, or take that file away")
 	}
 	return a.withEngine(ctx, func(e *local.Engine) error {
 		if err := e.Log.Backup(ctx, path); err != nil {
@@ -72,6 +76,9 @@ func (a *app) restore(ctx context.Context, file string) error {
 	if err := a.paths.Make(); err != nil {
 		return err
 	}
+	if err := isDatabase(file); err != nil {
+		return err
+	}
 	r, err := sqlite.Restore(ctx, file, db)
 	if err != nil {
 		return err
@@ -79,6 +86,22 @@ func (a *app) restore(ctx context.Context, file string) error {
 	if a.json {
 		return a.printJSON(map[string]any{"head": r.Head, "withdrawn": r.Withdrawn, "voided": r.Voided, "ended": r.Ended})
 	}
-	a.print("restored %d events; %d requests withdrawn, %d approvals voided, %d grants ended", r.Head.Seq, r.Withdrawn, r.Voided, r.Ended)
+	a.print("restored %s; %s withdrawn, %s voided, %s ended", count(int(r.Head.Seq), "event"),
+		count(r.Withdrawn, "request"), count(r.Voided, "approval"), count(r.Ended, "grant"))
+	return nil
+}
+
+// isDatabase refuses a file that does not begin as every SQLite database does.
+func isDatabase(file string) error {
+	const magic = "SQLite format 3\x00"
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	begins := make([]byte, len(magic))
+	if _, err := io.ReadFull(f, begins); err != nil || string(begins) != magic {
+		return usage(fmt.Errorf("%w: %s is no backup of sayso", sayso.ErrInvalid, file), "sayso backup FILE makes one")
+	}
 	return nil
 }

@@ -40,7 +40,7 @@ touched.`,
 	c.Flags().BoolVar(&o.keep, "keep", false, "leave the temporary place behind")
 	c.Flags().BoolVar(&o.strict, "strict", false, "deny whatever would be asked")
 	c.Flags().BoolVar(&o.approveAll, "approve-all", false, "allow whatever would be asked; needs --for")
-	c.Flags().DurationVar(&o.lasts, "for", 0, "how long --approve-all lasts")
+	durationFlag(c.Flags(), &o.lasts, "for", 0, "how long --approve-all lasts")
 	return c
 }
 
@@ -354,7 +354,7 @@ func (a *app) demoVerify(ctx context.Context, e *local.Engine) error {
 		if self() != "sayso" {
 			next = "make install, then " + next
 		}
-		a.print("\nThe log: %d events, whole and unchanged. Next: %s", head.Seq, next)
+		a.print("\nThe log: %s, whole and unchanged. Next: %s", count(int(head.Seq), "event"), next)
 	}
 	return nil
 }

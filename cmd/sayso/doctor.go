@@ -151,7 +151,7 @@ func (d *doctor) database(ctx context.Context) {
 		d.add("database", ok, "", "opens; it is empty")
 		return
 	}
-	d.add("database", ok, "", "opens; %d events, whole and unchanged", head.Seq)
+	d.add("database", ok, "", "opens; %s, whole and unchanged", count(int(head.Seq), "event"))
 }
 
 func (d *doctor) policy() {

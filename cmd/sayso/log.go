@@ -60,6 +60,11 @@ func (a *app) log(ctx context.Context, o logOptions, follow bool) error {
 			q.Request = r.ID
 		}
 		tells := teller{}
+		if o.session != "" && !a.json {
+			if err := a.noteSilence(ctx, e.Log, q); err != nil {
+				return err
+			}
+		}
 		since, err := a.printEvents(ctx, e.Log, sayso.Seq(o.since), q, tells)
 		for err == nil && follow {
 			if err = e.Log.WaitSince(ctx, since); err == nil {
@@ -71,6 +76,26 @@ func (a *app) log(ctx context.Context, o logOptions, follow bool) error {
 		}
 		return err
 	})
+}
+
+// noteSilence says so if a session has no event.
+func (a *app) noteSilence(ctx context.Context, log sayso.Log, q sayso.EventQuery) error {
+	for since := sayso.Seq(0); ; {
+		events, err := log.Since(ctx, since, 256)
+		if err != nil {
+			return err
+		}
+		if len(events) == 0 {
+			a.note("nothing is in the log of session %s", printable(q.Session))
+			return nil
+		}
+		for i := range events {
+			if q.Matches(&events[i]) {
+				return nil
+			}
+			since = events[i].Seq
+		}
+	}
 }
 
 // printEvents prints what is in the log after a position, and returns the last
@@ -141,11 +166,15 @@ func (a *app) logEraseCommand() *cobra.Command {
 		Long: `Empties all free text of requests: arguments, previews, descriptions, notes. What
 was asked by whom and decided by whom stays, and the log still verifies. It
 cannot be undone.`,
-		RunE: func(c *cobra.Command, args []string) error { return a.erase(c.Context(), args, why, yes) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := wanted(c, "why"); err != nil {
+				return err
+			}
+			return a.erase(c.Context(), args, why, yes)
+		},
 	}
 	c.Flags().StringVar(&why, "why", "", "why, for the log")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	_ = c.MarkFlagRequired("why") // the flag exists
 	return c
 }
 

@@ -75,9 +75,9 @@ func (a *app) printReport(r sqlite.Report, kept *sayso.Head) error {
 		case v.Whole && v.Events == 0:
 			a.print("empty: there is no event, nor a sign of one; a head kept elsewhere tells whether there should be, --head FILE")
 		case v.Whole:
-			a.print("whole and unchanged: %d events, %d erased requests", v.Events, v.Erased)
+			a.print("whole and unchanged: %s, %s", count(v.Events, "event"), count(v.Erased, "erased request"))
 		default:
-			a.print("NOT as it was written: %d problems in %d events", len(v.Problems), v.Events)
+			a.print("NOT as it was written: %s in %s", count(len(v.Problems), "problem"), count(v.Events, "event"))
 		}
 		a.print("head %d:%s", r.Head.Seq, r.Head.Hash)
 	}
@@ -94,7 +94,7 @@ func (a *app) logArchiveCommand() *cobra.Command {
 		Long: "Moves events that are older than a time into read-only segments beside the\ndatabase. Every event is still found, and verification crosses them.",
 		RunE: func(c *cobra.Command, _ []string) error { return a.archive(c.Context(), age) },
 	}
-	c.Flags().DurationVar(&age, "older", 30*24*time.Hour, "how old, as 720h")
+	durationFlag(c.Flags(), &age, "older", 30*24*time.Hour, "how old, as 30d")
 	return c
 }
 
@@ -110,7 +110,7 @@ func (a *app) archive(ctx context.Context, age time.Duration) error {
 		if a.json {
 			return a.printJSON(map[string]any{"segment": done.Segment, "last": done.Last, "moved": done.Moved})
 		}
-		a.print("moved %d events; the log lies in segments up to event %d", done.Moved, done.Last)
+		a.print("moved %s; the log lies in segments up to event %d", count(done.Moved, "event"), done.Last)
 		return nil
 	})
 }

@@ -28,7 +28,7 @@ asked.`,
 		},
 	}
 	c.Flags().StringVar(&session, "session", "", "of one session")
-	c.Flags().DurationVar(&d, "for", 0, "how long; approve_all must have an end")
+	durationFlag(c.Flags(), &d, "for", 0, "how long; approve_all must have an end")
 	return c
 }
 

@@ -28,7 +28,7 @@ database nor policy.`,
 			return a.off(d)
 		},
 	}
-	c.Flags().DurationVar(&d, "for", 0, "how long, as 30m or 1h; at most 24h")
+	durationFlag(c.Flags(), &d, "for", 0, "how long, as 30m or 1h; at most 24h")
 	c.Flags().BoolVar(&end, "end", false, "end it now")
 	return c
 }

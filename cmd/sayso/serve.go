@@ -39,7 +39,7 @@ commands then open the database themselves.`,
 	f.String("log-level", "", "debug, info, warn or error (SAYSO_LOG_LEVEL)")
 	f.BoolVar(&o.strict, "strict", false, "deny whatever would be asked")
 	f.BoolVar(&o.approveAll, "approve-all", false, "allow whatever would be asked; needs --for")
-	f.DurationVar(&o.lasts, "for", 0, "how long --approve-all lasts")
+	durationFlag(f, &o.lasts, "for", 0, "how long --approve-all lasts")
 	return c
 }
 

@@ -112,6 +112,10 @@ func (a *app) sessionPolicy(ctx context.Context, session string, changes []strin
 		if a.json {
 			return a.printJSON(policies)
 		}
+		if len(policies) == 0 {
+			a.note("nothing is set for the tools of session %s", printable(session))
+			return nil
+		}
 		var rows [][]string
 		for _, tool := range sortedKeys(policies) {
 			rows = append(rows, []string{safe(tool), policies[tool].String()})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,11 @@ func oneID(command string) cobra.PositionalArgs {
 		if len(args) == 1 {
 			return nil
 		}
-		return usage(fmt.Errorf("%s takes one id, as sayso inbox lists them", command), "sayso inbox")
+		list := "sayso inbox"
+		if strings.HasPrefix(command, "grants") {
+			list = "sayso grants"
+		}
+		return usage(fmt.Errorf("%s takes one id, as %s lists them", command, list), list)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,10 @@ func (a *app) tokenCreateCommand() *cobra.Command {
 	var life time.Duration
 	c := &cobra.Command{
 		Use: "create --name NAME --kind agent|tool|person|admin|viewer", Short: "makes a token and prints it, once", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := wanted(c, "name"); err != nil {
+				return err
+			}
 			want.Kind = sayso.PrincipalKind(kind)
 			if life > 0 {
 				want.Expires = a.now().Add(life).UTC().Truncate(time.Second)
@@ -46,8 +50,7 @@ func (a *app) tokenCreateCommand() *cobra.Command {
 	c.Flags().StringVar(&kind, "kind", "agent", "what they may do")
 	c.Flags().StringVar(&want.Owner, "owner", "", "who answers for its sessions (default: you)")
 	c.Flags().StringSliceVar(&want.Approvers, "approver", nil, "who else answers for its sessions")
-	c.Flags().DurationVar(&life, "for", 0, "how long it lasts; without, until it is revoked")
-	_ = c.MarkFlagRequired("name") // the flag exists
+	durationFlag(c.Flags(), &life, "for", 0, "how long it lasts; without, until it is revoked")
 	return c
 }
 
@@ -67,6 +70,24 @@ func (a *app) createToken(want home.Token) error {
 	}
 	a.print("%s", secret)
 	a.note("this is shown once; `sayso token revoke %s` ends it", made.ID)
+	if made.Kind == sayso.PrincipalPerson {
+		return a.noteSessions(made.Name)
+	}
+	return nil
+}
+
+// noteSessions says for whose calls a person answers, if for none so far.
+func (a *app) noteSessions(name string) error {
+	list, err := a.paths.Tokens().List()
+	if err != nil {
+		return err
+	}
+	for _, t := range list {
+		if t.Kind.Asks() && (t.Owner == name || slices.Contains(t.Approvers, name)) {
+			return nil
+		}
+	}
+	a.note("%s answers for no session yet; make the agent's token with --owner %s or --approver %s", printable(name), quote(name), quote(name))
 	return nil
 }
 

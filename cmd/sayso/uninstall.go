@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/install"
+	"github.com/sayso-dev/sayso/internal/local"
 )
 
 func (a *app) uninstallCommand() *cobra.Command {
@@ -46,8 +50,15 @@ func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 	if err := a.removeService(ctx); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		failed = errors.Join(failed, err)
 	}
-	if failed != nil || !data {
+	if failed != nil {
 		return failed
+	}
+	if !data {
+		a.print("the log, the tokens and the policy stay in %s; `sayso uninstall --data` deletes them", strings.Join(a.paths.Folders(), " and "))
+		return nil
+	}
+	if local.Answers(ctx, a.paths.Socket()) {
+		return hint(fmt.Errorf("%w: a server runs on this log", sayso.ErrConflict), "end sayso serve first, then type sayso uninstall --data")
 	}
 	return a.deleteData(ctx, yes)
 }
