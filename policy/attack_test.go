@@ -298,6 +298,13 @@ func TestAttack_simpleDisguises(t *testing.T) {
 			t.Errorf("%q: %s by %q", c, v.Effect, v.Rule)
 		}
 	}
+	// The person's folder is not always where the policy thinks it is.
+	elsewhere := loadWith(t, policy.Options{Home: "/root"}, "version: 1\ndefault: allow\n")
+	for _, c := range []string{"cat ~/.local/state/s*/tokens/*", "cat $HOME/.local/state/s*/tokens/*", "cat ${HOME}/.loc*/state/s*/tokens/person", "cp ~/.co*/sayso/policy.yaml x"} {
+		if v := judge(elsewhere, bash(t, c)); v.Effect == sayso.Allow || v.Effect == sayso.Ask && !v.Person {
+			t.Errorf("%q: %s by %q (a person: %v)", c, v.Effect, v.Rule, v.Person)
+		}
+	}
 	// What people do all day is asked about as before, and a rule may allow it.
 	for _, c := range []string{
 		"ls", "go test ./...", "npm run build", "rm -rf build/*", "cat .claude/settings.json", "ls -la .claude", "grep -rn foo .claude 2>/dev/null", "git add -A && git commit -m 'x: y'", "for f in *.go; do gofmt -l $f; done", "cat */*/*.go",

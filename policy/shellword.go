@@ -11,6 +11,9 @@ import (
 type shellWord struct {
 	text  string
 	plain bool // absolute, and nothing in it had to be guessed
+	// below is what stands behind a tilde or HOME, which may be another folder
+	// where the command runs; empty if neither is there.
+	below string
 }
 
 // maxShellWords bounds what is looked at of one command; a command has to be
@@ -110,13 +113,19 @@ func readShellWord(raw, home, cwd string) (shellWord, bool) {
 	if !strings.ContainsAny(raw, "~$*?[{`") {
 		return shellWord{text: strings.ToLower(raw), plain: raw[0] == '/'}, true
 	}
-	text := raw
-	for _, v := range [...]struct{ name, value string }{{"~", home}, {"$HOME", home}, {"${HOME}", home}, {"$PWD", cwd}, {"${PWD}", cwd}} {
+	text, below := raw, ""
+	for i, v := range [...]struct{ name, value string }{{"~", home}, {"$HOME", home}, {"${HOME}", home}, {"$PWD", cwd}, {"${PWD}", cwd}} {
 		rest, ok := strings.CutPrefix(text, v.name)
-		if ok && v.value != "" && (rest == "" || rest[0] == '/') {
-			text = v.value + rest
-			break
+		if !ok || rest != "" && rest[0] != '/' {
+			continue
 		}
+		if i < 3 {
+			below, _ = loosen(strings.ToLower(rest))
+		}
+		if v.value != "" {
+			text = v.value + rest
+		}
+		break
 	}
 	folders := strings.HasPrefix(text, "$") || strings.HasPrefix(text, "~")
 	loose, _ := loosen(text)
@@ -124,7 +133,7 @@ func readShellWord(raw, home, cwd string) (shellWord, bool) {
 		_, rest, _ := strings.Cut(loose, "/")
 		loose = "/**/" + rest
 	}
-	return shellWord{text: strings.ToLower(loose), plain: raw == loose && raw[0] == '/'}, loose != ""
+	return shellWord{text: strings.ToLower(loose), plain: raw == loose && raw[0] == '/', below: below}, loose != ""
 }
 
 // loosen puts a star for each part of a word that is only known when it runs.

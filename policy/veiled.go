@@ -172,6 +172,7 @@ func (s *subject) nameState(n *named) {
 		if !anyWord && len(bases) == 1 && !strings.ContainsAny(w.text, "/*") {
 			continue
 		}
+		n.state = n.state || w.below != "" && s.namesUsThere("/**"+w.below)
 		for _, b := range bases {
 			if s.namesUsThere(absolute(b, w.text)) {
 				n.state, n.plainly = true, n.plainly || w.plain

@@ -30,6 +30,9 @@ type Options struct {
 	// Home is the person's folder. It is never taken for a project, although
 	// it may be under version control.
 	Home string
+	// HostHome is the folder that the host puts for a tilde, the HOME of its
+	// environment, if that may be another: a project's settings may have set it.
+	HostHome string
 	// FS is where paths are resolved; nil for this machine's.
 	FS path.FS
 }
@@ -40,7 +43,7 @@ func Gather(ctx context.Context, c sayso.Call, o Options) sayso.Facts {
 	if o.FS == nil {
 		o.FS = path.OS{}
 	}
-	g := gatherer{ctx: ctx, call: c, fs: o.FS, home: o.Home}
+	g := gatherer{ctx: ctx, call: c, fs: o.FS, homes: []string{o.Home, o.HostHome}}
 	g.facts.Workspace = g.workspace(o)
 	for _, dir := range o.State {
 		if r, err := path.Resolve(o.FS, c.Cwd, dir); err == nil {
@@ -62,7 +65,7 @@ type gatherer struct {
 	ctx   context.Context
 	call  sayso.Call
 	fs    path.FS
-	home  string // the person's folder, as it was given
+	homes []string // what a tilde may stand for; some may be empty
 	facts sayso.Facts
 }
 
@@ -83,6 +86,9 @@ func (g *gatherer) workspace(o Options) string {
 	}
 	if o.Workspace == "" {
 		at.Path = g.repository(at.Path, home)
+	}
+	if host, err := path.Resolve(g.fs, "", o.HostHome); err == nil && sayso.Beneath(at.Path, host.Path) {
+		return ""
 	}
 	if at.Path == "/" || sayso.Beneath(at.Path, home) {
 		return "" // what the person keeps is no project

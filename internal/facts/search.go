@@ -29,8 +29,13 @@ func (g *gatherer) hostReadings(text string) []string {
 	}
 	trimmed := strings.TrimFunc(text, isBlank)
 	for _, spelled := range []string{text, trimmed} {
-		if rest, ok := strings.CutPrefix(spelled, "~"); ok && g.home != "" && (rest == "" || rest[0] == '/') {
-			spelled = g.home + rest
+		if rest, ok := strings.CutPrefix(spelled, "~"); ok && (rest == "" || rest[0] == '/') {
+			for _, home := range g.homes {
+				if home != "" {
+					add(home + rest)
+					add(norm.NFC.String(home + rest))
+				}
+			}
 		}
 		if spelled == "" && text != "" {
 			spelled = "." // nothing but white space is nothing

@@ -38,6 +38,11 @@ func TestGather_asTheHostReadsIt(t *testing.T) {
 			}
 		}
 	}
+	// The host may take another folder for the person's than we do.
+	other := facts.Gather(t.Context(), call(t, app, "file-read", obj{"path": "~/secret"}), facts.Options{Home: home, HostHome: home + "/app2"}).Operands
+	if len(other) != 3 || other[1].Resolved != home+"/secret" || other[2].Resolved != home+"/app2/secret" {
+		t.Errorf("two readings of a tilde: %+v", other)
+	}
 	if got := facts.Gather(t.Context(), call(t, app, "file-read", obj{"path": "~/x"}), facts.Options{}); len(got.Operands) != 1 {
 		t.Errorf("nobody is at home: %+v", got.Operands)
 	}
@@ -114,6 +119,10 @@ func TestGather_workspaceAroundHome(t *testing.T) {
 		got := facts.Gather(t.Context(), sayso.Call{Tool: "task-list", Cwd: root}, facts.Options{Home: home, Workspace: given}).Workspace
 		if got != want {
 			t.Errorf("%s: the workspace is %q, want %q", given, got, want)
+		}
+		hosts := facts.Gather(t.Context(), sayso.Call{Tool: "task-list", Cwd: root}, facts.Options{Home: "/nobody", HostHome: home, Workspace: given}).Workspace
+		if hosts != want {
+			t.Errorf("%s: the workspace is %q if the host alone knows home, want %q", given, hosts, want)
 		}
 	}
 }

@@ -78,6 +78,7 @@ func (in *invocation) settle(env *Env) error {
 	if !in.pinned {
 		return nil
 	}
+	env.home = lookup(env.Environ)("HOME")
 	kept := slices.DeleteFunc(slices.Clone(env.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return strings.HasPrefix(name, "XDG_") || name == "HOME" ||

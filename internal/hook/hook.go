@@ -51,6 +51,7 @@ type Env struct {
 	Version string
 
 	paths *home.Paths // if the arguments name them
+	home  string      // HOME as the host has it
 }
 
 // Main runs a hook and ends the process.
@@ -191,7 +192,7 @@ func admit(env Env, h claudecode.Hook, strict bool) (d sayso.Decision, off bool,
 
 // gather finds out what a call means on this machine now.
 func (w *world) gather(ctx context.Context, c sayso.Call) sayso.Facts {
-	return facts.Gather(ctx, c, facts.Options{Workspace: w.workspace, State: w.paths.Folders(), Home: w.person})
+	return facts.Gather(ctx, c, facts.Options{Workspace: w.workspace, State: w.paths.Folders(), Home: w.person, HostHome: w.hostHome})
 }
 
 // changed refuses a call that came to mean something else while a person was
@@ -226,6 +227,7 @@ type world struct {
 	settings  home.Settings
 	workspace string
 	person    string // their home folder
+	hostHome  string // what the host takes for it
 	notices   notice.Notifier
 }
 
@@ -235,7 +237,7 @@ func open(ctx context.Context, env Env) (*world, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the settings: %w", err)
 	}
-	w := &world{settings: settings}
+	w := &world{settings: settings, hostHome: env.home}
 	getenv := lookup(env.Environ)
 	if w.paths, err = env.find(); err != nil {
 		return nil, err
