@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -36,7 +37,7 @@ func (b *Broker) Sweep(ctx context.Context) error {
 }
 
 func (b *Broker) sweepOpen(ctx context.Context) error {
-	streams, err := b.log.Open(ctx, "", 0)
+	rows, err := b.log.Rows(ctx, sayso.RowQuery{States: openStates, Oldest: true, Limit: math.MaxInt32})
 	if err != nil {
 		return fmt.Errorf("sweeping open requests: %w", err)
 	}
@@ -45,26 +46,51 @@ func (b *Broker) sweepOpen(ctx context.Context) error {
 		return err
 	}
 	alive := map[string]bool{}
-	for _, events := range streams {
-		r, err := sayso.Fold(events)
-		if err != nil {
-			return err
+	for i := range rows {
+		row := &rows[i]
+		if _, known := alive[row.Holder]; !known {
+			alive[row.Holder] = b.held(ctx, row.Holder)
 		}
-		holder := r.Life.Holder
-		if _, known := alive[holder]; !known {
-			alive[holder] = b.held(ctx, holder)
+		lost := row.State == sayso.StateOpen && !alive[row.Holder]
+		if !lost && !due(row, now, recorded) {
+			continue // as nearly all are, and their events need not be read
 		}
-		switch {
-		case r.DeadlinePassed(now, recorded):
-			err = b.expire(ctx, &r)
-		case r.State == sayso.StateOpen && !alive[holder]:
-			err = b.one(ctx, &r, sayso.EventParked, sayso.BrokerActor, sayso.Parked{Cause: sayso.ParkedLost})
-		}
-		if err != nil && !isConflict(err) {
+		if err := b.sweepOne(ctx, row, lost, now, recorded); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// openStates are those in which a request can be answered.
+var openStates = []sayso.State{sayso.StateOpen, sayso.StateParked}
+
+// due reports whether the deadline of a request has passed.
+func due(row *sayso.Row, now, recorded sayso.Moment) bool {
+	if row.After <= 0 {
+		return false
+	}
+	passed, doubtful := sayso.Elapsed(row.Created, now, recorded)
+	return doubtful || passed >= row.After
+}
+
+// sweepOne records that a request expired, or else that its waiter was lost.
+func (b *Broker) sweepOne(ctx context.Context, row *sayso.Row, lost bool, now, recorded sayso.Moment) error {
+	r, err := b.load(ctx, row.ID)
+	switch {
+	case err != nil:
+		return err
+	case !r.State.Open():
+		return nil
+	case r.DeadlinePassed(now, recorded):
+		err = b.expire(ctx, &r)
+	case lost && r.State == sayso.StateOpen && r.Life.Holder == row.Holder:
+		err = b.one(ctx, &r, sayso.EventParked, sayso.BrokerActor, sayso.Parked{Cause: sayso.ParkedLost})
+	}
+	if isConflict(err) {
+		return nil
+	}
+	return err
 }
 
 func (b *Broker) sweepAllowed(ctx context.Context) error {
@@ -73,9 +99,12 @@ func (b *Broker) sweepAllowed(ctx context.Context) error {
 		return fmt.Errorf("sweeping approvals: %w", err)
 	}
 	for _, row := range rows {
-		r, err := b.load(ctx, row.ID)
-		if err != nil {
-			return err
+		r, known := b.recent.get(row.ID)
+		if !known || r.Life.Last != row.Last {
+			if r, err = b.load(ctx, row.ID); err != nil {
+				return err
+			}
+			b.recent.put(&r)
 		}
 		now, recorded, err := b.clock(ctx)
 		if err != nil {
