@@ -406,3 +406,52 @@ func TestStorm_anAnswerIsStillDelivered(t *testing.T) {
 		w.allowed(atOnce("c1"))
 	})
 }
+
+// Two callers wait under one call id, as over a connection that was made again
+// before the end of the first was noticed. When the first is seen to be gone,
+// the request is not one that nobody waits for.
+func TestTakeUp_theSecondOfTwoUnderOneID(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		ctx, gone := context.WithCancel(t.Context())
+		first := w.ask(ctx, atOnce("c1"))
+		second := w.ask(t.Context(), atOnce("c1"))
+		r := w.only()
+		gone()
+		if _, err := first.result(); !errors.Is(err, context.Canceled) {
+			t.Errorf("the first got %v", err)
+		}
+		if !second.still() || w.only().State != sayso.StateOpen {
+			t.Errorf("the request is %s", w.only().State)
+		}
+		w.say(r.ID, sayso.Allow)
+		if d, err := second.result(); err != nil || !d.Redeemed {
+			t.Errorf("the second got %+v, %v", d, err)
+		}
+		w.lived(r.ID, sayso.EventParked, sayso.EventTaken, sayso.EventAnswered, sayso.EventResolved, sayso.EventRedeemed)
+	})
+}
+
+// The file of a lease is removed under the process that holds it: others take
+// its caller for dead, and it does not contradict them for ever.
+func TestTakeUp_withoutALease(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		p := w.ask(t.Context(), atOnce("c1"))
+		r := w.only()
+		if err := w.b.Close(); err != nil { // which gives the lease back
+			t.Fatal(err)
+		}
+		for range 5 {
+			pass(time.Second)
+			if err := w.b.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.say(r.ID, sayso.Allow)
+		if d, err := p.result(); err != nil || !d.Redeemed {
+			t.Errorf("got %+v, %v", d, err)
+		}
+		if n := len(w.life(r.ID)); n > 8 {
+			t.Errorf("%d events were recorded", n)
+		}
+	})
+}

@@ -32,9 +32,12 @@ func (w *waiter) wait(ctx context.Context, r *sayso.Request) error {
 		if err != nil {
 			return err
 		}
-		if r.DeadlinePassed(now, recorded) {
+		switch {
+		case r.DeadlinePassed(now, recorded):
 			err = w.expire(ctx, r)
-		} else {
+		case w.forsaken(ctx, r):
+			err = w.take(ctx, r)
+		default:
 			err = w.sleep(ctx, r, now, recorded)
 		}
 		if err != nil && !isConflict(err) {
@@ -45,6 +48,18 @@ func (w *waiter) wait(ctx context.Context, r *sayso.Request) error {
 		}
 	}
 	return nil
+}
+
+// forsaken reports whether somebody recorded that nobody waits for the request,
+// though this caller does: another one waited for it too, under the same call
+// id, as over a connection that was made again before the end of the first was
+// noticed. A process whose own lease is gone leaves it at that.
+func (w *waiter) forsaken(ctx context.Context, r *sayso.Request) bool {
+	if r.State != sayso.StateParked || w.stormy(r) {
+		return false
+	}
+	holder, err := w.holder(ctx)
+	return err == nil && w.held(ctx, holder)
 }
 
 // refresh applies what was appended to the request's stream since.

@@ -338,7 +338,12 @@ func (l *link) call(ctx context.Context, name string, body []byte) (wire.Frame, 
 	case f := <-reply:
 		return f, nil
 	case <-l.done:
-		return wire.Frame{}, l.err()
+		select {
+		case f := <-reply: // it came just before the end, and may be a decision that is told once
+			return f, nil
+		default:
+			return wire.Frame{}, l.err()
+		}
 	case <-ctx.Done():
 		l.mu.Lock()
 		delete(l.calls, id)
