@@ -97,7 +97,7 @@ func (p Paths) Everything() []string {
 	for _, name := range []string{"codes", "leases", "segments"} {
 		list = append(list, filepath.Join(p.State, name))
 	}
-	for _, end := range []string{"", "-wal", "-shm", "-journal", "-server", "-turn"} {
+	for _, end := range []string{"", "-wal", "-shm", "-journal", "-server"} {
 		list = append(list, p.Database()+end)
 	}
 	return list

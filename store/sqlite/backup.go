@@ -61,7 +61,7 @@ func newDraft(path string) (string, error) {
 
 func removeDraft(draft string) error {
 	var errs []error
-	for _, end := range []string{"", "-wal", "-shm", "-journal", "-turn"} {
+	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
 		if err := os.Remove(draft + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}

@@ -113,22 +113,22 @@ func keepWAL(c *sqlite.Conn) { configure(c, lib.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE
 // parameters change.
 func stablePlans(c *sqlite.Conn) { configure(c, lib.SQLITE_DBCONFIG_ENABLE_QPSG) }
 
-// configure turns a switch of a connection on. The driver has no names for
-// these, so they are set through the library beneath; if that cannot be
-// reached, things are slower and no less right.
-func configure(c *sqlite.Conn, option int32) {
+// configure turns a switch of a connection on, and reports whether it took. The
+// driver has no names for these, so they are set through the library beneath; if
+// that cannot be reached, things are slower and no less right.
+func configure(c *sqlite.Conn, option int32) (took bool) {
 	handle := reflect.ValueOf(c).Elem().FieldByName("conn")
 	if handle.Kind() != reflect.Uintptr || handle.IsZero() {
-		return
+		return false
 	}
 	tls := libc.NewTLS()
 	defer tls.Close()
 	args := libc.NewVaList(int32(1), uintptr(0))
 	if args == 0 {
-		return
+		return false
 	}
 	defer libc.Xfree(tls, args)
-	lib.Xsqlite3_db_config(tls, uintptr(handle.Uint()), option, args)
+	return lib.Xsqlite3_db_config(tls, uintptr(handle.Uint()), option, args) == lib.SQLITE_OK
 }
 
 // readers are the connections that read, opened when they are first needed.

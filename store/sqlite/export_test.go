@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fsnotify/fsnotify"
+	lib "modernc.org/sqlite/lib"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -16,6 +17,25 @@ func WithoutHints(t *testing.T) {
 	old := newWatcher
 	newWatcher = func() (*fsnotify.Watcher, error) { return nil, errors.New("no hints today") }
 	t.Cleanup(func() { newWatcher = old })
+}
+
+// KeepWAL turns the switch of a connection on, and reports whether it took.
+func KeepWAL(c *sqlite.Conn) bool { return configure(c, lib.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE) }
+
+// StablePlans turns the switch of a connection on, and reports whether it took.
+func StablePlans(c *sqlite.Conn) bool { return configure(c, lib.SQLITE_DBCONFIG_ENABLE_QPSG) }
+
+// Keeps reports whether a stream is read from memory now.
+func (l *Log) Keeps(t *testing.T, stream string) (known bool) {
+	t.Helper()
+	err := l.read(t.Context(), "look at what is kept", func(c *sqlite.Conn) (err error) {
+		known, err = l.recall(c, func(w *window) bool { _, ok := w.stream(stream, 0); return ok })
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return known
 }
 
 // Limit bounds the size of the database, as a full disk does; more is how many

@@ -18,8 +18,6 @@ type hub struct {
 	followers map[*waiter]struct{}
 	seen      sayso.Seq // everything up to here was published
 	window    window
-	turn      uint64 // at which the window ends with the log
-	writing   uint64 // that this process raised it to, for the commit after that
 }
 
 // waiter waits for a stream to have more than after events, or as a follower
@@ -35,19 +33,6 @@ func (h *hub) init() {
 	h.window.reset()
 }
 
-// writes notes that this process raises the turn by one, to commit. If others
-// raised it since the window was the end of the log, it no longer is.
-func (h *hub) writes(turn uint64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if turn == h.turn || turn == h.writing {
-		h.turn, h.writing = turn, turn+1
-		return
-	}
-	h.window.reset()
-	h.turn, h.writing = turn+1, turn+1
-}
-
 // wrote publishes what this process committed behind base, and keeps it.
 func (h *hub) wrote(base sayso.Seq, events []sayso.Event) {
 	if len(events) == 0 {
@@ -56,22 +41,25 @@ func (h *hub) wrote(base sayso.Seq, events []sayso.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.window.add(base, events)
-	h.turn = h.writing
 	h.publish(base, events)
 }
 
-// found publishes what lay in the log behind base. Events behind the window were
-// committed by others, whatever their turn said: the log is the truth, even if
-// somebody removed the file of the turn under those who have it open.
+// erased publishes what this process committed behind base, when that erased
+// content: none is kept, neither of these events nor of earlier ones.
+func (h *hub) erased(base sayso.Seq, events []sayso.Event) {
+	h.mu.Lock()
+	h.window.reset()
+	h.mu.Unlock()
+	h.found(base, events)
+}
+
+// found publishes what lay in the log behind base.
 func (h *hub) found(base sayso.Seq, events []sayso.Event) {
 	if len(events) == 0 {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if events[len(events)-1].Seq > h.window.high {
-		h.window.reset()
-	}
 	h.publish(base, events)
 }
 
@@ -82,20 +70,20 @@ func (h *hub) began(head sayso.Seq) {
 	h.seen = max(h.seen, head)
 }
 
-// forget lets go of the events that are kept.
-func (h *hub) forget() {
+// keeps reports whether any event is kept.
+func (h *hub) keeps() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.window.reset()
+	return h.window.low <= h.window.high
 }
 
-// recall lets read look at the window if that is the end of the log at this
-// turn: nobody has committed since its newest event but perhaps this process,
-// which has told nobody yet. known is what read returns.
-func (h *hub) recall(turn uint64, read func(*window) bool) (known bool) {
+// recall lets read look at the window if that has the event which the database
+// gave as its newest: whatever was committed before the database was asked is
+// then in the window, as far as that goes back. known is what read returns.
+func (h *hub) recall(head sayso.Head, read func(*window) bool) (known bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return (turn == h.turn || turn == h.writing) && read(&h.window)
+	return h.window.has(head) && read(&h.window)
 }
 
 func (h *hub) join(stream string, after uint64) *waiter {

@@ -51,7 +51,6 @@ type Log struct {
 	writer  *writer
 	readers readers
 	hub     hub
-	turn    turn
 	watch   watch
 	held    leases
 	server  *os.File // locked while a server runs; nil in others
@@ -81,16 +80,12 @@ func Open(ctx context.Context, path string, opts *Options) (*Log, error) {
 	}
 	l := &Log{path: path, opts: opts.orDefault(), closed: make(chan struct{})}
 	l.hub.init()
-	if l.turn, err = openTurn(path); err != nil {
-		return nil, fmt.Errorf("open the log: %w", err)
-	}
 	c, err := l.connect()
 	if err != nil {
-		return nil, errors.Join(err, l.turn.close())
+		return nil, err
 	}
 	if err := l.begin(c); err != nil {
-		_ = l.turn.close() // nothing was written
-		_ = c.Close()      // the error that matters is the first
+		_ = c.Close() // the error that matters is the first
 		return nil, fmt.Errorf("open the log %s: %w", path, err)
 	}
 	l.writer = newWriter(l, c)
@@ -143,7 +138,7 @@ func (l *Log) Close() error {
 		close(l.closed)
 		l.watch.stop()
 		l.readers.close()
-		l.closing = errors.Join(l.held.close(), l.writer.close(), l.retire(), l.turn.close())
+		l.closing = errors.Join(l.held.close(), l.writer.close(), l.retire())
 	})
 	return l.closing
 }

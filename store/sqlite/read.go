@@ -30,32 +30,45 @@ func (l *Log) read(ctx context.Context, doing string, do func(*sqlite.Conn) erro
 }
 
 // recall lets read look at the events that this process keeps, if they are the
-// end of the log; see [window].
-func (l *Log) recall(ctx context.Context, read func(*window) bool) (known bool) {
-	if l.usable(ctx) != nil {
-		return false
+// end of the log; see [window]. That must be asked of the database: anybody may
+// have committed since, in any version, and removed whatever file would tell.
+func (l *Log) recall(c *sqlite.Conn, read func(*window) bool) (known bool, err error) {
+	if !l.hub.keeps() {
+		return false, nil
 	}
-	turn, err := l.turn.now()
-	return err == nil && l.hub.recall(turn, read)
+	head, err := readHead(c)
+	if err != nil {
+		return false, err
+	}
+	return l.hub.recall(head, read), nil
 }
 
 // Stream returns the events of a stream; see [sayso.Log].
 func (l *Log) Stream(ctx context.Context, stream string, after int) (out []sayso.Event, err error) {
-	if l.recall(ctx, func(w *window) (ok bool) { out, ok = w.stream(stream, after); return ok }) {
-		return copies(out), nil
-	}
 	err = l.read(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
 		after = max(after, 0)
-		err := run(c, `SELECT `+eventColumns+withContent+`WHERE e.stream = ? AND e.pos > ? ORDER BY e.pos`,
-			collect(&out), stream, after)
-		if err != nil || len(out) > 0 && out[0].Pos == after+1 {
+		known, err := l.recall(c, func(w *window) (ok bool) { out, ok = w.stream(stream, after); return ok })
+		if err != nil {
 			return err
 		}
-		old, err := l.archivedStream(c, stream, after)
-		out = append(old, out...)
+		if known {
+			out = copies(out)
+			return nil
+		}
+		out, err = l.readStream(c, stream, after)
 		return err
 	})
 	return out, err
+}
+
+func (l *Log) readStream(c *sqlite.Conn, stream string, after int) (out []sayso.Event, err error) {
+	err = run(c, `SELECT `+eventColumns+withContent+`WHERE e.stream = ? AND e.pos > ? ORDER BY e.pos`,
+		collect(&out), stream, after)
+	if err != nil || len(out) > 0 && out[0].Pos == after+1 {
+		return out, err
+	}
+	old, err := l.archivedStream(c, stream, after)
+	return append(old, out...), err
 }
 
 // copies shares no bytes with the events that are kept.
@@ -77,19 +90,28 @@ func collect(out *[]sayso.Event) func(*sqlite.Stmt) error {
 // Since returns events after a position; see [sayso.Log]. A limit of zero is
 // none.
 func (l *Log) Since(ctx context.Context, after sayso.Seq, limit int) (out []sayso.Event, err error) {
-	if l.recall(ctx, func(w *window) (ok bool) { out, ok = w.since(after, limit); return ok }) {
-		return copies(out), nil
-	}
 	err = l.read(ctx, "read the log", func(c *sqlite.Conn) error {
-		err := run(c, `SELECT `+eventColumns+withContent+`WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
-			collect(&out), int64(after), orAll(limit))
-		if err != nil || whole(out, after) {
+		known, err := l.recall(c, func(w *window) (ok bool) { out, ok = w.since(after, limit); return ok })
+		if err != nil {
 			return err
 		}
-		out, err = l.sinceArchived(c, after, limit)
+		if known {
+			out = copies(out)
+			return nil
+		}
+		out, err = l.readSince(c, after, limit)
 		return err
 	})
 	return out, err
+}
+
+func (l *Log) readSince(c *sqlite.Conn, after sayso.Seq, limit int) (out []sayso.Event, err error) {
+	err = run(c, `SELECT `+eventColumns+withContent+`WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
+		collect(&out), int64(after), orAll(limit))
+	if err != nil || whole(out, after) {
+		return out, err
+	}
+	return l.sinceArchived(c, after, limit)
 }
 
 // orAll is a limit as SQLite takes it.
@@ -102,9 +124,6 @@ func orAll(limit int) int {
 
 // Head returns the end of the log; see [sayso.Log].
 func (l *Log) Head(ctx context.Context) (h sayso.Head, err error) {
-	if l.recall(ctx, func(w *window) (ok bool) { h, ok = w.head(); return ok }) {
-		return h, nil
-	}
 	err = l.read(ctx, "read the head of the log", func(c *sqlite.Conn) error {
 		h, err = readHead(c)
 		return err
@@ -114,9 +133,6 @@ func (l *Log) Head(ctx context.Context) (h sayso.Head, err error) {
 
 // length is how many events a stream has.
 func (l *Log) length(ctx context.Context, stream string) (n int, err error) {
-	if l.recall(ctx, func(w *window) (ok bool) { n, ok = w.length(stream); return ok }) {
-		return n, nil
-	}
 	err = l.read(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
 		return run(c, lengthOf, func(st *sqlite.Stmt) error {
 			n = max(st.ColumnInt(0), st.ColumnInt(1))

@@ -4,8 +4,9 @@ import "github.com/sayso-dev/sayso"
 
 // window holds the newest events of the log that this process wrote, one behind
 // the other without a gap, so that those who wait for them need not read them
-// from the database. It is the end of the log for as long as nobody else
-// commits; see [turn].
+// from the database. It is the end of the log only if the database says so: each
+// read asks that for its newest event first, so nothing but the log itself tells
+// what the log holds.
 //
 // The lock of its hub guards it.
 type window struct {
@@ -101,12 +102,15 @@ func (w *window) since(after sayso.Seq, limit int) (out []sayso.Event, ok bool) 
 // stream returns the events of a stream behind its first after ones; ok is
 // false if the window does not hold them all.
 func (w *window) stream(name string, after int) (out []sayso.Event, ok bool) {
-	n, ok := w.length(name)
-	if !ok || n <= after {
-		return nil, ok
+	seq, ok := w.newest[name]
+	if !ok {
+		return nil, false
+	}
+	n := w.events[seq%windowEvents].event.Pos
+	if n <= after {
+		return nil, true
 	}
 	out = make([]sayso.Event, n-max(after, 0))
-	seq := w.newest[name]
 	for i := len(out) - 1; i >= 0; i-- {
 		if seq < w.low {
 			return nil, false
@@ -117,21 +121,11 @@ func (w *window) stream(name string, after int) (out []sayso.Event, ok bool) {
 	return out, true
 }
 
-// length is how many events a stream has; ok is false if the window has none of
-// them.
-func (w *window) length(stream string) (n int, ok bool) {
-	seq, ok := w.newest[stream]
-	if !ok {
-		return 0, false
+// has reports whether the event at the end of the log, as the database has it,
+// is one of these. Those behind it are ones that this process committed since.
+func (w *window) has(h sayso.Head) bool {
+	if w.events == nil || h.Seq < w.low || h.Seq > w.high {
+		return false
 	}
-	return w.events[seq%windowEvents].event.Pos, true
-}
-
-// head is the end of the log; ok is false if the window is empty.
-func (w *window) head() (h sayso.Head, ok bool) {
-	if w.high < w.low || w.events == nil {
-		return h, false
-	}
-	e := &w.events[w.high%windowEvents].event
-	return sayso.Head{Seq: e.Seq, Hash: e.Hash, At: e.At}, true
+	return w.events[h.Seq%windowEvents].event.Hash == h.Hash
 }

@@ -220,16 +220,15 @@ func (w *writer) group(ps []*pending) {
 		}
 		return
 	}
+	publish := w.log.hub.wrote
 	if erases(ps) {
 		w.log.scrub(w.conn)
+		publish = w.log.hub.erased
 	}
 	failpoint.Hit("append.before-wake")
-	w.log.hub.wrote(stored.base, stored.events)
+	publish(stored.base, stored.events)
 	failpoint.Hit("append.after-wake")
 	for i, p := range ps {
-		if len(p.batch.erase) > 0 {
-			w.log.hub.forget()
-		}
 		p.batch.forget(results[i].events)
 		p.finish(results[i].events, results[i].err)
 	}
@@ -285,9 +284,6 @@ func (w *writer) transact(ps []*pending, results []result, one func(*writer, *pr
 		w.rollback() // every batch conflicted with what is in the log
 		return a, nil
 	}
-	if err := w.take(); err != nil {
-		return a, err
-	}
 	failpoint.Hit("append.before-commit")
 	if err := w.commit(); err != nil {
 		return a, err
@@ -336,16 +332,6 @@ func (w *writer) saved(b *prepared) ([]sayso.Event, error) {
 	return events, verdict
 }
 
-// take raises the turn, so that all others know of the commit that follows.
-func (w *writer) take() error {
-	n, err := w.log.turn.now()
-	if err != nil {
-		return err
-	}
-	w.log.hub.writes(n)
-	return w.log.turn.set(n + 1)
-}
-
 // commit commits, or finds out what became of a commit that reported an error:
 // the transaction may be in the log all the same.
 func (w *writer) commit() error {
@@ -356,7 +342,6 @@ func (w *writer) commit() error {
 	}
 	want := w.state.head
 	w.rollback()
-	w.log.hub.forget() // until it is known what is in the log
 	got, readErr := readHead(w.conn)
 	if readErr != nil {
 		return fmt.Errorf("%w; whether the events are in the log is unknown", unavailable("commit", err))
