@@ -2,12 +2,33 @@ package claudecode
 
 import (
 	"slices"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 )
 
-// Host is the name of this host in calls.
+// Host is the name of this host in calls, and what our hook is told of who
+// starts it.
 const Host = "claude-code"
+
+// How long this host waits for our hooks, as they are installed, before it ends
+// them. A hook must be done sooner.
+const (
+	HookTimeout   = time.Hour        // for the one that asks
+	RecordTimeout = 10 * time.Second // for those that only record
+	LeaveTimeout  = 5 * time.Second  // for the last one, on its way out
+)
+
+// Timeout is how long the host waits for the hook of an event.
+func (e Event) Timeout() time.Duration {
+	switch e {
+	case PreToolUse:
+		return HookTimeout
+	case SessionEnd:
+		return LeaveTimeout
+	}
+	return RecordTimeout
+}
 
 // Oldest is the first release that has onFailure: block on a handler.
 const Oldest = "2.1.295"

@@ -29,13 +29,10 @@ import (
 )
 
 const (
-	// hostTimeout is how long the host waits for the hook that asks, as `sayso
-	// init` sets it.
-	hostTimeout = time.Hour
-	// margin is how much sooner than the host we end.
-	margin = time.Minute
+	// patience is how long a person may be waited for: the host waits longer.
+	patience = claudecode.HookTimeout - time.Minute
 	// recording is how long the hooks may take that only record.
-	recording = 4 * time.Second
+	recording = claudecode.LeaveTimeout - time.Second
 	// maxInput is the largest input that is read: a call with its frame.
 	maxInput = sayso.MaxCall + 1<<20
 )
@@ -104,9 +101,18 @@ func unknown(err error) claudecode.Answer {
 	return claudecode.Deny(sayso.Told(sayso.Decision{}, plain(err)))
 }
 
+// limit is how long a run may take at most, less than the host waits for it: a
+// hook that the host ends has not denied.
+func limit(e claudecode.Event) time.Duration {
+	if e == claudecode.PreToolUse {
+		return (patience + claudecode.HookTimeout) / 2
+	}
+	return recording
+}
+
 // claude is one run of a hook of Claude Code.
 func claude(env Env, e *ending, strict bool) claudecode.Answer {
-	e.watch(hostTimeout - margin/2)
+	e.watch(limit(claudecode.PreToolUse)) // until it is known what for
 	text, err := io.ReadAll(io.LimitReader(env.Stdin, maxInput+1))
 	if err != nil {
 		return unknown(fmt.Errorf("reading the hook's input: %w", err))
@@ -120,7 +126,7 @@ func claude(env Env, e *ending, strict bool) claudecode.Answer {
 	}
 	crash(env)
 	if h.Event != claudecode.PreToolUse {
-		time.AfterFunc(recording, func() { e.end(claudecode.NoOpinion()) })
+		time.AfterFunc(limit(h.Event), func() { e.end(claudecode.NoOpinion()) })
 		_ = record(env, h) // these hooks tell; they never block, also when the log cannot be reached
 		return claudecode.NoOpinion()
 	}
@@ -176,7 +182,7 @@ func admit(env Env, h claudecode.Hook, strict bool) (d sayso.Decision, off bool,
 	d, err = gate.Admit(ctx, sayso.Admission{
 		Call:      h.Call,
 		Facts:     asked,
-		Patience:  min(w.settings.Patience, hostTimeout-margin),
+		Patience:  min(w.settings.Patience, patience),
 		Immediate: true,
 		Strict:    strict,
 		CanEdit:   true,

@@ -5,26 +5,24 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/agent/claudecode"
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 // StatusMessage is what Claude Code shows while our hook waits.
 const StatusMessage = "sayso waits: run sayso watch"
 
-// HookTimeout is how long Claude Code waits for the hook that asks, in
-// seconds. The hook's own patience must be shorter.
-const HookTimeout = 3600
-
 // handler is one hook in Claude Code's settings.
 type handler struct {
 	Type          string   `json:"type"`
 	Command       string   `json:"command"`
 	Args          []string `json:"args"`
-	Timeout       int      `json:"timeout"`
+	Timeout       int      `json:"timeout"` // in seconds
 	OnFailure     string   `json:"onFailure,omitzero"`
 	StatusMessage string   `json:"statusMessage,omitzero"`
 }
@@ -36,12 +34,12 @@ type group struct {
 
 // event is a hook that we install: what it must do, and for how long.
 type event struct {
-	name string
+	name claudecode.Event
 	group
 }
 
 // host is the name under which our hook is told who calls it.
-const host = "claude-code"
+const host = claudecode.Host
 
 // Hook is how our hook is started: its program, an absolute path, and the
 // arguments that say where the gate is. They stand in the settings because what
@@ -54,18 +52,26 @@ type Hook struct {
 // events are the hooks that we install. Only the first can block; the others
 // keep the record and must never be in the way.
 func events(h Hook) []event {
-	record := handler{Type: "command", Command: h.Program, Args: append([]string{host}, h.Place...), Timeout: 10}
-	ask := record
-	ask.Timeout, ask.OnFailure, ask.StatusMessage = HookTimeout, "block", StatusMessage
-	leave := record
-	leave.Timeout = 5
-	return []event{
-		{"PreToolUse", group{"*", []handler{ask}}},
-		{"PostToolUse", group{"*", []handler{record}}},
-		{"PostToolUseFailure", group{"*", []handler{record}}},
-		{"SessionStart", group{"", []handler{record}}},
-		{"SessionEnd", group{"", []handler{leave}}},
+	list := []event{
+		{claudecode.PreToolUse, group{Matcher: "*"}},
+		{claudecode.PostToolUse, group{Matcher: "*"}},
+		{claudecode.PostToolUseFailure, group{Matcher: "*"}},
+		{claudecode.SessionStart, group{}},
+		{claudecode.SessionEnd, group{}},
 	}
+	for i := range list {
+		list[i].Hooks = []handler{h.handler(list[i].name)}
+	}
+	return list
+}
+
+// handler is our hook for an event.
+func (h Hook) handler(e claudecode.Event) handler {
+	own := handler{Type: "command", Command: h.Program, Args: append([]string{host}, h.Place...), Timeout: int(e.Timeout() / time.Second)}
+	if e == claudecode.PreToolUse {
+		own.OnFailure, own.StatusMessage = "block", StatusMessage
+	}
+	return own
 }
 
 // Claude returns Claude Code's settings with our hooks in them. Settings that have them already come back unchanged.
@@ -109,7 +115,7 @@ func present(text []byte, hook Hook) (bool, error) {
 			return false, err
 		}
 		found := 0
-		for _, g := range elements(root.get("hooks").get(e.name)) {
+		for _, g := range elements(root.get("hooks").get(string(e.name))) {
 			if !slices.ContainsFunc(elements(g.get("hooks")), func(h *node) bool { return ours(text, h) }) {
 				continue
 			}
@@ -170,14 +176,14 @@ func (e event) add(text []byte) ([]byte, error) {
 		return nil, err
 	}
 	hooks := root.get("hooks")
-	list := hooks.get(e.name)
+	list := hooks.get(string(e.name))
 	switch {
 	case list != nil:
 		return s.insert(text, list, 2, s.lay(value, 3)), nil
 	case hooks != nil:
-		return s.insert(text, hooks, 1, s.member(e.name, s.lay(slices.Concat([]byte("["), value, []byte("]")), 2))), nil
+		return s.insert(text, hooks, 1, s.member(string(e.name), s.lay(slices.Concat([]byte("["), value, []byte("]")), 2))), nil
 	}
-	whole := slices.Concat([]byte(`{"`+e.name+`":[`), value, []byte(`]}`))
+	whole := slices.Concat([]byte(`{"`+string(e.name)+`":[`), value, []byte(`]}`))
 	return s.insert(text, root, 0, s.member("hooks", s.lay(whole, 1))), nil
 }
 
