@@ -209,14 +209,15 @@ func TestGate_isNothingButAGate(t *testing.T) {
 	p := at(t)
 	stop := serve(t, p)
 	defer stop()
-	l := open(t, p, local.Options{})
-	gate, err := l.Gate(t.Context(), agent)
-	if err != nil {
-		t.Fatal(err)
-	}
 	want := reflect.TypeFor[sayso.Gate]().NumMethod()
-	if got := reflect.TypeOf(gate); got.NumMethod() != want {
-		t.Errorf("%s has %d methods, a gate has %d", got, got.NumMethod(), want)
+	for _, direct := range []bool{false, true} {
+		gate, err := open(t, p, local.Options{Direct: direct}).Gate(t.Context(), agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := reflect.TypeOf(gate); got.NumMethod() != want {
+			t.Errorf("%s has %d methods, a gate has %d", got, got.NumMethod(), want)
+		}
 	}
 }
 
