@@ -132,14 +132,17 @@ func (a *app) printEvent(e *sayso.Event, tells teller) error {
 
 func (a *app) logVerifyCommand() *cobra.Command {
 	var head string
+	var rebuild bool
 	c := &cobra.Command{
 		Use: "verify", Short: "reports whether the log is whole and unchanged", Args: cobra.NoArgs,
 		Long: `Reads the whole log and reports whether any event was changed, removed, inserted
 or moved. That the newest events were cut off shows only against a head kept
 elsewhere: --head SEQ:HASH, as this command prints it, or a file that holds it.
+With --rebuild the rows of requests and grants are made again from the log first.
 Exits with 0 if the log is whole, 1 if it is not, 2 if it cannot be read.`,
-		RunE: func(c *cobra.Command, _ []string) error { return a.verify(c.Context(), head) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.verify(c.Context(), head, rebuild) },
 	}
+	c.Flags().BoolVar(&rebuild, "rebuild", false, "first make the rows that are read for speed again, from the log")
 	c.Flags().StringVar(&head, "head", "", "a head kept elsewhere: SEQ:HASH, or a file with it")
 	return c
 }

@@ -40,7 +40,12 @@ type badEvent struct {
 	Text string    `json:"text"`
 }
 
-func (a *app) verify(ctx context.Context, kept string) error {
+func (a *app) verify(ctx context.Context, kept string, rebuild bool) error {
+	if rebuild {
+		if err := a.noAgent("rebuilding"); err != nil {
+			return err
+		}
+	}
 	var head *sayso.Head
 	if kept != "" {
 		h, err := parseHead(kept)
@@ -50,6 +55,12 @@ func (a *app) verify(ctx context.Context, kept string) error {
 		head = &h
 	}
 	return a.withEngine(ctx, func(e *local.Engine) error {
+		if rebuild {
+			if err := e.Log.Rebuild(ctx); err != nil {
+				return err
+			}
+			a.note("the rows of requests and grants were made again from the log")
+		}
 		report, err := e.Log.Verify(ctx, head)
 		if err != nil {
 			return err

@@ -353,7 +353,7 @@ func (v *verifier) projections(ctx context.Context) error {
 			`SELECT first_seq FROM (SELECT * FROM temp.%[1]s EXCEPT SELECT * FROM main.%[1]s)`,
 		} {
 			err := run(v.conn, fmt.Sprintf(query, table), func(st *sqlite.Stmt) error {
-				return v.found(sayso.Seq(st.ColumnInt64(0)), "the row in %s is not what the log says, from which it can be made again", table)
+				return v.found(sayso.Seq(st.ColumnInt64(0)), "the row in %s is not what the log says, from which it can be made again: sayso log verify --rebuild", table)
 			})
 			if err != nil {
 				return err
