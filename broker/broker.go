@@ -64,6 +64,7 @@ type Broker struct {
 
 	sessions sessions
 	recent   recent
+	tails    tails
 	allowed  allowances
 	shown    publics
 	mu       sync.Mutex // guards what follows

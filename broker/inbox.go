@@ -21,9 +21,12 @@ func (s *sight) see(ctx context.Context, session string) (bool, error) {
 	if see, ok := s.sessions[session]; ok {
 		return see, nil
 	}
-	state, err := s.in.session(ctx, session)
-	if err != nil {
-		return false, err
+	state, known := s.in.sessions.get(sayso.SessionStream(session))
+	if !known || !state.Started { // whose it is does not change once it has started
+		var err error
+		if state, err = s.in.session(ctx, session); err != nil {
+			return false, err
+		}
 	}
 	if s.sessions == nil || len(s.sessions) > 1000 {
 		s.sessions = map[string]bool{}
@@ -215,26 +218,48 @@ const page = 256
 func (in inbox) Follow(ctx context.Context, since sayso.Seq, q sayso.EventQuery) iter.Seq2[sayso.Event, error] {
 	return func(yield func(sayso.Event, error) bool) {
 		f := follower{sight: sight{in: in}, own: map[sayso.ID]bool{}}
-		for more := true; ; {
-			var err error
-			if !more {
-				err = in.log.WaitSince(ctx, since)
-			}
-			var events []sayso.Event
-			if err == nil {
-				events, err = in.log.Since(ctx, since, page)
-			}
-			more = len(events) == page // else all was read, and it is time to wait
+		for events, err := range in.pages(ctx, since) {
 			if err != nil {
 				yield(sayso.Event{}, fmt.Errorf("following the log: %w", err))
 				return
 			}
 			for i := range events {
-				since = events[i].Seq
 				e, see, err := f.show(ctx, &events[i], q)
 				if (see || err != nil) && !yield(e, err) || err != nil {
 					return
 				}
+			}
+		}
+	}
+}
+
+// pages yields what is in the log behind a position and then, as it grows, what
+// others read of it too. An error ends them.
+func (in inbox) pages(ctx context.Context, since sayso.Seq) iter.Seq2[[]sayso.Event, error] {
+	return func(yield func([]sayso.Event, error) bool) {
+		var shared *tail
+		defer func() {
+			if shared != nil {
+				in.tails.leave(shared)
+			}
+		}()
+		for direct := true; ; {
+			var events []sayso.Event
+			var err error
+			if direct {
+				events, err = in.log.Since(ctx, since, page)
+				direct = len(events) == page
+			} else {
+				if shared == nil {
+					shared = in.tails.join(ctx, in.log, since)
+				}
+				events, direct, err = shared.after(ctx, since)
+			}
+			if n := len(events); n > 0 {
+				since = events[n-1].Seq
+			}
+			if !yield(events, err) || err != nil {
+				return
 			}
 		}
 	}
