@@ -129,6 +129,9 @@ func (s *Server) answer(ctx context.Context, c *caller, in *wire.Answer) (any, e
 	if err != nil {
 		return nil, err
 	}
+	if a.Digest.IsZero() || a.Content.IsZero() {
+		return nil, fmt.Errorf("%w: digest and content must name the call and what was shown of it, as the request has them", sayso.ErrInvalid)
+	}
 	d, err := c.inbox.Answer(ctx, id, a)
 	if err != nil {
 		return settled(d, err)

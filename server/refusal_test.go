@@ -292,6 +292,13 @@ var cells = []cell{
 		a.body = strings.Replace(a.body, was, sayso.HashOf("wrong").String(), 1)
 		return a, []int{412}, ""
 	}},
+	{"no digest or no content", func(f *fixture, route string, e example, a attempt) (attempt, []int, string) {
+		if !strings.HasSuffix(route, "/answer") || strings.Contains(route, "group") || !strings.Contains(a.body, f.open.Content.String()) {
+			return notFor("names neither, or answers for each member")
+		}
+		a.body = strings.Replace(a.body, f.open.Content.String(), "", 1)
+		return a, []int{422}, ""
+	}},
 	{"wrong content", func(f *fixture, route string, e example, a attempt) (attempt, []int, string) {
 		was := f.open.Content.String()
 		if !strings.Contains(a.body, was) || strings.Contains(route, "group") {

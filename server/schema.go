@@ -99,6 +99,9 @@ func (d *describer) make(t reflect.Type) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", t, err)
 	}
+	if t == of[wire.AnswerBody]() { // only an answer to a group, which shares its members, may leave them out
+		s.Required = append(s.Required, "digest", "content")
+	}
 	plainNulls(s)
 	return s, nil
 }
