@@ -21,6 +21,26 @@ func (f *finder) address(s string, i, a int, h hide, depth int) int {
 	return max(end, a)
 }
 
+// schemeEnd returns the length of what stands between a scheme and its
+// authority at the start of rest, or 0 if there is no address. What many read
+// as an address is one: backslashes for slashes, and one of them where it
+// cannot be anything else.
+func schemeEnd(scheme, rest string) int {
+	if !strings.HasPrefix(rest, ":") {
+		return 0
+	}
+	n := span0(rest[1:], func(c byte) bool { return c == '/' || c == '\\' })
+	switch {
+	case strings.HasPrefix(rest, "://"):
+		return 3
+	case n == 0 || n == 1 && rest[1] == '/':
+		return 0
+	case n >= 2 || strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"):
+		return 1 + n
+	}
+	return 0
+}
+
 // addressEnd returns the length of the address at the start of s.
 func addressEnd(s string) int {
 	for i := 0; i < len(s); i++ {

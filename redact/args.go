@@ -169,10 +169,14 @@ func (f *finder) str(n *node, name string, depth int) {
 	if isCommandName(name) && !looksJSON(n.text) {
 		n.command = true
 		f.shell(n.text, n.hide, depth)
-		return
+		if !scriptWords[name] {
+			return
+		}
 	}
-	f.text(n.text, n.hide, depth)
+	f.text(n.text, n.hide, depth) // a script may be in any language
 }
+
+var scriptWords = set(`script scripts`)
 
 var commandWords = set(`command commands cmd script scripts shell bash sh run exec cmdline commandline execute`)
 

@@ -139,6 +139,9 @@ var canaries = []canary{
 	{"command", `mysql -e "CREATE USER a IDENTIFIED BY '§'; DROP TABLE b"`, []string{"DROP TABLE b"}},
 
 	// Texts.
+	{"content", `https:\\u:§@h.example/x`, []string{"@h.example/x"}},
+	{"content", `HTTPS:\u:§@h.example/x`, []string{"@h.example/x"}},
+	{"content", `aws configure set aws_secret_access_key §`, []string{"aws configure set"}},
 	{"content", "Authorization: Bearer §\nHost: h", []string{"Authorization: Bearer ", "\nHost: h"}},
 	{"content", "GET / HTTP/1.1\r\nCookie: sid=§; theme=x\r\nHost: h\r\n", []string{"GET / HTTP/1.1", "\r\nHost: h"}},
 	{"content", "Set-Cookie: sid=§; Path=/\nX: y", []string{"\nX: y"}},

@@ -54,7 +54,7 @@ func mayName(s string) bool {
 	if strings.ContainsAny(s, "=:-<'\"") {
 		return true
 	}
-	for _, w := range []string{"assw", "ASSW", "ENV ", "env "} {
+	for _, w := range []string{"assw", "ASSW", "ENV ", "env ", " set "} {
 		if strings.Contains(s, w) {
 			return true
 		}
@@ -118,8 +118,8 @@ func (r *reader) word(i int) int {
 	for end > i && (s[end-1] == '.' || s[end-1] == '-') {
 		end--
 	}
-	if strings.HasPrefix(s[j:], "://") {
-		return r.f.address(s, i, j+3, r.h, r.depth)
+	if n := schemeEnd(s[i:j], s[j:]); n > 0 {
+		return r.f.address(s, i, j+n, r.h, r.depth)
 	}
 	name := s[i:end]
 	if j > r.lineTo && programs[name] != nil {
