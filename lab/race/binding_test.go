@@ -81,7 +81,7 @@ var same = map[string]func(*sayso.Call){
 // decision that the caller got.
 func (w *world) approved(g gateway, a sayso.Admission, answer ...func(*sayso.Answer)) sayso.Decision {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	type outcome struct {
 		d   sayso.Decision

@@ -18,7 +18,9 @@ const soon = "version: 1\ndeadline: {after: 1s}\n"
 func TestRace_answersAtTheDeadline(t *testing.T) {
 	w := newWorld(t, soon)
 	counts := map[string]int{}
-	for n := range max(*rounds/250, 1) {
+	least := max(*rounds/250, 1)
+	near := func() bool { return counts[isExpired] > 0 && counts[isExpired] < counts["all"] }
+	for n := 0; n < least || !near() && n < least+10; n++ { // a busy machine may be late for all of them
 		atTheDeadline(w, n, 24, counts)
 		if t.Failed() {
 			t.Fatalf("in round %d", n)
@@ -26,7 +28,7 @@ func TestRace_answersAtTheDeadline(t *testing.T) {
 	}
 	w.verify()
 	t.Logf("%v", counts)
-	if counts[isExpired] == 0 || counts[isExpired] == counts["all"] {
+	if !near() {
 		t.Errorf("of %d requests %d expired: nothing was near the deadline", counts["all"], counts[isExpired])
 	}
 }
@@ -44,7 +46,10 @@ func atTheDeadline(w *world, n, many int, counts map[string]int) {
 		trials[i] = append(trials[i], trial{j.Do, w.give(doors[i%3], j)})
 		r := w.await(call)
 		requests[i] = r
-		ends := nanoseconds() + int64(*r.RemainingS*float64(time.Second))
+		ends := nanoseconds()
+		if r.RemainingS != nil { // else this machine was too slow
+			ends += int64(*r.RemainingS * float64(time.Second))
+		}
 		for who := range 3 {
 			// From well before the end to a moment behind it.
 			at := ends - int64(time.Duration(many-i-6)*25*time.Millisecond)

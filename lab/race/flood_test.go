@@ -89,7 +89,7 @@ func TestFlood_neitherDelaysNorHidesAnother(t *testing.T) {
 // unhindered asks, finds and answers one call of the quiet session.
 func (w *world) unhindered(n int, quiet, person gateway) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	call := sayso.Call{Tool: "bash", Args: sayso.Args(fmt.Sprintf(`{"command":"make %d"}`, n)), Session: "quiet", CallID: fmt.Sprint("quiet-", n)}
 	got := make(chan error, 1)

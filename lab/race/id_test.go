@@ -109,7 +109,7 @@ func TestID_unknownToEverything(t *testing.T) {
 					return agent.Report(ctx, sayso.Outcome{Request: id, Session: "nobody's", CallID: "nothing"})
 				},
 			} {
-				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				err := do(ctx)
 				cancel()
 				if !errors.Is(err, sayso.ErrNotFound) && !errors.Is(err, sayso.ErrInvalid) {
@@ -178,7 +178,7 @@ func TestID_decidedOrAnothers(t *testing.T) {
 // expires waits until a request has expired on the record.
 func (w *world) expires(r sayso.Request) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for n := len(w.stream(sayso.RequestStream(r.ID))); w.life(r.ID)[sayso.EventExpired] == 0; n++ {
 		if err := w.engine.Log.Wait(ctx, sayso.RequestStream(r.ID), n); err != nil { // the server sweeps

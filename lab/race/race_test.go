@@ -132,7 +132,7 @@ func race(w *world, n int, sum *tally) {
 
 // gather waits for what came of trials and adds it to a history.
 func gather(t testing.TB, trials []trial, ops []porcupine.Operation) ([]porcupine.Operation, bool) {
-	late := time.NewTimer(45 * time.Second)
+	late := time.NewTimer(patience)
 	defer late.Stop()
 	for _, tr := range trials {
 		select {

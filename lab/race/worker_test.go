@@ -192,7 +192,7 @@ func open(ctx context.Context, door, dir, address, who string, e *local.Engine) 
 		t, err := pathsOf(dir).Tokens().Authenticate(string(secret), time.Now())
 		return gateway{e.Gate(t.Actor(door)), e.Inbox(t.Actor(door))}, err
 	}
-	o := &client.Options{Wait: true}
+	o := &client.Options{Wait: true, Retry: patience}
 	base := "http://" + address
 	if door == doorSocket {
 		base = pathsOf(dir).Socket()

@@ -45,6 +45,10 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
+// patience is after how long something counts as hanging, on a machine that has
+// a lot else to do.
+const patience = 3 * time.Minute
+
 // Who takes part.
 const (
 	agentName = "racer" // asks
@@ -303,7 +307,7 @@ func (w *world) typed(j job) (d done) {
 // await waits until a call has a request, and returns it as a person sees it.
 func (w *world) await(c sayso.Call) sayso.Request {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
 		head, err := w.engine.Log.Head(ctx)
