@@ -331,6 +331,8 @@ func TestAttack_serverWithAnotherInItsName(t *testing.T) {
 		{"three underscores", claude(t, "mcp__docs___x", obj{}), sayso.Ask, sayso.CauseDefault},
 		{"two readings, by pattern", claude(t, "mcp__notes__evil__x", obj{}), sayso.Ask, sayso.CauseDefault},
 		{"the host says which", served("docs", "mcp__docs__evil__x"), sayso.Allow, sayso.CauseRule},
+		{"the host's own tool with a server", served("docs", "Bash"), sayso.Ask, sayso.CauseDefault},
+		{"another server's tool", served("docs", "mcp__evil__x"), sayso.Ask, sayso.CauseDefault},
 		{"the host says another", served("docs__evil", "mcp__docs__evil__x"), sayso.Ask, sayso.CauseDefault},
 		{"written out", claude(t, "mcp__one__two__three", obj{}), sayso.Allow, sayso.CauseRule},
 		{"a deny holds for any reading", claude(t, "mcp__bad__a__b", obj{}), sayso.Deny, sayso.CauseRule},

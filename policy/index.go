@@ -144,9 +144,8 @@ func nearly(m sayso.Match) sayso.Match {
 	return m
 }
 
-// guesses reports whether the pattern takes a server's name from that of the
-// tool where it may end in more than one place. The tool's whole name, written
-// out, is no guess.
+// guesses reports whether the pattern speaks of a server where it is not certain
+// which one the tool belongs to. The tool's whole name, written out, is no guess.
 func (m *matcher) guesses(s *subject) bool {
 	if !s.guessed || m.selector != nil && m.selector.server == "" || m.selector == nil && m.server == "" {
 		return false

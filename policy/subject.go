@@ -20,7 +20,7 @@ type subject struct {
 	canonical string     // the tool's canonical name
 	server    string     // the server it belongs to, empty for none
 	operand   sayso.Operand
-	guessed   bool // where the server's name ends is a guess
+	guessed   bool // which server that is is a guess
 
 	state argState
 	arg   string // the argument that rules match on
@@ -58,7 +58,7 @@ func (s *subject) of(c *sayso.Call, f *sayso.Facts, home string) {
 	s.canonical, s.server = s.tool.Name, c.Server
 	if s.tool.Kind == sayso.KindMCP {
 		s.canonical, s.server = c.CanonicalName()
-		s.guessed = c.Server == "" && (strings.Contains(s.canonical, "__") || strings.HasPrefix(s.canonical, "_"))
+		s.guessed = guessed(c, s.canonical)
 	} else if c.Host != "" && s.tool.Primary == "" {
 		// A host without a table does not make a shell less of a shell.
 		s.kind = s.kind.Stricter(sayso.Call{Tool: c.Tool}.Known().Kind)
@@ -70,6 +70,16 @@ func (s *subject) of(c *sayso.Call, f *sayso.Facts, home string) {
 	}
 	s.operand = operandOf(s.tool)
 	s.read()
+}
+
+// guessed reports whether it is not certain which server a tool belongs to: its
+// name can be split in two ways, or is none that the host gives to tools of the
+// server that it says.
+func guessed(c *sayso.Call, tool string) bool {
+	if c.Server == "" {
+		return strings.Contains(tool, "__") || strings.HasPrefix(tool, "_")
+	}
+	return tool == c.Tool && len(sayso.HostTools(c.Host)) > 0
 }
 
 // atHome reports whether a command would run in the workspace. The same text
