@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"zombiezen.com/go/sqlite"
 
@@ -23,14 +25,14 @@ func (v *verifier) schema(context.Context) error {
 	if err != nil {
 		return err
 	}
-	for key, o := range want {
-		if h, ok := have[key]; !ok || h != o {
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if h, ok := have[key]; !ok || h != want[key] {
 			if err := v.deformed("the %s is missing or was changed", key); err != nil {
 				return err
 			}
 		}
 	}
-	for key := range have {
+	for _, key := range slices.Sorted(maps.Keys(have)) {
 		if _, ok := want[key]; !ok {
 			if err := v.deformed("the %s was added", key); err != nil {
 				return err
