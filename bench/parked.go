@@ -53,6 +53,7 @@ func (w *world) park(ctx context.Context, dir, name string, task asking) (_ []fi
 	if err := allOpen(ctx, task.At, task.Askers); err != nil {
 		return nil, err
 	}
+	w.settle()
 	full, err := s.usage()
 	if err != nil {
 		return nil, err
@@ -73,6 +74,13 @@ func (w *world) park(ctx context.Context, dir, name string, task asking) (_ []fi
 		name: "  all of them released", value: time.Since(from).Seconds(), unit: seconds, must: 2, aim: 0.2,
 		beside: "by one person's answers, one each",
 	}}, nil
+}
+
+// settle lets a server come to rest: who is parked stays so for minutes.
+func (w *world) settle() {
+	if !w.quick {
+		time.Sleep(5 * time.Second)
+	}
 }
 
 // allOpen waits until n requests were opened.
