@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/garbage"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/redact"
@@ -118,6 +119,7 @@ func (a *app) serveEngine(ctx context.Context, e *local.Engine, o serveOptions) 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	garbage.Tune(ctx)
 	swept := make(chan error, 1)
 	go func() { // ends with ctx
 		err := e.Run(ctx)
