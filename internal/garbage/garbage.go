@@ -31,29 +31,45 @@ func Tune(ctx context.Context) {
 	go func() {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
+		var before uint64 // what goroutines took when they were last made to give some back
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				debug.SetMemoryLimit(limit(inUse()))
 			}
+			live, stacks := inUse()
+			if stacks > before+crowd {
+				debug.FreeOSMemory()
+				live, stacks = inUse()
+				before = stacks
+			}
+			before = min(before, stacks)
+			debug.SetMemoryLimit(limit(live + stacks))
 		}
 	}()
 }
+
+// crowd is how much the stacks of goroutines may grow before those of them that
+// only wait are made to give back what they do not need, which takes a
+// collection: thousands that came at once would keep it for minutes.
+const crowd = 64 << 20
 
 // limit is how much may be filled where so much is in use: half as much again,
 // and no less than what every server may.
 func limit(used uint64) int64 { return max(least, int64(used+used/2)) }
 
 // inUse is what the last collection left, and what goroutines take.
-func inUse() (sum uint64) {
+func inUse() (live, stacks uint64) {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples)
-	for _, s := range samples {
-		if s.Value.Kind() == metrics.KindUint64 {
-			sum += s.Value.Uint64()
-		}
+	return number(samples[0]), number(samples[1])
+}
+
+// number is the value of a sample; zero if there is no such metric.
+func number(s metrics.Sample) uint64 {
+	if s.Value.Kind() != metrics.KindUint64 {
+		return 0
 	}
-	return sum
+	return s.Value.Uint64()
 }
