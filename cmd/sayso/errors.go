@@ -50,6 +50,10 @@ func (a *app) exit(err error) int {
 	if errors.Is(err, no{}) {
 		return exitNo
 	}
+	if errors.Is(err, errLeft) {
+		a.note("%v", err)
+		return exitNo
+	}
 	fmt.Fprintf(a.err, "sayso: error: %s\n", printable(err.Error()))
 	if h := hintOf(err); h != "" {
 		fmt.Fprintf(a.err, "sayso: hint: %s\n", h)

@@ -61,6 +61,19 @@ func TestDemo_leftAtATerminal(t *testing.T) {
 	}
 }
 
+func TestExit_whoLeftIsToldThatItWaits(t *testing.T) {
+	screen, err := atTerminal(t, []typist{{"allow it? [y/n]", "\x1b"}}, func(ctx context.Context, a *app) error {
+		_, err := a.confirm(ctx, "allow it?")
+		if code := a.exit(err); code != exitNo {
+			t.Errorf("exit %d", code)
+		}
+		return nil
+	})
+	if err != nil || !strings.Contains(screen, "sayso: left without an answer; the request still waits") {
+		t.Errorf("%v:\n%s", err, screen)
+	}
+}
+
 func TestPolicyCheck_atATerminalDoesNotWait(t *testing.T) {
 	file := t.TempDir() + "/rules.yaml"
 	if err := os.WriteFile(file, []byte("version: 1\nrules:\n  - ask: bash\n"), 0o600); err != nil {

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sayso-dev/sayso"
+)
+
+func TestStory(t *testing.T) {
+	const id = sayso.ID("01m7wyf0nnpx5134avv40bmx4g3chvqgbe04")
+	root := sayso.Actor{Principal: "root", Channel: "terminal"}
+	tells := teller{}
+	for _, c := range []struct {
+		kind    sayso.EventType
+		payload string
+		want    string
+	}{
+		{sayso.EventAnswered, `{"effect":"allow","scope":"once"}`, "approval.answered allow once by root (terminal)"},
+		{sayso.EventAnswered, `{"effect":"allow","scope":"once","edited":"sha256:` + strings.Repeat("0a", 32) + `","args":{"command":"ls"}}`,
+			"approval.answered allow once, edited, by root (terminal)"},
+		{sayso.EventResolved, `{"effect":"allow","source":"mode","mode":"approve_all","by":[]}`, "approval.resolved allow by the approve_all mode"},
+		{sayso.EventParked, `{"cause":"left"}`, "approval.parked - its agent stopped waiting"},
+		{sayso.EventGrantCreated, `{"tool":"bash"}`, "grant.created " + id.Short() + " bash by root"},
+		{sayso.EventGrantRevoked, `{"reason":"revoked"}`, "grant.revoked " + id.Short() + " bash by root"},
+	} {
+		e := sayso.Event{Type: c.kind, Actor: root, Payload: sayso.Args(c.payload)}
+		if strings.HasPrefix(string(c.kind), "grant.") {
+			e.Stream = sayso.GrantStream(id)
+		}
+		if got := tells.story(e); got != c.want {
+			t.Errorf("%s %s:\n got %q\nwant %q", c.kind, c.payload, got, c.want)
+		}
+	}
+}
