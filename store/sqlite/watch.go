@@ -131,6 +131,7 @@ func (l *Log) hints(ctx context.Context) (<-chan struct{}, time.Duration) {
 			case out <- struct{}{}:
 			default:
 			}
+			pause(ctx, hintGap) // the rest of a commit, dozens of writes, is one hint meanwhile
 		}
 	}()
 	return out, l.opts.Poll
