@@ -2,7 +2,7 @@ package sayso
 
 // Redaction says that a value was hidden, under which key, and how long it was.
 type Redaction struct {
-	Path   string `json:"path"`   // JSON pointer into the arguments
+	Path   string `json:"path"`   // JSON pointer into the arguments, or the name of another text: said/description
 	Key    string `json:"key"`    // the name it was hidden under
 	Length int    `json:"length"` // of the hidden value, in bytes
 }
@@ -25,7 +25,7 @@ const (
 // Warning is one thing to look out for, and where.
 type Warning struct {
 	Kind WarningKind `json:"kind"`
-	Path string      `json:"path"`           // JSON pointer into the arguments
+	Path string      `json:"path"`           // JSON pointer into the arguments, or the name of another text: said/description
 	Text string      `json:"text,omitempty"` // what it really says, where that helps
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -20,9 +19,11 @@ func (w *waiter) open(ctx context.Context) (sayso.Request, error) {
 	}
 	var shown *sayso.Presentation
 	if j.effect == sayso.Ask {
-		if err := w.room(ctx); err != nil {
+		done, err := w.room(ctx)
+		if err != nil {
 			return sayso.Request{}, err
 		}
+		defer done()
 		if shown, err = w.presentation(ctx); err != nil {
 			return sayso.Request{}, err
 		}
@@ -174,42 +175,25 @@ func (w *waiter) content(j judged, shown *sayso.Presentation) (*text, error) {
 		return nil, fmt.Errorf("%w: the arguments cannot be shown: %w", sayso.ErrInvalid, err)
 	}
 	preview, warnings := w.o.Redactor.Preview(full)
+	eye := eye{hidden: hidden.Texts, warnings: append(warnings, seen...)}
 	everything := sayso.RequestedFull{Args: full}
 	var drawn []byte
 	if shown != nil {
-		everything.Presentation = presented(*shown, hidden.Texts)
+		everything.Presentation = eye.presented(*shown)
 		drawn = []byte(string(shown.Type) + "\n" + everything.Presentation.Content)
 	}
+	eye.name("tool", c.Tool)
+	eye.name("server", c.Server)
 	s := sayso.RequestedShown{
-		Caller: safe(hidden.Texts["caller"]), Cwd: safe(hidden.Texts["cwd"]), Description: safe(hidden.Texts["description"]),
-		Said: map[string]string{}, Preview: preview, Redactions: hidden.Redactions, Warnings: append(warnings, seen...),
-		Digest: w.digest, Fingerprint: w.fingerprint(trusted),
+		Caller: eye.text("caller"), Cwd: eye.text("cwd"), Description: eye.text("description"), Said: eye.said(c.Said),
+		Preview: preview, Redactions: hidden.Redactions, Digest: w.digest, Fingerprint: w.fingerprint(trusted),
 		Covers: []sayso.CoverOffer{{Cover: sayso.CoverCall, Label: "this exact call"}},
 	}
-	s.Content = sayso.HashOf("sayso/shown/1", full, drawn, []byte(s.Cwd))
+	s.Content, s.Warnings = sayso.HashOf("sayso/shown/1", full, drawn, []byte(s.Cwd)), eye.warnings
 	if trusted {
 		s.Ignores = w.a.Ask.Ignores
 	}
-	for k := range c.Said {
-		s.Said[safe(k)] = safe(hidden.Texts["said/"+k])
-	}
 	return content(s, everything, sayso.RequestedPrivate{Call: c, Facts: w.a.Facts})
-}
-
-// presented is a presentation with its texts as they may be shown.
-func presented(p sayso.Presentation, hidden map[string]string) *sayso.Presentation {
-	p.Content, p.Language = safe(hidden["presentation"]), safe(p.Language)
-	p.Metadata = maps.Clone(p.Metadata)
-	for k := range p.Metadata {
-		p.Metadata[k] = safe(hidden["presentation/"+k])
-	}
-	return &p
-}
-
-// safe makes a text safe for the eye.
-func safe(s string) string {
-	shown, _ := present.Safe(s)
-	return shown
 }
 
 // description is the title of the request: the rule's, the tool's, or the
@@ -235,30 +219,30 @@ func (w *waiter) fingerprint(trusted bool) sayso.Digest {
 }
 
 // room refuses a request of a session that has too many open, or asks too
-// often, with one event for each minute and not one for each call.
-func (w *waiter) room(ctx context.Context) error {
-	if w.allowed.use(w.a.Call.Session) {
-		return nil
-	}
-	now := w.o.Now()
-	open, asked, err := w.log.Count(ctx, w.a.Call.Session, now.Wall.Add(-time.Minute))
-	if err != nil {
-		return fmt.Errorf("counting open requests: %w", err)
-	}
+// often, with one event for each minute and not one for each call. done must be
+// called when the request is in the log, or will not be.
+func (w *waiter) room(ctx context.Context) (done func(), err error) {
+	var now sayso.Moment
 	why := ""
-	switch {
-	case open >= w.o.MaxOpen:
+	done, err = w.rooms.enter(ctx, w.a.Call.Session, func() (int, error) {
+		now = w.o.Now()
+		open, asked, err := w.log.Count(ctx, w.a.Call.Session, now.Wall.Add(-time.Minute))
+		if err != nil {
+			return 0, fmt.Errorf("counting open requests: %w", err)
+		}
 		why = fmt.Sprintf("%d requests of this session are open already", open)
-	case asked >= w.o.MaxAsks:
-		why = fmt.Sprintf("this session asked %d times within a minute", asked)
-	default:
-		w.allowed.give(w.a.Call.Session, min(w.o.MaxOpen-open, w.o.MaxAsks-asked))
-		return nil
+		if open < w.o.MaxOpen {
+			why = fmt.Sprintf("this session asked %d times within a minute", asked)
+		}
+		return min(w.o.MaxOpen-open, w.o.MaxAsks-asked), nil
+	})
+	if err != nil || done != nil {
+		return done, err
 	}
 	if err := w.refuse(ctx, now, why); err != nil && !isConflict(err) {
-		return err
+		return nil, err
 	}
-	return fmt.Errorf("%w: %s", sayso.ErrTooMany, why)
+	return nil, fmt.Errorf("%w: %s", sayso.ErrTooMany, why)
 }
 
 // refuse records a call that nobody is asked about, unless this minute has one.
