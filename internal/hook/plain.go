@@ -24,10 +24,10 @@ func plain(err error) error {
 	if err == nil {
 		return nil
 	}
-	text := strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	text := strings.Join(strings.FieldsFunc(redact.Scrub(err.Error()), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 	var open *home.OpenError
 	if errors.As(err, &open) {
-		text += "; type: " + open.Hint()
+		text += "; type: " + redact.Scrub(open.Hint())
 	}
-	return &plainError{err, redact.Scrub(text)}
+	return &plainError{err, text}
 }
