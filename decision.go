@@ -71,7 +71,7 @@ type Decision struct {
 	Reason  string    `json:"reason,omitempty"`
 	Mode    Mode      `json:"mode,omitempty"`
 	Grant   ID        `json:"grant,omitempty"`
-	Digest  Digest    `json:"digest"`         // of the call that may run
+	Digest  Digest    `json:"digest"`        // of the call that may run
 	Args    Args      `json:"args,omitzero"` // edited arguments; empty when they are the caller's own
 	Receipt Receipt   `json:"receipt,omitzero"`
 	// Redeemed says that the receipt was redeemed with this decision, because

@@ -73,7 +73,7 @@ type AnsweredShown struct {
 	Note   string `json:"note"`
 	Digest Digest `json:"digest"`           // that the answer is about
 	Edited Digest `json:"edited,omitempty"` // of the edited call, zero if it was not edited
-	Args   Args   `json:"args,omitzero"`   // edited arguments, with hidden values hidden
+	Args   Args   `json:"args,omitzero"`    // edited arguments, with hidden values hidden
 }
 
 // AnsweredPrivate holds edited arguments as the call will receive them.

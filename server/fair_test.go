@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/server"
 )

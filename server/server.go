@@ -18,7 +18,6 @@ import (
 	"net/http"
 	"time"
 
-
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/wire"
 )
