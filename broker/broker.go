@@ -65,7 +65,7 @@ type Broker struct {
 	sessions sessions
 	recent   recent
 	tails    tails
-	allowed  allowances
+	rooms    rooms
 	shown    publics
 	mu       sync.Mutex // guards what follows
 	lease    sayso.Lease
