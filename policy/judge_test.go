@@ -536,6 +536,15 @@ func TestVersion(t *testing.T) {
 	if a.Version() != b.Version() {
 		t.Error("equal files, different versions")
 	}
+	in := func(home, text string) string {
+		return loadWith(t, policy.Options{Home: home}, text).Version()
+	}
+	if in("/root", rules("ask: bash")) != a.Version() {
+		t.Error("a policy that does not name home depends on it")
+	}
+	if text := rules(`ask: "file-read:~/x"`); in("/root", text) == in("/home/dev", text) {
+		t.Error("a policy that names home does not depend on it")
+	}
 	if c := load(t, rules("deny: bash")); c.Version() == a.Version() {
 		t.Error("different files, one version")
 	}

@@ -63,7 +63,7 @@ var _ sayso.Policy = (*Policy)(nil)
 // home is an error if nobody is.
 func New(o Options, tiers ...Tiered) (*Policy, error) {
 	p := &Policy{home: o.Home, finalOnly: o.FinalOnly, fallback: builtinDefault, mode: sayso.ModeInteractive}
-	parts := [][]byte{[]byte(builtins), []byte(o.Home), fmt.Append(nil, o.FinalOnly)}
+	parts := [][]byte{[]byte(builtins), []byte(p.homeNeeded(tiers)), fmt.Append(nil, o.FinalOnly)}
 	seen := make(map[Tier]bool)
 	for _, t := range tiers {
 		if seen[t.Tier] || t.Tier != TierUser && t.Tier != TierOrg {
@@ -79,6 +79,20 @@ func New(o Options, tiers ...Tiered) (*Policy, error) {
 	p.index.finish()
 	p.version = sayso.HashOf("sayso policy", parts...).String()
 	return p, nil
+}
+
+// homeNeeded is where the person is at home if a rule says so, else nothing.
+// The programs of one machine may not agree on it; a policy that does not name
+// it is the same for all of them, and so is what a person said yes to under it.
+func (p *Policy) homeNeeded(tiers []Tiered) string {
+	for _, t := range tiers {
+		for _, ru := range t.File.rules {
+			if slices.ContainsFunc(ru.matchers, func(m matcher) bool { return m.path != nil && m.path.anchor == atHome }) {
+				return p.home
+			}
+		}
+	}
+	return ""
 }
 
 // add takes the rules of a file over.
