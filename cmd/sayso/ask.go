@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,7 +90,21 @@ func (a *app) admit(ctx context.Context, gate sayso.Gate, call sayso.Call, w *pa
 
 // facts gathers what policy must know of this machine.
 func (a *app) facts(ctx context.Context, c sayso.Call) sayso.Facts {
+	c.Cwd = runsIn(c, "")
 	return facts.Gather(ctx, c, facts.Options{State: a.paths.Folders(), Home: a.getenv("HOME")})
+}
+
+// runsIn is the directory that a call would run in: its own, or where we are if
+// it names none.
+func runsIn(c sayso.Call, workspace string) string {
+	if c.Cwd != "" || workspace != "" && filepath.IsAbs(workspace) {
+		return cmp.Or(c.Cwd, workspace)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "" // unknown, and asked about
+	}
+	return filepath.Join(dir, workspace)
 }
 
 // askPatience is how long ask waits: as the settings say, else until there is

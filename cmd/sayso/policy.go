@@ -53,6 +53,7 @@ func (a *app) policyCheck(ctx context.Context, o checkOptions) error {
 		return a.policySummary(o.file, p)
 	}
 	gather := func(ctx context.Context, c sayso.Call) sayso.Facts {
+		c.Cwd = runsIn(c, o.workspace)
 		return facts.Gather(ctx, c, facts.Options{Workspace: o.workspace, State: a.paths.Folders(), Home: a.getenv("HOME")})
 	}
 	bad := false
