@@ -11,8 +11,21 @@ import (
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
-// admit is the gate: it holds while the caller is patient.
+// admit is the gate: it holds while the caller is patient. What it keeps on the
+// stack is kept for as long, by thousands of callers.
 func (s *Server) admit(ctx context.Context, c *caller, in *wire.Admit) (any, error) {
+	a, err := admission(in)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.hold(ctx, c, a)
+	if errors.Is(err, sayso.ErrPresentationWanted) {
+		return nil, s.want(c, a)
+	}
+	return settled(d, err)
+}
+
+func admission(in *wire.Admit) (*sayso.Admission, error) {
 	a, err := in.Admission()
 	if err != nil {
 		return nil, err
@@ -20,15 +33,16 @@ func (s *Server) admit(ctx context.Context, c *caller, in *wire.Admit) (any, err
 	if in.Presentation == wire.Later {
 		a.Present = askForIt
 	}
-	d, err := s.hold(ctx, c, &a)
-	if errors.Is(err, sayso.ErrPresentationWanted) {
-		ticket, err := s.wanted.reserve(c.actor.Principal, a)
-		if err != nil {
-			return nil, err
-		}
-		return nil, &wire.WantedError{Ticket: ticket}
+	return &a, nil
+}
+
+// want keeps an admission until its presentation is sent, and asks for that.
+func (s *Server) want(c *caller, a *sayso.Admission) error {
+	ticket, err := s.wanted.reserve(c.actor.Principal, *a)
+	if err != nil {
+		return err
 	}
-	return settled(d, err)
+	return &wire.WantedError{Ticket: ticket}
 }
 
 // askForIt is the presentation of a caller that sends it once it is wanted.
@@ -51,7 +65,7 @@ func (s *Server) present(ctx context.Context, c *caller, in *wire.Present) (any,
 
 // hold waits at the gate until there is an answer, the caller goes away, or the
 // server stops.
-func (s *Server) hold(ctx context.Context, c *caller, a *sayso.Admission) (sayso.Decision, error) {
+func (s *Server) hold(ctx context.Context, c *caller, a *sayso.Admission) (*sayso.Decision, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.leaving, cancel)()
@@ -59,17 +73,17 @@ func (s *Server) hold(ctx context.Context, c *caller, a *sayso.Admission) (sayso
 	if err != nil && s.leaving.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errLeaving
 	}
-	return d, err
+	return &d, err
 }
 
 // settled is the answer to an admission. An error never carries an allow.
-func settled(d sayso.Decision, err error) (any, error) {
+func settled(d *sayso.Decision, err error) (any, error) {
 	if err == nil {
-		return &d, nil
+		return d, nil
 	}
 	if d.Request != "" {
 		d.Effect = sayso.Deny
-		return nil, &decidedError{err, d}
+		return nil, &decidedError{err, *d}
 	}
 	return nil, err
 }

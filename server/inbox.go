@@ -134,7 +134,7 @@ func (s *Server) answer(ctx context.Context, c *caller, in *wire.Answer) (any, e
 	}
 	d, err := c.inbox.Answer(ctx, id, a)
 	if err != nil {
-		return settled(d, err)
+		return settled(&d, err)
 	}
 	return wire.Shown(&d), nil
 }

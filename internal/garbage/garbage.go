@@ -55,9 +55,9 @@ func Tune(ctx context.Context) {
 // collection: thousands that came at once would keep it for minutes.
 const crowd = 64 << 20
 
-// limit is how much may be filled where so much is in use: half as much again,
+// limit is how much may be filled where so much is in use: a quarter more,
 // and no less than what every server may.
-func limit(used uint64) int64 { return max(least, int64(used+used/2)) }
+func limit(used uint64) int64 { return max(least, int64(used+used/4)) }
 
 // inUse is what the last collection left, and what goroutines take.
 func inUse() (live, stacks uint64) {

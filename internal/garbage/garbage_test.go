@@ -13,8 +13,8 @@ func TestLimit(t *testing.T) {
 		"nothing":              {0, least},
 		"little":               {20 << 20, least},
 		"half of the least":    {least / 2, least},
-		"more than the least":  {2 * least, 3 * least},
-		"a very large process": {4 << 30, 6 << 30},
+		"more than the least":  {4 * least, 5 * least},
+		"a very large process": {4 << 30, 5 << 30},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
