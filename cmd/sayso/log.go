@@ -150,7 +150,8 @@ Exits with 0 if the log is whole, 1 if it is not, 2 if it cannot be read.`,
 // parseHead reads SEQ:HASH, or a file that holds it.
 func parseHead(text string) (sayso.Head, error) {
 	if data, err := os.ReadFile(text); err == nil {
-		text = strings.TrimSpace(string(data))
+		words := strings.Fields(string(data)) // of all that was printed, the head is last
+		text = strings.Join(words[max(0, len(words)-1):], "")
 	}
 	seq, hash, ok := strings.Cut(text, ":")
 	n, err := strconv.ParseUint(seq, 10, 64)
