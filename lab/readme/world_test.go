@@ -15,6 +15,9 @@ import (
 	"github.com/sayso-dev/sayso/lab/claude"
 )
 
+// pages are what is tested here.
+var pages = []string{"README.md", "docs/guide.md"}
+
 // address is what the pages clone.
 const address = "https://github.com/sayso-dev/sayso"
 
@@ -28,7 +31,7 @@ func newTerminal(t *testing.T) *terminal {
 	}
 	s := &terminal{t: t, dir: home, env: []string{
 		"HOME=" + home, "PATH=" + filepath.Join(home, ".local", "bin") + ":" + bin + ":" + os.Getenv("PATH"),
-		"TERM=xterm", "LANG=C.UTF-8", "SAYSO_NOTICE=off", "SAYSO_PATIENCE=5m", "IS_SANDBOX=1",
+		"TERM=xterm", "LANG=C.UTF-8", "SAYSO_NOTICE=off", "SAYSO_PATIENCE=5m", "SAYSO_LISTEN=127.0.0.1:0", "IS_SANDBOX=1",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url." + root(t) + ".insteadOf", "GIT_CONFIG_VALUE_0=" + address,
 	}}
 	s.env = append(s.env, goSettings(t)...) // what Go fetched and built for others it need not again
