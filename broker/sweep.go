@@ -99,14 +99,14 @@ func (b *Broker) sweepAllowed(ctx context.Context) error {
 		return fmt.Errorf("sweeping approvals: %w", err)
 	}
 	for _, row := range rows {
-		r, known := b.recent.get(row.ID)
-		if !known || r.Life.Last != row.Last {
-			if r, err = b.load(ctx, row.ID); err != nil {
-				return err
-			}
-			b.recent.put(&r)
-		}
 		now, recorded, err := b.clock(ctx)
+		if err != nil {
+			return err
+		}
+		if age := now.Wall.Sub(row.Decided); age >= 0 && age < sayso.LapseDelivered {
+			continue // it cannot have lapsed yet
+		}
+		r, err := b.load(ctx, row.ID)
 		if err != nil {
 			return err
 		}

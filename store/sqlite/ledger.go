@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -52,8 +51,7 @@ func prepare(b sayso.Batch) (prepared, error) {
 // normalise brings an event into the form in which the database gives it back,
 // and lets it share no bytes with the caller's.
 func normalise(e *sayso.Event) {
-	e.Payload = bytes.Clone(e.Payload)
-	e.Content, e.Salt = bytes.Clone(e.Content), bytes.Clone(e.Salt)
+	*e = own(*e)
 	if e.Content == nil {
 		e.Salt = nil
 	}

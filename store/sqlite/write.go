@@ -267,6 +267,7 @@ func (w *writer) transact(ps []*pending, results []result, one func(*writer, *pr
 		return a, unavailable("read the head of the log", err)
 	}
 	a.base = w.state.head.Seq
+	a.events = make([]sayso.Event, 0, 2*len(ps)) // which is about what an ask and an answer have
 	for i, p := range ps {
 		if err := p.ctx.Err(); err != nil {
 			results[i] = result{err: err, final: true}
