@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -28,6 +29,9 @@ const (
 // maxPointerText bounds how much of a pointer an error text shows: member names
 // are the sender's, and may be long.
 const maxPointerText = 120
+
+// maxName is the longest member name that an error text shows, in bytes.
+const maxName = 60
 
 // SyntaxError tells why and where JSON was refused. Its text holds member names
 // at most, never values.
@@ -57,12 +61,22 @@ func (e *SyntaxError) Error() string {
 // errors.Is works through it. The text of such an error may repeat values.
 func (e *SyntaxError) Unwrap() error { return e.cause }
 
+// shorten shows the ends of a pointer. It leaves out whole names and never cuts
+// one: a part of a secret could not be told to be one by whoever hides them.
 func shorten(pointer string) string {
-	if len(pointer) <= maxPointerText {
-		return strconv.Quote(pointer)
+	names := strings.Split(pointer, "/")
+	for i, name := range names {
+		if len(name) > maxName {
+			names[i] = fmt.Sprintf("[%d bytes]", len(name))
+		}
 	}
-	const half = maxPointerText / 2
-	return strconv.Quote(pointer[:half]) + "..." + strconv.Quote(pointer[len(pointer)-half:])
+	text := strings.Join(names, "/")
+	for len(names) > 3 && len(text) > maxPointerText {
+		middle := len(names) / 2
+		names = append(names[:middle], names[middle+1:]...)
+		text = strings.Join(names[:middle], "/") + "/.../" + strings.Join(names[middle:], "/")
+	}
+	return strconv.Quote(text)
 }
 
 // at builds the error for a fault that starts at src[offset]. It reads the text
