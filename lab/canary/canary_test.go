@@ -316,9 +316,14 @@ func (w *world) everything() {
 		}
 		w.n.clean(t, name, text)
 	}
-	for name, want := range map[string]string{"the server's log": "goroutine", "notices": "ticket", "metrics": "sayso_", "a WebSocket": "approval.requested"} {
-		if !strings.Contains(surfaces[name], want) {
-			t.Errorf("%s lacks %q, so it is not what was meant to be looked at", name, want)
+	for name, wants := range map[string][]string{
+		"the server's log": {"goroutine", "requested"}, "notices": {"ticket"}, "metrics": {"sayso_"}, "a WebSocket": {"approval.requested"},
+		"sayso log": {"edited", "grant.created", "approval.withdrawn", "deny once", "approval.redeemed", "approval.finished"},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(surfaces[name], want) {
+				t.Errorf("%s lacks %q, so not all was done that was meant to be looked at", name, want)
+			}
 		}
 	}
 	raw, err := os.ReadFile(w.m.Paths().Database())
