@@ -21,7 +21,7 @@ import (
 func listenAs(t *testing.T, uid uintptr) (net.Listener, string) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("only the administrator can be somebody else")
+		t.Skip("this test listens as another user; run it as root")
 	}
 	dir, err := os.MkdirTemp("/tmp", "peer-*")
 	if err != nil {
