@@ -25,8 +25,8 @@ type URL struct {
 	Query  string // without the question mark
 	// HasQuery tells an empty query from none.
 	HasQuery bool
-	// Escaped says that the path holds an escaped slash, backslash, dot or
-	// percent sign, which servers read differently.
+	// Escaped says that the path holds what servers read differently: an escaped
+	// slash, backslash, dot or percent sign, or a dot segment with a parameter.
 	Escaped bool
 	// Literal says that Host is an IP address in its usual spelling.
 	Literal bool
@@ -67,7 +67,7 @@ func Parse(text string) URL {
 		u.odd("it is too long")
 	}
 	u.oddCharacters(text)
-	rest := u.scheme(text)
+	rest := u.scheme(withoutBlanks(text))
 	rest, _, _ = strings.Cut(rest, "#")
 	end := strings.IndexAny(rest, `/\?`)
 	if end < 0 {
@@ -83,6 +83,16 @@ func (u *URL) odd(why string) {
 	if u.Odd == "" {
 		u.Odd = why
 	}
+}
+
+// withoutBlanks takes out what browsers take out: tabs and line breaks wherever
+// they stand, and blanks and control characters at both ends.
+func withoutBlanks(text string) string {
+	text = strings.Trim(text, " \x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f")
+	if !strings.ContainsAny(text, "\t\n\r") {
+		return text
+	}
+	return strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text)
 }
 
 func (u *URL) oddCharacters(text string) {
@@ -140,7 +150,7 @@ func (u *URL) authority(text string) {
 	} else {
 		u.Port = defaultPort(u.Scheme)
 	}
-	u.host(strings.ToLower(host))
+	u.host(strings.ToLower(plainHost(host)))
 }
 
 func (u *URL) port(text string) {
@@ -204,7 +214,7 @@ func (u *URL) path(text string) {
 	if !ok {
 		u.odd("its path holds a percent sign that escapes nothing")
 	}
-	u.Escaped = escaped
+	u.Escaped = escaped || strings.Contains(decoded, "/..;") || strings.Contains(decoded, "/.;")
 	u.Path = resolveDots(decoded)
 }
 

@@ -93,7 +93,7 @@ func TestParse_local(t *testing.T) {
 		"017700000001": true, "0x7f000001": true, "0": true,
 		"[::1]": true, "[::]": true, "[fe80::1]": true, "[fc00::1]": true, "[fd12::1]": true, "[ff02::1]": true,
 		"[::ffff:127.0.0.1]": true, "[::ffff:8.8.8.8]": false, "[::127.0.0.1]": true, "[64:ff9b::10.0.0.1]": true,
-		"[64:ff9b::8.8.8.8]": false, "[2002:7f00:1::]": true, "[2002:808:808::]": false, "[2606:4700::1]": false,
+		"[64:ff9b::8.8.8.8]": false, "[2002:7f00:1::]": true, "[2001:0:4136:e378:8000:63bf:80ff:fffe]": true, "[2001:db9::1]": false, "[2002:808:808::]": false, "[2606:4700::1]": false,
 		"localhost": true, "LOCALHOST": true, "localhost.": true, "foo.localhost": true, "printer.local": true,
 		"metadata.google.internal": true, "router": true, "nas.lan": true, "example.org": false,
 		"localhost.example.org": false, "notlocal": true, "mylocal.com": false,

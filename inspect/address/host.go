@@ -4,7 +4,29 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
+
+// plainHost is a host with its wide and styled letters as the plain ones that
+// browsers take them for, its full stops as dots, and without marks that cannot
+// be seen. What has no plain form is left as it is.
+func plainHost(host string) string {
+	if strings.IndexFunc(host, func(r rune) bool { return r >= 0x80 }) < 0 {
+		return host
+	}
+	plain := strings.Map(func(r rune) rune {
+		switch {
+		case r == '。':
+			return '.'
+		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r):
+			return -1
+		}
+		return r
+	}, norm.NFKC.String(host))
+	return plain
+}
 
 // badName says what is wrong with the name of a host.
 func badName(host string) string {
@@ -99,7 +121,12 @@ var localRanges = []netip.Prefix{
 	netip.MustParsePrefix("240.0.0.0/4"),   // reserved, broadcast
 	netip.MustParsePrefix("fec0::/10"),     // site-local, of old
 	netip.MustParsePrefix("100::/64"),      // discarded
+	netip.MustParsePrefix("2001::/32"),     // Teredo: another address within, written upside down
 }
+
+// Local reports whether an address is on this machine, on this network, or for
+// many at once: what a name that was looked up must not lead to unawares.
+func Local(ip netip.Addr) bool { return !ip.IsValid() || ip.Zone() != "" || localAddr(ip) }
 
 // localAddr reports whether an address is on this machine, on this network, or for
 // many at once.

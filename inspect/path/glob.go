@@ -153,9 +153,25 @@ func fitsName(pattern, name string) bool {
 // GlobsMeet reports whether some name fits both patterns, in which a star is
 // any text and a question mark any one byte.
 func GlobsMeet(a, b string) bool {
-	row := make([]bool, len(b)+1) // whether a[i:] and b[j:] meet, for one i
+	for len(a) > 0 && len(b) > 0 && a[0] != '*' && b[0] != '*' {
+		if !bytesMeet(a[0], b[0]) {
+			return false
+		}
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] != '*' && b[len(b)-1] != '*' {
+		if !bytesMeet(a[len(a)-1], b[len(b)-1]) {
+			return false
+		}
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	var room [2][64]bool
+	row, next := room[0][:], room[1][:] // whether a[i:] and b[j:] meet, for one i and for i+1
+	if len(b) >= len(row) {
+		row, next = make([]bool, len(b)+1), make([]bool, len(b)+1)
+	}
 	for i := len(a); i >= 0; i-- {
-		next := append([]bool(nil), row...) // the row of i+1
+		row, next = next, row
 		for j := len(b); j >= 0; j-- {
 			starA, starB := i < len(a) && a[i] == '*', j < len(b) && b[j] == '*'
 			switch {
@@ -166,56 +182,13 @@ func GlobsMeet(a, b string) bool {
 			case starB:
 				row[j] = row[j+1] || i < len(a) && next[j]
 			default:
-				row[j] = i < len(a) && j < len(b) && (a[i] == b[j] || a[i] == '?' || b[j] == '?') && next[j+1]
+				row[j] = i < len(a) && j < len(b) && bytesMeet(a[i], b[j]) && next[j+1]
 			}
 		}
 	}
 	return row[0]
 }
 
-// CredentialGlob reports whether a pattern is aimed at files known to hold
-// secrets: it names one, or fits one and is more than an ending that source
-// files have too. A pattern for all files is aimed at none.
-func CredentialGlob(g string) bool {
-	g = strings.ToLower(g)
-	for _, fill := range []string{"", "x", "."} {
-		if Credential("/" + strings.NewReplacer("**", "x", "*", fill, "?", "x").Replace(g)) {
-			return true
-		}
-	}
-	for name := range strings.SplitSeq(GlobFolder(g), "/") {
-		if strings.HasPrefix(name, ".") && credentialRuns[name] != nil {
-			return true
-		}
-	}
-	last := GlobName(g)
-	if everyName(last) {
-		return false
-	}
-	for name := range credentialNames {
-		if fitsName(last, name) {
-			return true
-		}
-	}
-	for _, name := range [...]string{".env", ".env.local", ".env.production", "prod.env"} {
-		if fitsName(last, name) {
-			return true
-		}
-	}
-	for ending := range credentialEndings {
-		if fitsName(last, "x."+ending) {
-			return true
-		}
-	}
-	return false
-}
-
-// everyName reports whether the last name of a pattern is any at all, or any
-// with a plain ending.
-func everyName(last string) bool {
-	rest := strings.TrimLeft(last, "*")
-	if len(rest) == len(last) {
-		return last == ""
-	}
-	return rest == "" || rest == ".*" || rest[0] == '.' && !strings.ContainsAny(rest[1:], "*?.")
-}
+// bytesMeet reports whether two bytes of patterns, none of them a star, may be
+// one.
+func bytesMeet(a, b byte) bool { return a == b || a == '?' || b == '?' }

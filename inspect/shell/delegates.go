@@ -1,0 +1,77 @@
+package shell
+
+import "strings"
+
+// Programs that hand their words on to others, which read them as options.
+
+// visualize follows what git bisect shows its commits with: a program of git's
+// or tig, or else a subcommand of git. Revisions are added to it.
+func (c *call) visualize(usage) (ok, fail dirs) {
+	words := c.words[1:]
+	if len(words) == 0 {
+		return c.stay()
+	}
+	at := words[0].Span
+	at.To = at.From
+	git := []word{{Word: Word{Text: "git", Fixed: 3, Span: at}}}
+	switch first := words[0].Text; {
+	case dashed(first):
+		words = append(append(git, word{Word: Word{Text: "log", Fixed: 3, Span: at}}), words...)
+	case first != "tig" && !strings.HasPrefix(first, "git"):
+		words = append(git, words...)
+	}
+	c.run(words, c.scope.adding())
+	return c.stay()
+}
+
+// compiler takes options from files, and hands words on to a linker that loads
+// plugins.
+func (c *call) compiler(usage) (ok, fail dirs) {
+	for _, w := range c.words[1:] {
+		_, behind, list := strings.Cut(w.Text, ",")
+		switch {
+		case strings.HasPrefix(w.Text, "@"):
+			c.trait(Runs, w.Span, true, "takes options from a file", nil)
+		case strings.HasPrefix(w.Text, "-Xplugin"), strings.HasPrefix(w.Text, "-W") && list && (strings.Contains(behind, "plugin") || strings.Contains(behind, "@")):
+			c.trait(Runs, w.Span, true, "loads a plugin", nil)
+		}
+	}
+	return c.stay()
+}
+
+// gotestsum gives the words behind its own to go test.
+func (c *call) gotestsum(use usage) (ok, fail dirs) {
+	if use.rest >= len(c.words) {
+		return c.stay()
+	}
+	return c.handedOn("go test", c.words[use.rest-1:])
+}
+
+// module reads the words behind python -m as those of the program that goes by
+// that name, where the tables have it.
+func (c *call) module(use usage) (ok, fail dirs) {
+	for _, f := range use.options {
+		if f.name == "-m" && f.has && f.value.Literal() {
+			return c.handedOn(f.value.Text, c.words[f.at:])
+		}
+	}
+	return c.stay()
+}
+
+// handedOn adds what the options of another program make of the command, which
+// gives it these words behind the first.
+func (c *call) handedOn(name string, words []word) (ok, fail dirs) {
+	p := c.programs(name)
+	if p == nil || p.wraps {
+		return c.stay()
+	}
+	own, all := c.prog, c.words
+	defer func() { c.prog, c.words = own, all }()
+	c.prog, c.words = p, words
+	use := scanWords(p, words, &c.room)
+	c.optionEffects(use)
+	if p.code == "go" {
+		return c.goTool(use)
+	}
+	return c.stay()
+}

@@ -1,0 +1,280 @@
+package shell
+
+import "strings"
+
+// effects reads the words of a command as its table says, and those of its
+// subcommand as the table of that says.
+func (c *call) effects() (ok, fail dirs) {
+	for {
+		if h := wholly[c.prog.code]; h != nil {
+			return h(c)
+		}
+		c.splitWords()
+		use := scanWords(c.prog, c.words, &c.room)
+		for _, e := range c.prog.always {
+			c.apply(e, c.words[0].Span, word{}, false)
+		}
+		c.optionEffects(use)
+		if moved := c.movedBy(use); !c.prog.wraps && !moved.same(c.dirs) {
+			// Some of its words are meant for the one folder, some for the other.
+			c.line.Commands[c.at].Dirs = dirs(c.line.Commands[c.at].Dirs).or(moved)
+		}
+		if c.prog.subcommands && c.subcommand(use) {
+			continue
+		}
+		c.operandEffects(use)
+		return c.finish(use)
+	}
+}
+
+// finish follows what the command runs.
+func (c *call) finish(use usage) (ok, fail dirs) {
+	ok, fail = c.dirs, c.dirs
+	if c.prog.wraps {
+		ok, fail = c.wrapped(use)
+	}
+	if c.prog.stdin {
+		c.program(use)
+	}
+	if h := handlers[c.prog.code]; h != nil {
+		return h(c, use)
+	}
+	return ok, fail
+}
+
+// subcommand turns to the section of the subcommand, if the tables have one.
+func (c *call) subcommand(use usage) bool {
+	if use.rest >= len(c.words) || c.words[use.rest].Unknown() {
+		return false
+	}
+	name := c.name + " " + c.words[use.rest].Text
+	sub := c.programs(name)
+	if sub == nil {
+		sub = c.programs(c.name + " *")
+	}
+	if sub == nil {
+		return false
+	}
+	c.name, c.prog, c.words = name, sub, c.words[use.rest:]
+	if sub.class != Foreign {
+		c.classed = sub.class
+	}
+	return true
+}
+
+func (c *call) optionEffects(use usage) {
+	for _, f := range use.options {
+		if f.option == unknownOption && c.prog.wraps {
+			c.trait(Wraps, c.words[f.word].Span, true, unknownWhat, nil)
+		}
+		for _, e := range f.effects {
+			if e.what == "" {
+				e.what = f.name
+			}
+			if e.kind == Writes && f.has && f.value.Literal() && (nowhere(f.value.Text) || f.dash && f.value.Text == "-") {
+				continue
+			}
+			c.apply(e, c.words[f.word].Span, f.value, f.has)
+			if e.kind == command {
+				c.commandBehind(f)
+			}
+		}
+	}
+}
+
+// nowhere reports whether a file keeps nothing of what is written to it.
+func nowhere(name string) bool {
+	return name == "/dev/null" || name == "/dev/stdout" || name == "/dev/stderr"
+}
+
+const unknownWhat = "an option that is not known"
+
+// apply adds what an option or operand makes of the command. An option with an
+// effect is not covered by an allow rule for the program.
+func (c *call) apply(e effect, at Span, value word, has bool) {
+	what := e.what
+	if what == "" {
+		what = string(e.kind) + " by its name"
+	}
+	var target *word
+	if has {
+		target = &value
+		at = Span{min(at.From, value.Span.From), max(at.To, value.Span.To)}
+	}
+	switch e.kind {
+	case shellLine:
+		c.trait(Inline, at, true, what, nil)
+		if has {
+			c.text(value, c.scope)
+		}
+	case command:
+		c.trait(Wraps, at, e.beyond, what, nil)
+	case sets:
+		if has {
+			c.setsName(value)
+		}
+	case evaluates:
+		if has {
+			c.evaluates(value)
+		}
+	case splits:
+		c.trait(Wraps, at, true, what, nil)
+	default:
+		c.trait(e.kind, at, e.beyond, what, target)
+	}
+}
+
+// commandBehind follows the command that stands behind an option, up to a word
+// that ends it.
+func (c *call) commandBehind(f found) {
+	behind := f.word + 1
+	if f.has && f.takes == takesOne {
+		behind = f.at + 1
+	}
+	words := c.words[min(behind, len(c.words)):]
+	if f.has && f.takes == takesNone { // attached: --exec=prog
+		words = append([]word{f.value}, words...)
+	}
+	for len(words) > 0 && dashed(words[0].Text) {
+		words = words[1:]
+	}
+	for i, w := range words {
+		if w.Text == ";" || w.Text == "+" {
+			words = words[:i]
+			break
+		}
+	}
+	c.run(words, c.scope.adding())
+}
+
+// operandEffects applies what the table says of the operands: of all of them,
+// of the last, or of those from some number on.
+func (c *call) operandEffects(use usage) {
+	n := len(use.operands)
+	for _, o := range c.prog.operands {
+		e, from, to := o.effect, 0, n
+		switch o.which {
+		case "first":
+			to = min(1, n)
+		case "second":
+			from, to = min(1, n), min(2, n)
+		case "last":
+			from = max(n-1, 0)
+			if n == 1 {
+				from = n
+			}
+		}
+		for _, i := range use.operands[from:to] {
+			w := c.words[i]
+			if e.what = o.which + " operand"; o.which == "operands" {
+				e.what = "operand"
+			}
+			c.apply(e, w.Span, w, true)
+		}
+	}
+}
+
+// wrapped follows the command in the words of a wrapper.
+func (c *call) wrapped(use usage) (ok, fail dirs) {
+	if c.line.Commands[c.at].Has(LooksUp) {
+		return c.dirs, c.dirs
+	}
+	c.trait(Wraps, c.words[0].Span, false, "runs the command in its words", nil)
+	for _, i := range use.operands {
+		if c.prog.assigns && isAssignment(c.words[i].Text) {
+			c.assignsWord(c.words[i])
+		}
+	}
+	rest := c.words[use.rest:]
+	if len(rest) == 0 {
+		if c.prog.starts || c.line.Commands[c.at].Has(Inline) {
+			c.readsLine()
+		}
+		return c.dirs, c.dirs
+	}
+	if c.prog.joined {
+		c.trait(Inline, rest[0].Span, true, "a shell reads its words as a line", nil)
+		c.joinedText(joinWords(rest), c.scope)
+		return c.dirs, c.dirs
+	}
+	inner := c.scope
+	inner.open = inner.open || c.prog.adds
+	dirs := c.dirs
+	c.dirs = c.movedBy(use)
+	ok, fail = c.run(rest, inner)
+	if use.unsure {
+		c.run(rest[1:], inner)
+	}
+	c.dirs = dirs
+	if c.name != "command" && c.name != "builtin" {
+		return c.stay() // another process
+	}
+	return ok, fail
+}
+
+// movedBy is the folders that the words of the command are meant for, after the
+// options that move it.
+func (c *call) movedBy(use usage) dirs {
+	dirs := c.dirs
+	for _, f := range use.options {
+		for _, e := range f.effects {
+			switch {
+			case e.kind != Moves:
+			case f.has && f.value.Literal():
+				dirs = dirs.into(f.value.Text)
+			default:
+				dirs = unknownDirs
+			}
+		}
+	}
+	for _, e := range c.prog.always {
+		if e.kind == Moves {
+			dirs = unknownDirs
+		}
+	}
+	return dirs
+}
+
+// assignsWord records a variable that a wrapper puts into the environment.
+func (c *call) assignsWord(w word) {
+	name, _, _ := strings.Cut(w.Text, "=")
+	name = strings.TrimSuffix(name, "+")
+	value, _ := w.after(len(name) + 1)
+	c.assignment(Assignment{
+		Span: w.Span, Name: name, Value: value.Word, Harmless: !w.Unknown() && harmlessName(name), Command: c.at,
+	})
+}
+
+// program follows an interpreter: the program that it runs is in a file, or it
+// is what the standard input says.
+func (c *call) program(use usage) {
+	for _, f := range use.options {
+		for _, e := range f.effects {
+			if e.kind == Inline || e.kind == shellLine || e.kind == LooksUp || e.kind == Interpreter {
+				return
+			}
+		}
+	}
+	if use.rest < len(c.words) {
+		use.operands = append(use.operands, use.rest)
+	}
+	if len(use.operands) == 0 {
+		if c.scope.open {
+			c.trait(Inline, c.words[0].Span, true, "the words that are added may be a program", nil)
+		}
+		c.trait(Inline, c.words[0].Span, true, "reads its program from the standard input", nil)
+		return
+	}
+	w := c.words[use.operands[0]]
+	switch {
+	case streams(w.Text) || w.Dynamic&Process != 0:
+		c.trait(Inline, w.Span, true, "reads its program from a stream", nil)
+	default:
+		c.trait(Interpreter, w.Span, false, "runs a program from a file", &w)
+	}
+}
+
+// streams reports whether a name is that of a stream rather than a file.
+func streams(name string) bool {
+	return name == "-" || name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/")
+}
