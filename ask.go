@@ -41,6 +41,11 @@ type Admission struct {
 	// CanEdit says that the caller takes edited arguments; where it does not,
 	// people are not offered to edit.
 	CanEdit bool
+	// Gather gathers the facts anew, if those that came were gathered for another
+	// policy than the one in force, and the one in force names folders. It may
+	// return a [*FactsWantedError] to have the caller send them. Without it, a
+	// fact that is missing asks.
+	Gather func(context.Context, FactsWanted) (Facts, error)
 	// Present makes what a person is shown. It runs only if a person will see
 	// it, and may return [ErrPresentationWanted] to have the caller send it.
 	Present func(context.Context) (*Presentation, error)

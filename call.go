@@ -170,31 +170,30 @@ func (d *Digest) UnmarshalText(text []byte) error {
 // HashOf is the SHA-256 of parts, each framed by its length, under a domain
 // that keeps hashes of different things apart.
 func HashOf(domain string, parts ...[]byte) Digest {
-	h := sha256.New()
-	frame := func(p []byte) {
-		var n [8]byte
-		for i := range n {
-			n[i] = byte(uint64(len(p)) >> (56 - 8*i))
-		}
-		h.Write(n[:])
-		h.Write(p)
-	}
-	frame([]byte(domain))
+	size := 0
 	for _, p := range parts {
-		frame(p)
+		size += len(p)
 	}
-	return Digest(h.Sum(nil))
+	if size > 1<<16 {
+		return hashLong(domain, parts)
+	}
+	var room [1536]byte // enough for nearly everything
+	b := appendFrame(room[:0], domain)
+	for _, p := range parts {
+		b = append(appendUint(b, uint64(len(p))), p...)
+	}
+	return sha256.Sum256(b)
 }
 
-// identity is what a digest is taken of; its members are in canonical order.
-type identity struct {
-	Args             Args   `json:"args"`
-	Cwd              string `json:"cwd"`
-	DefinitionDigest string `json:"definition_digest"`
-	Server           string `json:"server"`
-	Session          string `json:"session"`
-	Tool             string `json:"tool"`
-	V                int    `json:"v"`
+// hashLong is HashOf without a copy of the parts.
+func hashLong(domain string, parts [][]byte) Digest {
+	h := sha256.New()
+	h.Write(appendFrame(nil, domain))
+	for _, p := range parts {
+		h.Write(appendUint(nil, uint64(len(p))))
+		h.Write(p)
+	}
+	return Digest(h.Sum(nil))
 }
 
 // Digest identifies exactly this call: the tool, its server, its arguments,
@@ -210,13 +209,28 @@ func (c Call) Digest() (Digest, error) {
 	if err != nil {
 		return Digest{}, fmt.Errorf("%w: args: %w", ErrInvalid, err)
 	}
-	tool, server := c.CanonicalName()
-	text, err := jcs.Marshal(identity{args, c.Cwd, c.DefinitionDigest, server, c.Session, tool, 1})
+	text, err := c.identity(args)
 	if err != nil {
 		return Digest{}, fmt.Errorf("%w: call: %w", ErrInvalid, err)
 	}
-	if text, err = jcs.Canonicalize(text); err != nil {
-		return Digest{}, fmt.Errorf("%w: call: %w", ErrInvalid, err)
-	}
 	return sha256.Sum256(text), nil
+}
+
+// identity is what a digest is taken of: the canonical form of one object. Its
+// members are in canonical order, and so are args.
+func (c Call) identity(args []byte) ([]byte, error) {
+	tool, server := c.CanonicalName()
+	text := append(make([]byte, 0, len(args)+512), `{"args":`...)
+	text = append(text, args...)
+	for _, m := range [...]struct{ before, value string }{
+		{`,"cwd":`, c.Cwd}, {`,"definition_digest":`, c.DefinitionDigest}, {`,"server":`, server},
+		{`,"session":`, c.Session}, {`,"tool":`, tool},
+	} {
+		var err error
+		if text, err = jcs.AppendString(append(text, m.before...), m.value); err != nil {
+			return nil, err
+		}
+	}
+	text = append(text, `,"v":1}`...)
+	return text, jcs.Check(text) // the arguments may be nested as deep as any text, and stand in one
 }

@@ -2,6 +2,8 @@ package sayso_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -127,8 +129,9 @@ func TestParseCall_keepsArguments(t *testing.T) {
 }
 
 // A call made in Go, with arguments that are none, has no digest to approve.
-func TestDigest_refuses(t *testing.T) {
-	for _, args := range []string{"", " ", "null", "[]", `"x"`, `{"a":1,"a":2}`, `{"a":1e999}`, `{"a":"\ud800"}`, "{} {}", "{\"a\":\"\xff\"}"} {
+func TestGR2_refused(t *testing.T) {
+	deep := `{"a":` + strings.Repeat("[", jcs.MaxDepth) + strings.Repeat("]", jcs.MaxDepth) + `}`
+	for _, args := range []string{deep, "", " ", "null", "[]", `"x"`, `{"a":1,"a":2}`, `{"a":1e999}`, `{"a":"\ud800"}`, "{} {}", "{\"a\":\"\xff\"}"} {
 		d, err := sayso.Call{Tool: "bash", Args: sayso.Args(args)}.Digest()
 		if !d.IsZero() || !errors.Is(err, sayso.ErrInvalid) {
 			t.Errorf("arguments %q: got %s, %v", args, d, err)
@@ -136,6 +139,34 @@ func TestDigest_refuses(t *testing.T) {
 	}
 	if d, err := (sayso.Call{Tool: "b\xff", Args: sayso.Args("{}")}).Digest(); err == nil {
 		t.Errorf("a tool that is no text has digest %s", d)
+	}
+}
+
+// What a digest is taken of is one canonical object, whatever the members hold.
+func TestDigest_isOfOneObject(t *testing.T) {
+	const most = jcs.MaxDepth
+	for _, c := range []sayso.Call{
+		{Tool: "Bash", Host: "claude-code", Args: sayso.Args(`{"b": 1.0, "a":"\u00e9"}`), Cwd: "/a b/é", Session: "s"},
+		{Tool: "apply", Server: "deploy", Args: sayso.Args(`{}`), Session: "\" \\ \u2028 \t \x7f <&>", DefinitionDigest: "sha256:x"},
+		{Tool: "t", Args: sayso.Args(`{"a":` + strings.Repeat("[", most-2) + strings.Repeat("]", most-2) + `}`)},
+		{Tool: "t", Args: sayso.Args(`{"a":` + strings.Repeat("[", most-1) + strings.Repeat("]", most-1) + `}`)},
+		{Tool: "t", Args: sayso.Args(`{}`), Cwd: "\xff"},
+	} {
+		tool, server := c.CanonicalName()
+		text, err := jcs.Marshal(map[string]any{
+			"args": c.Args, "cwd": c.Cwd, "definition_digest": c.DefinitionDigest, "server": server,
+			"session": c.Session, "tool": tool, "v": 1,
+		})
+		if err == nil {
+			text, err = jcs.Canonicalize(text)
+		}
+		got, gotErr := c.Digest()
+		if (err == nil) != (gotErr == nil) || err != nil && !got.IsZero() {
+			t.Errorf("%+v: digest %s, %v; canonical form: %v", c, got, gotErr, err)
+		}
+		if err == nil && got != sha256.Sum256(text) {
+			t.Errorf("the digest of %+v is not that of %s", c, text)
+		}
 	}
 }
 
@@ -166,6 +197,20 @@ func TestHashOf_frames(t *testing.T) {
 	} {
 		if a == b {
 			t.Errorf("%s hashes to the same", name)
+		}
+	}
+}
+
+// However long the parts are, each stands behind its length in 64 bits.
+func TestHashOf_long(t *testing.T) {
+	for _, n := range []int{0, 1, 1500, 1 << 16, 1<<16 + 1, 1 << 18} {
+		parts := [][]byte{bytes.Repeat([]byte("x"), n/2), []byte("yz"), bytes.Repeat([]byte("z"), n-n/2)}
+		var framed []byte
+		for _, p := range append([][]byte{[]byte("domain")}, parts...) {
+			framed = append(binary.BigEndian.AppendUint64(framed, uint64(len(p))), p...)
+		}
+		if got := sayso.HashOf("domain", parts...); got != sha256.Sum256(framed) {
+			t.Errorf("%d bytes hash to %s, not to what is framed", n, got)
 		}
 	}
 }

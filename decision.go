@@ -11,12 +11,6 @@ const (
 	ScopeSession Scope = "session" // remembered as a grant
 )
 
-// Cover says what a grant covers, from narrow to wide.
-type Cover string
-
-// CoverCall covers this exact call and nothing else.
-const CoverCall Cover = "call"
-
 // Answer is what one approver says about one request. It names the digest of
 // the call and of the content that they were shown.
 type Answer struct {
@@ -24,7 +18,7 @@ type Answer struct {
 	Content Digest        `json:"content"`
 	Effect  Effect        `json:"effect"`          // Allow or Deny
 	Scope   Scope         `json:"scope,omitempty"` // empty for once
-	Cover   Cover         `json:"cover,omitempty"` // empty for the narrowest
+	Cover   Cover         `json:"cover,omitempty"` // one that was offered; empty for the exact call
 	For     time.Duration `json:"-"`               // zero for the whole session
 	Uses    int           `json:"uses,omitempty"`  // zero for any number
 	Note    string        `json:"note,omitempty"`
@@ -92,6 +86,18 @@ func (d Decision) Who() string {
 		who += ", " + a.Principal
 	}
 	return who
+}
+
+// Public is the decision as people see it: without the receipt, which is the
+// requester's, and without edited arguments, which may hold what is hidden. It is
+// nil for nil, as in a request that is open.
+func (d *Decision) Public() *Decision {
+	if d == nil {
+		return nil
+	}
+	shown := *d
+	shown.Receipt, shown.Args = Receipt{}, nil
+	return &shown
 }
 
 // Outcome is what became of a call that ran.

@@ -3,6 +3,8 @@ package sayso_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
@@ -22,5 +24,25 @@ func TestDecision_editToNothing(t *testing.T) {
 	}
 	if err := jcs.Unmarshal(text, &back); err != nil || back.Args != nil && string(back.Args) != "{}" {
 		t.Errorf("%s: %v", text, err)
+	}
+}
+
+// What people see of a decision holds nothing that lets a call run, and no
+// arguments that were hidden from them.
+func TestDecision_Public(t *testing.T) {
+	d := sayso.Decision{
+		Effect: sayso.Allow, State: sayso.StateAllowed, Request: "r", Note: "n", By: []sayso.Actor{{Principal: "ana"}},
+		Args: sayso.Args(`{"a":1}`), Receipt: sayso.Receipt{Request: "r", Digest: sayso.Digest{1}},
+	}
+	want := d
+	want.Args, want.Receipt = nil, sayso.Receipt{}
+	if diff := cmp.Diff(&want, d.Public()); diff != "" {
+		t.Error(diff)
+	}
+	if len(d.Args) == 0 || d.Receipt.Request == "" {
+		t.Error("the decision itself was changed")
+	}
+	if (*sayso.Decision)(nil).Public() != nil {
+		t.Error("no decision became one")
 	}
 }

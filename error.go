@@ -40,9 +40,20 @@ var (
 	// ErrPresentationWanted reports that a person will be asked and the caller
 	// has to send what they are to be shown.
 	ErrPresentationWanted = errors.New("presentation wanted")
+	// ErrFactsWanted reports that the facts were gathered for another policy. The
+	// error is a [*FactsWantedError] and says what they are to be about.
+	ErrFactsWanted = errors.New("facts wanted")
 	// ErrUnavailable reports that the answer could not be found out.
 	ErrUnavailable = errors.New("unavailable")
 )
+
+// FactsWantedError says what the facts of a call are to be about.
+type FactsWantedError struct{ Wanted FactsWanted }
+
+func (e *FactsWantedError) Error() string { return ErrFactsWanted.Error() }
+
+// Unwrap makes errors.Is(err, ErrFactsWanted) hold.
+func (e *FactsWantedError) Unwrap() error { return ErrFactsWanted }
 
 // PendingError says that the caller's patience ended before a decision. The
 // request stays; asking again with the same call takes it up.

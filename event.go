@@ -3,6 +3,8 @@ package sayso
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -47,6 +49,19 @@ const (
 
 	EventContentErased EventType = "content.erased"
 )
+
+var eventTypes = []EventType{
+	EventRequested, EventAnswered, EventResolved, EventExpired, EventWithdrawn, EventParked, EventTaken, EventRedeemed,
+	EventVoided, EventFinished, EventAnswerRefused, EventGrantCreated, EventGrantUsed, EventGrantRevoked, EventGrantEnded,
+	EventSessionStarted, EventSessionPolicy, EventSessionEnded, EventModeChanged, EventPolicyLoaded, EventPolicyAccepted,
+	EventDefinitionQuarantined, EventDefinitionAccepted, EventContentErased,
+}
+
+// EventTypes lists the types of events, in the order of the catalogue.
+func EventTypes() []EventType { return slices.Clone(eventTypes) }
+
+// Known reports whether t is a type that this release has.
+func (t EventType) Known() bool { return slices.Contains(eventTypes, t) }
 
 // Terminal reports whether a request is decided by this event. A stream has at
 // most one terminal event.
@@ -209,6 +224,14 @@ type Key struct{ Name, Stream string }
 // CallKey is the unique name of one call at one enforcement point.
 func CallKey(point, session, callID string) string {
 	return string(appendFrame(appendFrame(appendFrame(nil, point), session), callID))
+}
+
+// LimitKey is the unique name of one minute of a session. A call that nobody is
+// asked about, since its session has too many open or asks too often, takes it,
+// so that a flood leaves one event a minute and not one a call. It is never the
+// name of a call: those have an id.
+func LimitKey(session string, at time.Time) string {
+	return CallKey("limit/"+strconv.FormatInt(at.Unix()/60, 10), session, "")
 }
 
 // Validate reports whether a batch can be appended by any engine.

@@ -3,7 +3,12 @@ package sayso_test
 import (
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/store/storetest"
@@ -38,6 +43,47 @@ func TestStreams(t *testing.T) {
 	} {
 		if got := sayso.StreamID(stream); got != want {
 			t.Errorf("stream %q is of %q, want %q", stream, got, want)
+		}
+	}
+}
+
+// One name a minute and session, and never that of a call.
+func TestLimitKey(t *testing.T) {
+	key := sayso.LimitKey("s1", noon)
+	for _, other := range []string{
+		sayso.LimitKey("s1", noon.Add(time.Minute)), sayso.LimitKey("s1", noon.Add(-time.Nanosecond)),
+		sayso.LimitKey("s2", noon), sayso.CallKey("limit", "s1", "1"), sayso.CallKey("agent", "s1", ""),
+	} {
+		if other == key {
+			t.Errorf("%q is taken twice", key)
+		}
+	}
+	if last := sayso.LimitKey("s1", noon.Add(time.Minute-time.Nanosecond)); last != key {
+		t.Errorf("the end of the minute is %q, not %q", last, key)
+	}
+	if zone := sayso.LimitKey("s1", noon.In(time.FixedZone("", 3600))); zone != key {
+		t.Errorf("in another zone it is %q, not %q", zone, key)
+	}
+	// Released logs have taken it, so it must stay as it is.
+	want := sayso.CallKey("limit/"+fmt.Sprint(noon.Unix()/60), "s1", "")
+	if key != want {
+		t.Errorf("got %q, want %q", key, want)
+	}
+}
+
+func TestResolved_overLimit(t *testing.T) {
+	over := sayso.Resolved{Source: sayso.SourcePolicy, Cause: sayso.CauseBuiltin, Rule: sayso.RuleLimit}
+	if !over.OverLimit() {
+		t.Error("it is not over the limit")
+	}
+	for name, change := range map[string]func(*sayso.Resolved){
+		"a person":     func(p *sayso.Resolved) { p.Source = sayso.SourcePerson },
+		"a rule":       func(p *sayso.Resolved) { p.Cause = sayso.CauseRule },
+		"another rule": func(p *sayso.Resolved) { p.Rule = "locked" },
+	} {
+		p := over
+		if change(&p); p.OverLimit() {
+			t.Errorf("%s: it is over the limit", name)
 		}
 	}
 }
@@ -80,4 +126,60 @@ func TestErrors(t *testing.T) {
 			t.Errorf("got %q, which is %v: %v", c.err, c.is, errors.Is(c.err, c.is))
 		}
 	}
+}
+
+// The list of types is the catalogue: all that are declared, each once, and no
+// other.
+func TestEventTypes(t *testing.T) {
+	declared := declaredTypes(t)
+	list := sayso.EventTypes()
+	if len(list) != len(declared) {
+		t.Errorf("%d types are listed and %d declared", len(list), len(declared))
+	}
+	for _, kind := range list {
+		if !declared[string(kind)] || !kind.Known() {
+			t.Errorf("%q is declared: %v, known: %v", kind, declared[string(kind)], kind.Known())
+		}
+		delete(declared, string(kind))
+	}
+	if len(declared) > 0 {
+		t.Errorf("not listed: %v", declared)
+	}
+	for _, none := range []sayso.EventType{"", "approval.invented", "Approval.requested", "approval.requested "} {
+		if none.Known() {
+			t.Errorf("%q is known", none)
+		}
+	}
+	list[0] = "changed"
+	if sayso.EventTypes()[0] != sayso.EventRequested {
+		t.Error("whoever gets the list can change it")
+	}
+}
+
+// declaredTypes are the types that event.go declares as constants.
+func declaredTypes(t *testing.T) map[string]bool {
+	t.Helper()
+	tree, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		v, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if kind, ok := v.Type.(*ast.Ident); ok && kind.Name == "EventType" {
+			text, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[text] = true
+		}
+		return true
+	})
+	if len(found) < 20 {
+		t.Fatalf("only %d types were found in event.go", len(found))
+	}
+	return found
 }

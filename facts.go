@@ -6,6 +6,9 @@ import "slices"
 // gathered there. They are as trustworthy as the enforcement point. A fact
 // that is missing or cut short asks; it never allows.
 type Facts struct {
+	// Policy is the version of the policy whose folders they say the places of;
+	// empty if they were gathered for none.
+	Policy string `json:"policy,omitempty"`
 	// Workspace is the resolved root of the project; empty when unknown.
 	Workspace string `json:"workspace,omitempty"`
 	// Cwd is the resolved working directory of the call; empty when unknown.
@@ -13,8 +16,15 @@ type Facts struct {
 	// State lists the resolved folders that hold our own database, tokens and
 	// configuration.
 	State []string `json:"state,omitempty"`
-	// Operands are the paths that the call names.
+	// Roots are where the folders are that the policy names.
+	Roots []RootFact `json:"roots,omitempty"`
+	// Operands are the paths that the call names. Those of a command are there
+	// if the policy names roots, from every folder that the command may run in.
 	Operands []PathFact `json:"operands,omitempty"`
+	// Words are where the words of a command lead, where the policy names no roots
+	// and does not need to know. They are for those who look back at the call with
+	// another policy; nothing is decided by them.
+	Words []PathFact `json:"words,omitempty"`
 	// Files are the contents of workspace files that a command names.
 	Files []FileFact `json:"files,omitempty"`
 	// Secrets are the files, known by their names to hold keys, passwords or
@@ -25,11 +35,18 @@ type Facts struct {
 	Truncated bool `json:"truncated,omitempty"`
 }
 
+// FactsWanted is what facts are to be about: the folders that a policy names.
+type FactsWanted struct {
+	Policy string   `json:"policy"` // its version
+	Roots  []string `json:"roots"`  // as it writes them
+}
+
 // Equal reports whether both say the same: that a call would still mean on
-// this machine what it meant when the others were gathered.
+// this machine what it meant when the others were gathered. What nothing is
+// decided by is not compared.
 func (f Facts) Equal(o Facts) bool {
 	return f.Workspace == o.Workspace && f.Cwd == o.Cwd && f.Truncated == o.Truncated && slices.Equal(f.State, o.State) &&
-		slices.Equal(f.Operands, o.Operands) && slices.Equal(f.Files, o.Files) && slices.Equal(f.Secrets, o.Secrets)
+		slices.Equal(f.Roots, o.Roots) && slices.Equal(f.Operands, o.Operands) && slices.Equal(f.Files, o.Files) && slices.Equal(f.Secrets, o.Secrets)
 }
 
 // PathState is what was found at a path.
@@ -47,10 +64,20 @@ const (
 // PathFact is where one path operand leads.
 type PathFact struct {
 	Arg      string    `json:"arg"`      // the argument it came from
-	Path     string    `json:"path"`     // as given
+	Path     string    `json:"path"`     // as given; of a command, behind the folder it is relative to
 	Resolved string    `json:"resolved"` // absolute, links followed; empty when unknown
 	State    PathState `json:"state"`
 	Links    int       `json:"links,omitempty"` // names the file has
+	// Digest is of the content of a file that the call would change, so that a
+	// yes to the change that was shown is not one to another. It is none for
+	// files that are not changed, are too large, or cannot be read.
+	Digest Digest `json:"digest,omitzero"`
+}
+
+// RootFact is where a folder that the policy names leads on this machine.
+type RootFact struct {
+	Root     string `json:"root"`     // as the policy names it
+	Resolved string `json:"resolved"` // absolute, links followed; empty when unknown
 }
 
 // FileFact pins the content of a file that a command may run.

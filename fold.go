@@ -89,9 +89,8 @@ func init() {
 }
 
 func (r *Request) requested(e *Event) error {
-	var p Requested
-	var s RequestedShown
-	if err := read(e, &p, &s); err != nil {
+	p, s, err := read[Requested, RequestedShown](e)
+	if err != nil {
 		return err
 	}
 	c, err := e.content()
@@ -107,8 +106,8 @@ func (r *Request) requested(e *Event) error {
 		Content: s.Content, Fingerprint: s.Fingerprint, Ignores: s.Ignores, Covers: s.Covers, State: StateOpen,
 		CreatedAt: truncate(e.At.Wall), Requirement: p.Requirement, CanEdit: p.CanEdit, Erased: e.Content == nil,
 		Life: Life{
-			Asker: e.Actor, Holder: p.Holder, Created: e.At, asked: e.At, After: Deadline{nanoseconds(p.DeadlineNS), p.ThenDeny},
-			Policy: p.Policy, Pins: p.Pins, CanPin: p.CanPin, private: c.Private, CallIDs: []string{e.CallID},
+			First: e.Seq, Asker: e.Actor, Holder: p.Holder, Created: e.At, asked: e.At, After: Deadline{nanoseconds(p.DeadlineNS), p.ThenDeny},
+			Policy: p.Policy, Mode: p.Mode, Pins: p.Pins, CanPin: p.CanPin, private: c.Private, CallIDs: []string{e.CallID},
 		},
 	}
 	if p.DeadlineNS > 0 {
@@ -129,9 +128,8 @@ func (r *Request) Asked() (RequestedPrivate, error) {
 }
 
 func (r *Request) answered(e *Event) error {
-	var p Answered
-	var s AnsweredShown
-	if err := read(e, &p, &s); err != nil {
+	p, s, err := read[Answered, AnsweredShown](e)
+	if err != nil {
 		return err
 	}
 	given := Given{By: e.Actor, For: s.Digest, Answer: Answer{
@@ -146,9 +144,8 @@ func (r *Request) answered(e *Event) error {
 }
 
 func (r *Request) resolved(e *Event) error {
-	var p Resolved
-	var s AnsweredShown
-	if err := read(e, &p, &s); err != nil {
+	p, s, err := read[Resolved, AnsweredShown](e)
+	if err != nil {
 		return err
 	}
 	d := Decision{
@@ -188,14 +185,15 @@ func (d *Decision) edit(e *Event, digest Digest) error {
 
 func closing(state State) func(*Request, *Event) error {
 	return func(r *Request, e *Event) error {
-		var p, s Closed
-		if err := read(e, &p, &s); err != nil {
+		p, s, err := read[Closed, Closed](e)
+		if err != nil {
 			return err
 		}
+		reason := p.Reason
 		if s.Reason != "" {
-			p.Reason = s.Reason
+			reason = s.Reason
 		}
-		r.decide(Decision{State: state, Request: r.ID, At: truncate(e.At.Wall), Reason: p.Reason}, e)
+		r.decide(Decision{State: state, Request: r.ID, At: truncate(e.At.Wall), Reason: reason}, e)
 		return nil
 	}
 }
@@ -211,8 +209,8 @@ func (r *Request) decide(d Decision, e *Event) {
 }
 
 func (r *Request) parkedBy(e *Event) error {
-	var p Parked
-	if err := readPayload(e, &p); err != nil {
+	p, err := readPayload[Parked](e)
+	if err != nil {
 		return err
 	}
 	if p.Cause == ParkedPatience {
@@ -229,8 +227,8 @@ func (r *Request) parkedBy(e *Event) error {
 }
 
 func (r *Request) taken(e *Event) error {
-	var p Taken
-	if err := readPayload(e, &p); err != nil {
+	p, err := readPayload[Taken](e)
+	if err != nil {
 		return err
 	}
 	r.Life.Holder, r.Life.asked = p.Holder, e.At
@@ -245,8 +243,8 @@ func (r *Request) taken(e *Event) error {
 }
 
 func (r *Request) voided(e *Event) error {
-	var p Closed
-	if err := readPayload(e, &p); err != nil {
+	p, err := readPayload[Closed](e)
+	if err != nil {
 		return err
 	}
 	r.Life.Voided = p.Reason
@@ -257,8 +255,8 @@ func (r *Request) voided(e *Event) error {
 }
 
 func (r *Request) finished(e *Event) error {
-	var p Finished
-	if err := readPayload(e, &p); err != nil {
+	p, err := readPayload[Finished](e)
+	if err != nil {
 		return err
 	}
 	r.Life.Finished, r.Outcome = true, "finished"

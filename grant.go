@@ -17,6 +17,7 @@ type Grant struct {
 	By        Actor      `json:"by"`
 	Cover     Cover      `json:"cover"`
 	Label     string     `json:"label"`
+	Pattern   string     `json:"pattern,omitempty"` // empty for the exact call
 	Host      string     `json:"host"`
 	Tool      string     `json:"tool"`
 	Server    string     `json:"server"`
@@ -27,34 +28,38 @@ type Grant struct {
 	MaxUses   int        `json:"max_uses,omitzero"`
 	Ended     string     `json:"ended,omitempty"` // why; empty while it lives
 
-	Key     Digest        `json:"-"` // what it matches
-	Policy  string        `json:"-"` // version of the policy it was given under
-	Len     int           `json:"-"` // events in its stream
-	created Moment        //
-	used    Moment        // or created
-	expires time.Duration // after created; zero for none
-}
-
-// GrantKey is what a grant matches on: the digest of the call or the tool's
-// fingerprint, the contents of the files that the command names, and the
-// version of the policy that it was given under.
-func GrantKey(cover Cover, fingerprint, pins Digest, policy string) Digest {
-	return HashOf("sayso/grant/1", []byte(cover), fingerprint[:], pins[:], []byte(policy))
+	Key        Digest        `json:"-"` // what it matches
+	Policy     string        `json:"-"` // version of the policy it was given under
+	Definition string        `json:"-"` // digest of the tool's definition then
+	Len        int           `json:"-"` // events in its stream
+	created    Moment        //
+	used       Moment        // or created
+	expires    time.Duration // after created; zero for none
 }
 
 // FoldGrant turns the events of a grant's stream into the grant.
 func FoldGrant(events []Event) (Grant, error) {
 	var g Grant
 	for i := range events {
-		if err := g.apply(&events[i]); err != nil {
-			return Grant{}, fmt.Errorf("event %d (%s) of %s: %w", events[i].Seq, events[i].Type, events[i].Stream, err)
+		if err := g.Apply(&events[i]); err != nil {
+			return Grant{}, err
 		}
-		g.Len++
 	}
 	if g.ID == "" {
 		return Grant{}, fmt.Errorf("%w: no such grant", ErrNotFound)
 	}
 	return g, nil
+}
+
+// Apply adds the next event of the stream to what g is. On error g is unchanged.
+func (g *Grant) Apply(e *Event) error {
+	next := *g
+	if err := next.apply(e); err != nil {
+		return fmt.Errorf("event %d (%s) of %s: %w", e.Seq, e.Type, e.Stream, err)
+	}
+	next.Len++
+	*g = next
+	return nil
 }
 
 func (g *Grant) apply(e *Event) error {
@@ -71,8 +76,8 @@ func (g *Grant) apply(e *Event) error {
 		g.Uses++
 		g.used, g.LastUsed = e.At, new(truncate(e.At.Wall))
 	case EventGrantRevoked, EventGrantEnded:
-		var p Closed
-		if err := readPayload(e, &p); err != nil {
+		p, err := readPayload[Closed](e)
+		if err != nil {
 			return err
 		}
 		g.Ended = p.Reason
@@ -84,16 +89,15 @@ func (g *Grant) apply(e *Event) error {
 }
 
 func (g *Grant) create(e *Event) error {
-	var p GrantCreated
-	var s GrantShown
-	if err := read(e, &p, &s); err != nil {
+	p, s, err := read[GrantCreated, GrantShown](e)
+	if err != nil {
 		return err
 	}
 	id := StreamID(e.Stream)
 	*g = Grant{
 		ID: id, ShortID: id.Short(), SessionID: e.SessionID, Request: p.Request, By: e.Actor, Cover: p.Cover,
-		Label: s.Label, Host: p.Host, Tool: p.Tool, Server: p.Server, CreatedAt: truncate(e.At.Wall), MaxUses: p.Uses,
-		Key: s.Key, Policy: p.Policy, created: e.At, used: e.At, expires: nanoseconds(p.ExpiresNS),
+		Label: s.Label, Pattern: s.Pattern, Host: p.Host, Tool: p.Tool, Server: p.Server, CreatedAt: truncate(e.At.Wall), MaxUses: p.Uses,
+		Key: s.Key, Policy: p.Policy, Definition: p.Definition, created: e.At, used: e.At, expires: nanoseconds(p.ExpiresNS),
 	}
 	if p.ExpiresNS > 0 {
 		g.ExpiresAt = new(truncate(e.At.Wall.Add(g.expires)))

@@ -54,6 +54,9 @@ var claudeCodeTools = map[string]Tool{
 		Args: []string{"taskId", "subject", "description", "activeForm", "status", "owner", "addBlocks", "addBlockedBy", "metadata"}},
 	"TaskGet":        {Name: "task-view", Kind: KindOther, Bookkeeping: true, Args: []string{"taskId"}},
 	"TaskStop":       {Name: "task-stop", Kind: KindOther, Bookkeeping: true, Args: []string{"task_id", "shell_id"}},
+	"TaskOutput":     {Name: "task-output", Kind: KindOther, Bookkeeping: true, Args: []string{"task_id", "block", "timeout"}},
+	"BashOutput":     {Name: "task-output", Kind: KindOther, Bookkeeping: true, Args: []string{"bash_id", "filter"}}, // of older releases
+	"KillShell":      {Name: "task-stop", Kind: KindOther, Bookkeeping: true, Args: []string{"shell_id"}},            // of older releases
 	"EnterPlanMode":  {Name: "enter-plan-mode", Kind: KindOther, Bookkeeping: true, Args: []string{}},
 	"ToolSearch":     {Name: "tool-search", Kind: KindOther, Bookkeeping: true, Args: []string{"query", "max_results"}},
 	"CronList":       {Name: "cron-list", Kind: KindOther, Bookkeeping: true, Args: []string{}},

@@ -48,6 +48,19 @@ func ParseID(s string) (ID, error) {
 	return ID(s), nil
 }
 
+// Time is when an ID was made, to the millisecond; the zero time for what is no
+// ID.
+func (id ID) Time() time.Time {
+	if len(id) != idLen || !idChars(string(id)) {
+		return time.Time{}
+	}
+	var ms int64
+	for _, c := range string(id[:idTime]) {
+		ms = ms<<5 | int64(strings.IndexRune(idAlphabet, c))
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
 // Short is the part of an ID that people type: the first four of its random
 // characters. It may be ambiguous; [ID.Matches] accepts longer ones.
 func (id ID) Short() string {

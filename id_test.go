@@ -79,3 +79,21 @@ func TestID_matches(t *testing.T) {
 		}
 	}
 }
+
+func TestID_Time(t *testing.T) {
+	at := time.Date(2026, 11, 20, 14, 47, 28, 310*int(time.Millisecond), time.UTC)
+	for want, id := range map[time.Time]sayso.ID{
+		at:                      sayso.NewID(at.Add(999*time.Microsecond), [16]byte{1, 2, 3}),
+		time.UnixMilli(0).UTC(): sayso.NewID(time.Unix(-1, 0), [16]byte{}),
+		time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC): sayso.NewID(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), [16]byte{255}),
+	} {
+		if got := id.Time(); !got.Equal(want) {
+			t.Errorf("%s was made at %v, not %v", id, want, got)
+		}
+	}
+	for _, none := range []sayso.ID{"", "k7fm", sayso.NewID(at, [16]byte{})[:35], "UUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUUU"} {
+		if got := none.Time(); !got.IsZero() {
+			t.Errorf("%q, which is no id, was made at %v", none, got)
+		}
+	}
+}

@@ -7,14 +7,15 @@ import "github.com/sayso-dev/sayso/internal/jcs"
 // need not read them again. It is no part of the event: it is not stored and
 // not shown, and an event without one reads the same. It never changes.
 type Memo struct {
-	payload any // the value, not a pointer to it
-	shown   any
+	payload any // the value, or a pointer to it
+	shown   any // likewise
 	content Content
 }
 
 // Wrote returns the memo of an event whose payload was made of the value
-// payload, and whose content is content with the value shown as its Shown. A
-// nil content is none. Nothing of what is given may be changed afterwards.
+// payload, and whose content is content with the value shown as its Shown; both
+// may be pointers to the value. A nil content is none. Nothing of what is given
+// may be changed afterwards.
 func Wrote(payload, shown any, content *Content) *Memo {
 	m := &Memo{payload: payload, shown: shown}
 	if content != nil {
@@ -27,39 +28,52 @@ func Wrote(payload, shown any, content *Content) *Memo {
 func (*Memo) Equal(*Memo) bool { return true }
 
 // read reads the payload of an event and the part of its content that everybody
-// sees.
-func read[P, S any](e *Event, payload *P, shown *S) error {
-	if err := readPayload(e, payload); err != nil {
-		return err
+// sees. Neither may be changed: the memo of the event may hold it.
+func read[P, S any](e *Event) (*P, *S, error) {
+	p, err := readPayload[P](e)
+	if err != nil {
+		return nil, nil, err
 	}
-	return readShown(e, shown)
+	s, err := readShown[S](e)
+	return p, s, err
 }
 
-// readPayload reads the payload of an event.
-func readPayload[P any](e *Event, into *P) error {
+// readPayload reads the payload of an event, which may not be changed.
+func readPayload[P any](e *Event) (*P, error) {
 	if e.Memo != nil {
-		if v, ok := e.Memo.payload.(P); ok {
-			*into = v
-			return nil
+		if p, ok := remembered[P](e.Memo.payload); ok {
+			return p, nil
 		}
 	}
-	return jcs.UnmarshalLenient(e.Payload, into)
+	p := new(P)
+	return p, jcs.UnmarshalLenient(e.Payload, p)
 }
 
-// readShown reads the part of an event's content that everybody sees, and
-// leaves into as it is if there is none or it was erased.
-func readShown[S any](e *Event, into *S) error {
+// readShown reads the part of an event's content that everybody sees, which may
+// not be changed. It is zero if there is none or it was erased.
+func readShown[S any](e *Event) (*S, error) {
 	if e.Content != nil && e.Memo != nil {
-		if v, ok := e.Memo.shown.(S); ok {
-			*into = v
-			return nil
+		if s, ok := remembered[S](e.Memo.shown); ok {
+			return s, nil
 		}
 	}
+	s := new(S)
 	c, err := e.content()
 	if err != nil || len(c.Shown) == 0 {
-		return err
+		return s, err
 	}
-	return jcs.UnmarshalLenient(c.Shown, into)
+	return s, jcs.UnmarshalLenient(c.Shown, s)
+}
+
+// remembered returns a remembered value, if it is of this type.
+func remembered[V any](known any) (*V, bool) {
+	switch v := known.(type) {
+	case *V:
+		return v, true
+	case V:
+		return &v, true
+	}
+	return nil, false
 }
 
 // content takes the content of an event apart; there is nothing in it if it was

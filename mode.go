@@ -12,6 +12,24 @@ const (
 	ModeStrict      Mode = "strict"      // asks are denied
 )
 
+// Switch says how one of the two switches beside the log was turned. They are
+// files, so that they work when all else is broken; the log tells of them and
+// they do not depend on it.
+type Switch string
+
+// How the switches are turned.
+const (
+	SwitchOff      Switch = "off"      // calls go to the hosts' own prompts, for a time
+	SwitchOn       Switch = "on"       // calls are gated again
+	SwitchLocked   Switch = "locked"   // everything asks or denies, and grants are dead
+	SwitchReleased Switch = "released" // policy and grants count again
+)
+
+// Known reports whether w is one of the ways to turn a switch.
+func (w Switch) Known() bool {
+	return w == SwitchOff || w == SwitchOn || w == SwitchLocked || w == SwitchReleased
+}
+
 // ParseMode accepts the three words.
 func ParseMode(s string) (Mode, error) {
 	switch m := Mode(s); m {

@@ -56,6 +56,10 @@ type RequestedFull struct {
 type RequestedPrivate struct {
 	Call  Call  `json:"call"`
 	Facts Facts `json:"facts"`
+	// Payload is what its tool takes for the same call, if it said so.
+	Payload Args `json:"payload,omitzero"`
+	// Besides is what had a say besides policy; nil where that was not recorded.
+	Besides *Besides `json:"besides,omitzero"`
 }
 
 // Answered is the payload of approval.answered.
@@ -94,6 +98,16 @@ type Resolved struct {
 	Mode   Mode    `json:"mode"`
 	Grant  ID      `json:"grant,omitempty"`
 	Policy string  `json:"policy"` // version that the decision was judged by
+}
+
+// RuleLimit is the rule of a decision that denies a call which nobody is asked
+// about, since its session has too many open or asks too often.
+const RuleLimit = "too many requests"
+
+// OverLimit reports whether a call was denied because there were too many. Its
+// request takes the name of the minute, see [LimitKey], and not that of the call.
+func (p *Resolved) OverLimit() bool {
+	return p.Source == SourcePolicy && p.Cause == CauseBuiltin && p.Rule == RuleLimit
 }
 
 // Parked is the payload of approval.parked.
@@ -145,20 +159,24 @@ type AnswerRefused struct {
 // GrantCreated is the payload of grant.created. The key is a digest and lies
 // in the erasable part.
 type GrantCreated struct {
-	Request   ID     `json:"request"`
-	Cover     Cover  `json:"cover"`
-	Host      string `json:"host"`
-	Tool      string `json:"tool"`
-	Server    string `json:"server"`
-	Policy    string `json:"policy"`
-	ExpiresNS int64  `json:"expires_ns,omitzero"`
-	Uses      int    `json:"uses,omitzero"` // zero for any number
+	Request ID     `json:"request"`
+	Cover   Cover  `json:"cover"`
+	Host    string `json:"host"`
+	Tool    string `json:"tool"`
+	Server  string `json:"server"`
+	Policy  string `json:"policy"`
+	// Definition is the digest of the tool's definition, where it has one. Under
+	// another the grant has ended.
+	Definition string `json:"definition,omitempty"`
+	ExpiresNS  int64  `json:"expires_ns,omitzero"`
+	Uses       int    `json:"uses,omitzero"` // zero for any number
 }
 
 // GrantShown is the erasable part of grant.created.
 type GrantShown struct {
-	Label string `json:"label"`
-	Key   Digest `json:"key"`
+	Label   string `json:"label"`
+	Pattern string `json:"pattern,omitempty"`
+	Key     Digest `json:"key"`
 }
 
 // GrantUsed is the payload of grant.used.
@@ -180,10 +198,12 @@ type SessionPolicy struct {
 }
 
 // ModeChanged is the payload of mode.changed, on a session's stream for that
-// session or on the broker's for all.
+// session or on the broker's for all. Where it tells of a switch it has no mode,
+// and the one in force stays.
 type ModeChanged struct {
-	Mode  Mode  `json:"mode"`
-	ForNS int64 `json:"for_ns,omitzero"` // zero for no end
+	Mode   Mode   `json:"mode"`
+	ForNS  int64  `json:"for_ns,omitzero"` // zero for no end
+	Switch Switch `json:"switch,omitempty"`
 }
 
 // PolicyLoaded is the payload of policy.loaded.

@@ -82,6 +82,11 @@ func (e *Event) shown() (Args, error) {
 	if err != nil || len(c.Shown) == 0 {
 		return e.Payload, err
 	}
+	if e.Memo != nil && e.Memo.shown != nil { // both are as they were written here
+		if merged, ok := jcs.Merge(e.Payload, c.Shown); ok {
+			return merged, nil
+		}
+	}
 	var payload, shown map[string]Args
 	if err := jcs.Unmarshal(e.Payload, &payload); err != nil {
 		return nil, err

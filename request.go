@@ -18,13 +18,8 @@ const (
 // Open reports whether a request in this state can still be answered.
 func (s State) Open() bool { return s == StateOpen || s == StateParked }
 
-// CoverOffer is one way to remember a yes, narrowest first in a request.
-type CoverOffer struct {
-	Cover            Cover  `json:"cover"`
-	Label            string `json:"label"`
-	WouldHaveCovered int    `json:"would_have_covered"`
-	Denied           int    `json:"denied"`
-}
+// OpenStates lists the states in which a request waits for an answer.
+func OpenStates() []State { return []State{StateOpen, StateParked} }
 
 // Request is a call waiting for people, as everybody sees it: hidden values
 // hidden, long ones cut. The same members stand in events, in the API and in
@@ -79,12 +74,14 @@ type Request struct {
 // Life is the part of a request's state that only the engine looks at.
 type Life struct {
 	Len       int      // events in the stream
-	Last      Seq      // of the newest of them
+	First     Seq      // of the oldest of them
+	Last      Seq      // of the newest
 	Asker     Actor    // who asked
 	Holder    string   // the lease of whoever waits
 	Created   Moment   //
 	After     Deadline // relative to Created
 	Policy    string   // version of the policy that asked, or that the answer was judged by
+	Mode      Mode     // in which it was asked
 	Pins      Digest   // contents of the files that the command names
 	CanPin    bool     // a remembered yes may be used more than once
 	Answers   []Given  // in order

@@ -1,6 +1,9 @@
 package sayso
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Row is what a projection keeps of one request, so that it can be found
 // without reading the log. Rows are made from events alone and can be dropped
@@ -31,9 +34,8 @@ type Row struct {
 
 // RowOf begins the row of a request with its first event.
 func RowOf(e *Event) (Row, error) {
-	var p Requested
-	var s RequestedShown
-	if err := read(e, &p, &s); err != nil {
+	p, s, err := read[Requested, RequestedShown](e)
+	if err != nil {
 		return Row{}, err
 	}
 	return Row{
@@ -48,8 +50,8 @@ func (w *Row) Apply(e *Event) error {
 	w.Last = e.Seq
 	switch e.Type {
 	case EventResolved:
-		var p Resolved
-		if err := readPayload(e, &p); err != nil {
+		p, err := readPayload[Resolved](e)
+		if err != nil {
 			return err
 		}
 		w.Source, w.Asked = p.Source, p.Source == SourcePerson || p.Source == SourceDeadline
@@ -80,8 +82,8 @@ func (w *Row) Apply(e *Event) error {
 }
 
 func (w *Row) taken(e *Event) error {
-	var p Taken
-	if err := readPayload(e, &p); err != nil {
+	p, err := readPayload[Taken](e)
+	if err != nil {
 		return err
 	}
 	w.Holder = p.Holder
@@ -99,6 +101,7 @@ type RowQuery struct {
 	Session  string
 	Sessions []string // any of them
 	Group    string
+	CallID   string // that a request began with, not those that took it up
 	Digest   Digest
 	Tool     string
 	Host     string
@@ -110,4 +113,10 @@ type RowQuery struct {
 	Before   Seq  // only requests that began before, for the next page
 	Oldest   bool // oldest first; newest first otherwise
 	Limit    int  // zero for 100
+}
+
+// OnlyOpen reports whether q selects requests that wait for an answer, and no
+// others.
+func (q RowQuery) OnlyOpen() bool {
+	return len(q.States) > 0 && !slices.ContainsFunc(q.States, func(s State) bool { return !s.Open() })
 }

@@ -131,3 +131,26 @@ func TestRow_asked(t *testing.T) {
 		}
 	}
 }
+
+func TestRowQuery_OnlyOpen(t *testing.T) {
+	for _, c := range []struct {
+		states []sayso.State
+		want   bool
+	}{
+		{nil, false},
+		{sayso.OpenStates(), true},
+		{[]sayso.State{sayso.StateParked}, true},
+		{[]sayso.State{sayso.StateOpen, sayso.StateExpired}, false},
+		{[]sayso.State{sayso.StateAllowed}, false},
+		{[]sayso.State{""}, false},
+	} {
+		if got := (sayso.RowQuery{States: c.states}).OnlyOpen(); got != c.want {
+			t.Errorf("%q select open requests alone: %v", c.states, got)
+		}
+	}
+	for _, s := range sayso.OpenStates() {
+		if !s.Open() {
+			t.Errorf("%q is not open", s)
+		}
+	}
+}

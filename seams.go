@@ -15,7 +15,7 @@ type Gate interface {
 	// patience ends (the request stays, asking again takes it up), [ErrExpired],
 	// [ErrWithdrawn], [ErrTooMany], [ErrConflict] for a call id that was used
 	// for another call, [ErrSpent] for a call that ran before,
-	// [ErrPresentationWanted], [ErrNotAllowed] for a session of another owner,
+	// [ErrPresentationWanted], [ErrFactsWanted], [ErrNotAllowed] for a session of another owner,
 	// or that the answer could not be found out.
 	//
 	// A cancelled context promises nothing: the request stays open.
@@ -54,8 +54,11 @@ type Inbox interface {
 	// content of this request, [ErrExpired] and [ErrWithdrawn] that it is too
 	// late. A Decision in an open state means that more answers are required.
 	Answer(ctx context.Context, id ID, a Answer) (Decision, error)
-	// AnswerGroup gives one answer to each of the listed members of a group, and
-	// no other.
+	// AnswerGroup gives one answer to each of the listed members of a group, at
+	// most [MaxGroup], and no other. Each is answered for itself, as Answer does:
+	// where one was decided meanwhile or shows something else, its result says so
+	// and the others are answered all the same. A member that this principal may
+	// not see is [ErrNotFound], as one that does not exist is.
 	AnswerGroup(ctx context.Context, group string, members []Member, a Answer) ([]MemberResult, error)
 	// Life returns the events of one request.
 	Life(ctx context.Context, id ID) ([]Event, error)
@@ -80,6 +83,9 @@ type Inbox interface {
 	// Explain judges a call without recording anything.
 	Explain(ctx context.Context, c Call, f Facts) (Verdict, error)
 }
+
+// MaxGroup is how many members of a group one answer may be for.
+const MaxGroup = 1000
 
 // Member is one request of a group, as it was on the screen.
 type Member struct {
@@ -161,9 +167,11 @@ type Log interface {
 	// Find returns the ids that begin with, or whose random part begins with,
 	// what a person typed; at most limit.
 	Find(ctx context.Context, typed string, limit int) ([]ID, error)
-	// Grants returns the streams of the grants with a key, or of a session, or
-	// of all if both are zero; live ones only unless all is set.
-	Grants(ctx context.Context, key Digest, session string, all bool) ([]string, error)
+	// Grants returns the streams of the grants that have one of the keys, or of
+	// any if none is given, and are of a session, or of any if it is empty; oldest
+	// first, live ones only unless all is set. It takes time proportional to the
+	// keys and to what is found. The zero Digest is no grant's key.
+	Grants(ctx context.Context, keys []Digest, session string, all bool) ([]string, error)
 	// Hold takes a lease under a new name. It is held until Release or the death
 	// of the process.
 	Hold(ctx context.Context) (Lease, error)

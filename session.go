@@ -2,7 +2,6 @@ package sayso
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 )
@@ -18,6 +17,7 @@ type Session struct {
 	Ended     bool
 	Policies  map[string]Effect // by canonical tool name, or server/tool
 	Mode      Mode              // empty if none was set for this session
+	Loaded    string            // version of the policy recorded last, on the broker's stream
 	Len       int               // events in the stream
 
 	modeAt  Moment
@@ -50,8 +50,8 @@ func (s *Session) Apply(e *Event) error {
 func (s *Session) apply(e *Event) error {
 	switch e.Type {
 	case EventSessionStarted:
-		var p SessionStarted
-		if err := readPayload(e, &p); err != nil {
+		p, err := readPayload[SessionStarted](e)
+		if err != nil {
 			return err
 		}
 		if !s.Started { // whoever started it first owns it
@@ -59,19 +59,27 @@ func (s *Session) apply(e *Event) error {
 		}
 		s.Host, s.Started, s.Ended = p.Host, true, false
 	case EventSessionPolicy:
-		var p SessionPolicy
-		if err := readPayload(e, &p); err != nil {
+		p, err := readPayload[SessionPolicy](e)
+		if err != nil {
 			return err
 		}
 		s.Policies = p.Policies
 	case EventSessionEnded:
 		s.Ended = true
-	case EventModeChanged:
-		var p ModeChanged
-		if err := readPayload(e, &p); err != nil {
+	case EventPolicyLoaded:
+		p, err := readPayload[PolicyLoaded](e)
+		if err != nil {
 			return err
 		}
-		s.Mode, s.modeAt, s.modeFor = p.Mode, e.At, nanoseconds(p.ForNS)
+		s.Loaded = p.Policy
+	case EventModeChanged:
+		p, err := readPayload[ModeChanged](e)
+		if err != nil {
+			return err
+		}
+		if p.Switch == "" {
+			s.Mode, s.modeAt, s.modeFor = p.Mode, e.At, nanoseconds(p.ForNS)
+		}
 	}
 	return nil
 }
@@ -135,6 +143,3 @@ func (s *Session) MayLook(a Actor) bool {
 	return s.MayAnswer(a) || (a.Kind == PrincipalViewer && a.Principal != "" &&
 		(slices.Contains(s.Approvers, a.Principal) || slices.Contains(a.Approvers, "*")))
 }
-
-// Tools returns the names that have a policy, sorted.
-func (s *Session) Tools() []string { return slices.Sorted(maps.Keys(s.Policies)) }

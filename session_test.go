@@ -58,12 +58,25 @@ func TestSession_modeAt(t *testing.T) {
 		{"strict with an end", []any{set(sayso.ModeStrict, time.Hour)}, later(time.Minute), sayso.ModeStrict, 59 * time.Minute},
 		{"strict at its end", []any{set(sayso.ModeStrict, time.Hour)}, later(time.Hour), "", 0},
 		{"strict, the clock in doubt", []any{set(sayso.ModeStrict, time.Hour)}, when(-time.Minute, "b", 0), sayso.ModeStrict, 0},
+		{"a switch changes no mode", []any{set(sayso.ModeStrict, time.Hour), sayso.ModeChanged{Switch: sayso.SwitchOff, ForNS: int64(time.Minute)}},
+			later(2 * time.Minute), sayso.ModeStrict, 58 * time.Minute},
 		{"the last one counts", []any{set(sayso.ModeStrict, 0), set(sayso.ModeInteractive, 0)}, later(0), sayso.ModeInteractive, 0},
 	} {
 		s := session(t, later(0), c.told...)
 		if got, left := s.ModeAt(c.now, later(0)); got != c.want || left != c.left {
 			t.Errorf("%s: got %q for %v, want %q for %v", c.name, got, left, c.want, c.left)
 		}
+	}
+}
+
+func TestSession_loaded(t *testing.T) {
+	at := when(0, "a", 0)
+	if s := session(t, at, sayso.ModeChanged{Mode: sayso.ModeStrict}); s.Loaded != "" {
+		t.Errorf("%q is loaded, and nothing was", s.Loaded)
+	}
+	s := session(t, at, sayso.PolicyLoaded{Policy: "v1"}, sayso.PolicyLoaded{Policy: "v2"}, sayso.ModeChanged{Mode: sayso.ModeStrict})
+	if s.Loaded != "v2" || s.Mode != sayso.ModeStrict || s.Len != 3 {
+		t.Errorf("got %+v", s)
 	}
 }
 
@@ -99,7 +112,7 @@ func TestSession_policy(t *testing.T) {
 			t.Errorf("%s: got %s, %v, want %s, %v", c.name, got, found, c.want, c.found)
 		}
 	}
-	if got := s.Tools(); len(got) != 9 || got[0] != "Write" {
+	if got := s.Policies; len(got) != 9 {
 		t.Errorf("the tools are %v", got)
 	}
 }

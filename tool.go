@@ -147,20 +147,3 @@ func SplitMCP(name string) (server, tool string, ok bool) {
 	server, tool, ok = strings.Cut(rest, "__")
 	return server, tool, ok && server != "" && tool != ""
 }
-
-// ToolNames reports whether some table knows name: a canonical name, one of
-// our own tools, or a tool of any host.
-func ToolNames(name string) bool {
-	if _, ok := canonicalTools[name]; ok {
-		return true
-	}
-	if _, ok := ownTools[name]; ok {
-		return true
-	}
-	for _, tools := range hostTools {
-		if _, ok := tools[name]; ok {
-			return true
-		}
-	}
-	return false
-}

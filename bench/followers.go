@@ -33,6 +33,10 @@ func followers(ctx context.Context, w *world, dir string) (_ []figure, err error
 	if err := crowd.read(&struct{}{}); err != nil {
 		return nil, err
 	}
+	before, err := s.usage()
+	if err != nil {
+		return nil, err
+	}
 	if err := happen(ctx, task.At, task.Events); err != nil {
 		return nil, err
 	}
@@ -40,9 +44,15 @@ func followers(ctx context.Context, w *world, dir string) (_ []figure, err error
 	if err := crowd.read(&d); err != nil {
 		return nil, err
 	}
+	after, err := s.usage()
+	if err != nil {
+		return nil, err
+	}
+	each := (after.CPU - before.CPU) / float64(task.Followers*task.Events)
 	return []figure{{
 		name: fmt.Sprintf("event to %d followers, p99", task.Followers), value: d.P99, unit: seconds, must: 0.02, aim: 0.005,
-		beside: fmt.Sprintf("p50 %s, slowest %s; from asking for it, so the commit is in it", seconds.text(d.P50), seconds.text(d.Slowest)),
+		beside: fmt.Sprintf("p50 %s, slowest %s; from asking for it, so the commit is in it; server %s CPU a stream, readers %s",
+			seconds.text(d.P50), seconds.text(d.Slowest), seconds.text(each), seconds.text(d.CPU/float64(task.Followers*task.Events))),
 	}}, nil
 }
 
@@ -83,6 +93,7 @@ type delivered struct {
 	P50     float64 `json:"p50"`
 	P99     float64 `json:"p99"`
 	Slowest float64 `json:"slowest"`
+	CPU     float64 `json:"cpu"` // of the followers alone
 }
 
 // follow opens streams of events, each on a connection of its own.
@@ -104,6 +115,7 @@ func follow(c *child) error {
 	if err := c.write(struct{}{}); err != nil {
 		return err
 	}
+	before := used()
 	took, errs := make([]durations, len(streams)), make([]error, len(streams))
 	var all sync.WaitGroup
 	for i, s := range streams {
@@ -117,7 +129,7 @@ func follow(c *child) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return c.write(delivered{every.at(0.5), every.at(0.99), every.at(1)})
+	return c.write(delivered{every.at(0.5), every.at(0.99), every.at(1), used().CPU - before.CPU})
 }
 
 func openStream(ctx context.Context, at ready) (*http.Response, error) {

@@ -70,7 +70,7 @@ func parse(args []string) (o options, err error) {
 var rows = []row{
 	{"lone", lone}, {"http", overHTTP}, {"socket", overSocket}, {"wakeups", wakeups}, {"parked", parked},
 	{"apart", parkedApart},
-	{"openlist", openList}, {"start", start}, {"verdict", verdict}, {"hook", hook}, {"followers", followers},
+	{"openlist", openList}, {"start", start}, {"verdict", verdict}, {"line", lines}, {"hook", hook}, {"followers", followers},
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {

@@ -9,22 +9,54 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// Admit implements sayso.Gate. While it waits for people, what all that comes
-// before took of the stack is free again.
-func (g gate) Admit(ctx context.Context, a sayso.Admission) (sayso.Decision, error) {
-	w, err := g.waiter(&a)
+// Admit implements sayso.Gate.
+func (g *gate) Admit(ctx context.Context, a sayso.Admission) (d sayso.Decision, err error) {
+	err = g.AdmitInto(ctx, &a, &d)
+	return d, err
+}
+
+// AdmitInto is Admit for a server, with thousands of callers that wait at once:
+// an admission and a decision that are handed on by their addresses keep the
+// stack of each small, and while it waits what all that comes before the wait
+// took of the stack is free again.
+func (g *gate) AdmitInto(ctx context.Context, a *sayso.Admission, d *sayso.Decision) error {
+	if err := g.b.o.Ready(); err != nil {
+		return err
+	}
+	if err := g.gather(ctx, a); err != nil {
+		return err
+	}
+	w, err := g.waiter(a)
 	if err != nil {
-		return sayso.Decision{}, err
+		return err
 	}
 	r, err := w.enter(ctx)
 	if err != nil {
-		return sayso.Decision{}, err
+		return err
 	}
-	return w.outcome(ctx, r, w.wait(ctx, r))
+	return w.outcome(ctx, r, d, w.wait(ctx, r))
+}
+
+// gather has facts that were gathered for another policy gathered anew, where
+// the caller can do that.
+func (g *gate) gather(ctx context.Context, a *sayso.Admission) error {
+	if a.Gather == nil || g.asks() != nil {
+		return nil
+	}
+	want := g.b.o.Wanted()
+	if len(want.Roots) == 0 || a.Facts.Policy == want.Policy {
+		return nil
+	}
+	f, err := a.Gather(ctx, want)
+	if err != nil {
+		return fmt.Errorf("gathering the facts for the policy in force: %w", err)
+	}
+	a.Facts = f
+	return nil
 }
 
 // waiter is the one who waits for an admission, if that can be asked at all.
-func (g gate) waiter(a *sayso.Admission) (*waiter, error) {
+func (g *gate) waiter(a *sayso.Admission) (*waiter, error) {
 	if err := g.asks(); err != nil {
 		return nil, err
 	}
@@ -35,7 +67,7 @@ func (g gate) waiter(a *sayso.Admission) (*waiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &waiter{Broker: g.Broker, actor: g.actor, a: *a, digest: digest}
+	w := &waiter{b: g.b, actor: g.actor, a: *a, digest: digest}
 	if a.Patience != 0 { // one that has run out already ends at once
 		w.until = time.Now().Add(a.Patience)
 	}
@@ -44,7 +76,7 @@ func (g gate) waiter(a *sayso.Admission) (*waiter, error) {
 
 // waiter is one call of Admit.
 type waiter struct {
-	*Broker
+	b      *Broker
 	actor  sayso.Actor
 	a      sayso.Admission
 	digest sayso.Digest
@@ -69,7 +101,7 @@ func (w *waiter) enter(ctx context.Context) (*sayso.Request, error) {
 			r, err = w.open(ctx)
 		}
 		if err == nil {
-			return &r, nil
+			return r, nil
 		}
 		full := !w.met && errors.Is(err, sayso.ErrTooMany)
 		if !isConflict(err) && !full {
@@ -89,10 +121,10 @@ func (w *waiter) reread(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if _, err := w.session(ctx, w.a.Call.Session); err != nil {
+	if _, err := w.b.session(ctx, w.a.Call.Session); err != nil {
 		return err
 	}
-	_, err := w.global(ctx)
+	_, err := w.b.global(ctx)
 	return err
 }
 
@@ -116,28 +148,29 @@ func (e errUsedID) Is(target error) bool { return target == sayso.ErrConflict }
 
 // prior finds the request that this call continues: the one with the same call
 // id, or one with the same digest that nobody has the decision of.
-func (w *waiter) prior(ctx context.Context) (r sayso.Request, found bool, err error) {
+func (w *waiter) prior(ctx context.Context) (_ *sayso.Request, found bool, err error) {
 	c := w.a.Call
 	if c.CallID != "" && w.met {
-		stream, err := w.log.Lookup(ctx, w.key())
+		stream, err := w.b.log.Lookup(ctx, w.key())
 		if err == nil {
-			r, err = w.same(ctx, stream)
-			return r, err == nil, err
+			r, err := w.same(ctx, stream)
+			return &r, err == nil, err
 		}
 		if !errors.Is(err, sayso.ErrNotFound) {
-			return r, false, fmt.Errorf("looking for the call: %w", err)
+			return nil, false, fmt.Errorf("looking for the call: %w", err)
 		}
 	}
-	rows, err := w.log.Rows(ctx, sayso.RowQuery{Session: c.Session, Digest: w.digest, Unspent: true, Oldest: true})
+	rows, err := w.b.log.Rows(ctx, sayso.RowQuery{Session: c.Session, Digest: w.digest, Unspent: true, Oldest: true})
 	if err != nil {
-		return r, false, fmt.Errorf("looking for the call: %w", err)
+		return nil, false, fmt.Errorf("looking for the call: %w", err)
 	}
 	for _, row := range rows {
 		if row.Asker != w.actor.Principal {
 			continue
 		}
-		if r, err = w.load(ctx, row.ID); err != nil {
-			return r, false, err
+		r, err := w.b.load(ctx, row.ID)
+		if err != nil {
+			return nil, false, err
 		}
 		if !w.unmoved(&r) {
 			continue
@@ -147,10 +180,10 @@ func (w *waiter) prior(ctx context.Context) (r sayso.Request, found bool, err er
 			err = w.take(ctx, &r)
 		}
 		if err != nil || ok {
-			return r, err == nil, err
+			return &r, err == nil, err
 		}
 	}
-	return r, false, nil
+	return nil, false, nil
 }
 
 func (w *waiter) key() string {
@@ -160,7 +193,7 @@ func (w *waiter) key() string {
 // same continues the request that this call id belongs to.
 func (w *waiter) same(ctx context.Context, stream string) (sayso.Request, error) {
 	for range tries {
-		r, err := w.read(ctx, stream)
+		r, err := w.b.read(ctx, stream)
 		if err != nil {
 			return r, err
 		}
@@ -195,7 +228,7 @@ func (w *waiter) unmoved(r *sayso.Request) bool {
 // takeable reports whether nobody has, or still waits for, the decision. The
 // loss of a waiter that died is recorded on the way.
 func (w *waiter) takeable(ctx context.Context, r *sayso.Request) (bool, error) {
-	now, recorded, err := w.clock(ctx)
+	now, recorded, err := w.b.clock(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -208,10 +241,10 @@ func (w *waiter) takeable(ctx context.Context, r *sayso.Request) (bool, error) {
 	if r.Undelivered() {
 		return true, nil
 	}
-	if !(r.State == sayso.StateOpen || r.State == sayso.StateAllowed) || w.held(ctx, r.Life.Holder) {
+	if !(r.State == sayso.StateOpen || r.State == sayso.StateAllowed) || w.b.held(ctx, r.Life.Holder) {
 		return false, nil
 	}
-	err = w.one(ctx, r, sayso.EventParked, sayso.BrokerActor, sayso.Parked{Cause: sayso.ParkedLost})
+	err = w.b.one(ctx, r, sayso.EventParked, sayso.BrokerActor, sayso.Parked{Cause: sayso.ParkedLost})
 	return err == nil, err
 }
 
@@ -221,16 +254,16 @@ func (w *waiter) take(ctx context.Context, r *sayso.Request) error {
 	if w.stormy(r) {
 		return &sayso.PendingError{Ticket: r.ID, Deadline: deadline(r), Stop: true}
 	}
-	holder, err := w.holder(ctx)
+	holder, err := w.b.holder(ctx)
 	if err != nil {
 		return err
 	}
-	batch := newBatch(w.o.Now())
+	batch := newBatch(w.b.o.Now())
 	batch.step(r, sayso.EventTaken, w.actor, sayso.Taken{Holder: holder, CallID: w.a.Call.CallID}, nil)
 	if id := w.a.Call.CallID; id != "" && !contains(r.Life.CallIDs, id) {
 		batch.Keys = []sayso.Key{{Name: w.key(), Stream: sayso.RequestStream(r.ID)}}
 	}
-	return w.advance(ctx, r, batch)
+	return w.b.advance(ctx, r, batch)
 }
 
 // stormy reports whether an open request was asked for three times within the
@@ -242,7 +275,7 @@ func (w *waiter) stormy(r *sayso.Request) bool {
 		return false
 	}
 	third := r.Life.Polls[n-3]
-	ago, _ := sayso.Elapsed(third, w.o.Now(), third)
+	ago, _ := sayso.Elapsed(third, w.b.o.Now(), third)
 	return ago < time.Minute
 }
 

@@ -165,7 +165,7 @@ func TestAdmit_presentsOnlyToPeople(t *testing.T) {
 				t.Fatalf("got %+v, %v", full, err)
 			}
 			if got := full.Presentation; got.Content != "-a\n+b\n\\x1b[2J" || got.Language != "go" {
-				t.Errorf("the person is shown %+q", got)
+				t.Errorf("the person is shown %#v", got)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
@@ -46,8 +47,8 @@ func validate(a *sayso.Answer) error {
 		return fmt.Errorf("%w: an answer is allow or deny", sayso.ErrInvalid)
 	case a.Scope != "" && a.Scope != sayso.ScopeOnce && a.Scope != sayso.ScopeSession:
 		return fmt.Errorf("%w: scope must be once or session", sayso.ErrInvalid)
-	case a.Cover != "" && a.Cover != sayso.CoverCall:
-		return fmt.Errorf("%w: cover must be call", sayso.ErrInvalid)
+	case a.Cover != "" && !a.Cover.Known():
+		return fmt.Errorf("%w: cover must be one of %s", sayso.ErrInvalid, words(sayso.Covers()))
 	case a.Uses < 0 || a.For < 0:
 		return fmt.Errorf("%w: uses and for cannot be negative", sayso.ErrInvalid)
 	case len(a.Note) > maxText:
@@ -65,19 +66,31 @@ func validate(a *sayso.Answer) error {
 	return nil
 }
 
+// words are words one after the other.
+func words[T ~string](list []T) string {
+	var b strings.Builder
+	for i, w := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(w))
+	}
+	return b.String()
+}
+
 // answerRecent answers a request as it and its session were when this process
 // saw them last, which it nearly always still are: the append expects that. ok
 // is false if it did not come to a success. Then all is read and decided anew.
 func (in inbox) answerRecent(ctx context.Context, id sayso.ID, a sayso.Answer) (d sayso.Decision, ok bool) {
-	r, known := in.recent.get(id)
+	r, known := in.b.recent.get(id)
 	if !known || !r.State.Open() {
 		return d, false
 	}
-	session, known := in.sessions.get(sayso.SessionStream(r.SessionID))
+	session, known := in.b.sessions.get(sayso.SessionStream(r.SessionID))
 	if !known || in.barred(&r, &session) != "" {
 		return d, false
 	}
-	now, recorded, err := in.clock(ctx)
+	now, recorded, err := in.b.clock(ctx)
 	if err != nil || r.DeadlinePassed(now, recorded) || !concerns(&a, &r) {
 		return d, false
 	}
@@ -87,23 +100,23 @@ func (in inbox) answerRecent(ctx context.Context, id sayso.ID, a sayso.Answer) (
 
 // answer decides once; a conflict means that the stream grew meanwhile.
 func (in inbox) answer(ctx context.Context, id sayso.ID, a sayso.Answer) (sayso.Decision, error) {
-	r, err := in.load(ctx, id)
+	r, err := in.b.load(ctx, id)
 	if err != nil {
 		return sayso.Decision{}, err
 	}
-	session, err := in.session(ctx, r.SessionID)
+	session, err := in.b.session(ctx, r.SessionID)
 	if err != nil {
 		return sayso.Decision{}, err
 	}
 	if why := in.barred(&r, &session); why != "" {
 		return sayso.Decision{}, in.refused(ctx, &r, a, why, sayso.ErrNotAllowed)
 	}
-	now, recorded, err := in.clock(ctx)
+	now, recorded, err := in.b.clock(ctx)
 	if err != nil {
 		return sayso.Decision{}, err
 	}
 	if r.State.Open() && r.DeadlinePassed(now, recorded) {
-		if err := in.expire(ctx, &r); err != nil {
+		if err := in.b.expire(ctx, &r); err != nil {
 			return sayso.Decision{}, err
 		}
 	}
@@ -136,15 +149,50 @@ func (in inbox) barred(r *sayso.Request, s *sayso.Session) string {
 	return ""
 }
 
+// refusals is how many answers to one request that one person gave in vain, for
+// one reason, are recorded. Whoever goes on adds nothing to what is known.
+const refusals = 16
+
 // refused records an answer that is not taken, and returns why.
 func (in inbox) refused(ctx context.Context, r *sayso.Request, a sayso.Answer, why string, cause error) error {
-	batch := newBatch(in.o.Now())
-	batch.add(sayso.RequestStream(r.ID), sayso.AnyLength, sayso.EventAnswerRefused, aboutRequest(r), in.actor,
-		sayso.AnswerRefused{Effect: a.Effect, Why: why}, nil)
-	if _, err := in.append(ctx, batch); err != nil {
+	known, err := in.refusedBefore(ctx, r, why)
+	if err != nil {
 		return errors.Join(cause, err)
 	}
+	if known >= refusals {
+		return refusedAs(r, why, cause)
+	}
+	batch := newBatch(in.b.o.Now())
+	batch.add(sayso.RequestStream(r.ID), sayso.AnyLength, sayso.EventAnswerRefused, aboutRequest(r), in.actor,
+		sayso.AnswerRefused{Effect: a.Effect, Why: why}, nil)
+	if _, err := in.b.append(ctx, batch); err != nil {
+		return errors.Join(cause, err)
+	}
+	return refusedAs(r, why, cause)
+}
+
+func refusedAs(r *sayso.Request, why string, cause error) error {
 	return fmt.Errorf("answer to %s refused (%s): %w", r.ID.Short(), why, cause)
+}
+
+// refusedBefore counts the answers of this principal that were refused for this
+// reason.
+func (in inbox) refusedBefore(ctx context.Context, r *sayso.Request, why string) (n int, err error) {
+	events, err := in.b.log.Stream(ctx, sayso.RequestStream(r.ID), 0)
+	if err != nil {
+		return 0, fmt.Errorf("reading request %s: %w", r.ID.Short(), err)
+	}
+	for i := range events {
+		e := &events[i]
+		if e.Type != sayso.EventAnswerRefused || e.Actor.Principal != in.actor.Principal || e.Actor.Channel != in.actor.Channel {
+			continue
+		}
+		var p sayso.AnswerRefused
+		if err := jcs.UnmarshalLenient(e.Payload, &p); err == nil && p.Why == why {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // late tells the second that the first was first. The same answer again from
@@ -157,9 +205,9 @@ func (in inbox) late(ctx context.Context, r *sayso.Request, a sayso.Answer) (say
 		return sayso.Decision{}, in.refused(ctx, r, a, "withdrawn", sayso.ErrWithdrawn)
 	}
 	if in.repeats(r, a) {
-		return public(*r.Decision), nil
+		return *r.Decision.Public(), nil
 	}
-	return sayso.Decision{}, in.refused(ctx, r, a, "decided", &sayso.DecidedError{Decision: public(*r.Decision)})
+	return sayso.Decision{}, in.refused(ctx, r, a, "decided", &sayso.DecidedError{Decision: *r.Decision.Public()})
 }
 
 // repeats reports whether this person gave this very answer before.
@@ -174,9 +222,17 @@ func (in inbox) repeats(r *sayso.Request, a sayso.Answer) bool {
 		was := g.Answer
 		want, err := in.edited(r, a)
 		return err == nil && was.Effect == a.Effect && was.Scope == a.Scope && was.Digest == a.Digest &&
-			was.For == a.For && was.Uses == a.Uses && g.For == want
+			narrowest(was.Cover) == narrowest(a.Cover) && was.For == a.For && was.Uses == a.Uses && g.For == want
 	}
 	return false
+}
+
+// narrowest is the cover that an answer means.
+func narrowest(c sayso.Cover) sayso.Cover {
+	if c == "" {
+		return sayso.CoverCall
+	}
+	return c
 }
 
 // edited is the digest of the call that an answer allows.
@@ -195,9 +251,9 @@ func (in inbox) edited(r *sayso.Request, a sayso.Answer) (sayso.Digest, error) {
 // record appends the answer and, if the requirement is now met, the decision
 // and the grant that remembers it.
 func (in inbox) record(ctx context.Context, r *sayso.Request, s *sayso.Session, a sayso.Answer) (sayso.Decision, error) {
-	version, why := in.judgeAnew(ctx, r, s, a)
-	if why != nil {
-		return sayso.Decision{}, why
+	now, err := in.judgeAnew(ctx, r, s, a)
+	if err != nil {
+		return sayso.Decision{}, err
 	}
 	allows, err := in.edited(r, a)
 	if err != nil {
@@ -207,31 +263,31 @@ func (in inbox) record(ctx context.Context, r *sayso.Request, s *sayso.Session, 
 	if err != nil {
 		return sayso.Decision{}, err
 	}
-	batch := newBatch(in.o.Now())
+	batch := newBatch(in.b.o.Now())
 	batch.Expect[sayso.SessionStream(r.SessionID)] = s.Len
-	batch.step(r, sayso.EventAnswered, in.actor, sayso.Answered{
+	batch.step(r, sayso.EventAnswered, in.actor, &sayso.Answered{
 		Effect: a.Effect, Scope: a.Scope, Cover: a.Cover, ForNS: int64(a.For), Uses: a.Uses,
 	}, text)
 	given := append(r.Life.Answers[:len(r.Life.Answers):len(r.Life.Answers)], sayso.Given{By: in.actor, Answer: a, For: allows})
 	effect, met := r.Met(given)
 	if met {
-		batch.step(r, sayso.EventResolved, sayso.BrokerActor, sayso.Resolved{
+		batch.step(r, sayso.EventResolved, sayso.BrokerActor, &sayso.Resolved{
 			Effect: effect, Source: sayso.SourcePerson, By: deciders(given, effect, allows), Cause: r.Cause,
-			Rule: r.Rule, File: r.File, Line: r.Line, Policy: version,
+			Rule: r.Rule, File: r.File, Line: r.Line, Policy: now.verdict.Policy,
 		}, text)
 		if effect == sayso.Allow && a.Scope == sayso.ScopeSession {
-			if err := in.remember(batch, r, a, version); err != nil {
+			if err := in.remember(batch, r, a, now); err != nil {
 				return sayso.Decision{}, err
 			}
 		}
 	}
-	if err := in.advance(ctx, r, batch); err != nil {
+	if err := in.b.advance(ctx, r, batch); err != nil {
 		return sayso.Decision{}, err
 	}
 	if !met {
 		return sayso.Decision{State: r.State, Request: r.ID}, nil
 	}
-	return public(*r.Decision), nil
+	return *r.Decision.Public(), nil
 }
 
 // deciders are the people whose answers made the decision.
@@ -255,60 +311,102 @@ func named(a sayso.Actor) sayso.Actor {
 	return a
 }
 
+// anew is what is about to be allowed, judged by the rules that hold now.
+type anew struct {
+	asked   sayso.RequestedPrivate
+	verdict sayso.Verdict
+	matches []sayso.Match // of policy and of the session
+}
+
 // judgeAnew asks policy and the session about what is about to be allowed, as
 // it is now: the call may have been edited, the policy may have changed. A deny
 // is final.
-func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, s *sayso.Session, a sayso.Answer) (version string, err error) {
+func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, s *sayso.Session, a sayso.Answer) (*anew, error) {
 	if a.Effect != sayso.Allow {
-		return r.Life.Policy, nil
+		return &anew{verdict: sayso.Verdict{Policy: r.Life.Policy}}, nil
 	}
 	asked, err := r.Asked()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	c, facts := asked.Call, asked.Facts
 	if len(a.Args) > 0 {
 		if !r.CanEdit {
-			return "", fmt.Errorf("%w: this host does not take edited arguments", sayso.ErrInvalid)
+			return nil, fmt.Errorf("%w: this host does not take edited arguments", sayso.ErrInvalid)
 		}
 		if _, err := jcs.Object(a.Args); err != nil {
-			return "", fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
+			return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
+		}
+		if !in.b.sameSubject(&asked, a.Args) {
+			return nil, fmt.Errorf("%w: where the edited arguments lead is not known here, and policy may deny it; deny, and say in a note what to ask for instead", sayso.ErrInvalid)
 		}
 		c.Args = a.Args
-		// The facts were gathered for other arguments; without them policy can
-		// only be stricter.
-		facts.Operands, facts.Files, facts.Truncated = nil, nil, true
+		// What was gathered for other arguments says nothing of these.
+		facts.Files, facts.Words, facts.Secrets, facts.Truncated = nil, nil, nil, true
+		if c.Known().Operand != sayso.OperandPath {
+			facts.Operands = nil
+		}
 	}
-	v := in.verdict(ctx, c, facts)
-	if set, ok := s.Policy(c); ok && set == sayso.Deny && v.Effect != sayso.Deny {
-		v.Match = sessionMatch(set)
+	v := in.b.verdict(ctx, c, facts)
+	matches := v.Matches
+	if set, ok := s.Policy(c); ok && set != sayso.Allow {
+		matches = append(matches[:len(matches):len(matches)], sayso.SessionMatch(set))
+		if set == sayso.Deny && v.Effect != sayso.Deny {
+			v.Match = sayso.SessionMatch(set)
+		}
 	}
 	if v.Effect == sayso.Deny {
-		return "", fmt.Errorf("%w: policy denies this call: %s", sayso.ErrNotAllowed,
+		return nil, fmt.Errorf("%w: policy denies this call: %s", sayso.ErrNotAllowed,
 			sayso.Decision{Reason: v.Reason, Rule: v.Rule, File: v.File, Line: v.Line}.Because())
 	}
-	return v.Policy, nil
+	return &anew{asked: asked, verdict: v, matches: matches}, nil
+}
+
+// sameSubject reports whether policy can judge edited arguments by the facts that
+// were gathered for those of the call: they name the same path, or what they name
+// is no path and the policy in force names no folders. Where something leads is
+// looked up where the call would run, which is not here. A tool that knows itself
+// holds to its own folders with any arguments.
+func (b *Broker) sameSubject(asked *sayso.RequestedPrivate, edited sayso.Args) bool {
+	c := &asked.Call
+	tool := c.Known()
+	free := len(b.o.Wanted().Roots) == 0
+	switch tool.Operand {
+	case sayso.OperandPath:
+		free = free && asked.Besides != nil && asked.Besides.Tool != ""
+	case sayso.OperandCommand:
+	default:
+		free = true
+	}
+	if free {
+		return true
+	}
+	var was, is map[string]any
+	if jcs.UnmarshalLenient(c.Args, &was) != nil || jcs.UnmarshalLenient(edited, &is) != nil {
+		return false
+	}
+	return was[tool.Primary] == is[tool.Primary]
 }
 
 // answerContent is the erasable part of an answer.
 func (in inbox) answerContent(r *sayso.Request, a sayso.Answer, allows sayso.Digest) (*text, error) {
-	note, err := in.hide(r, a.Args, a.Note)
+	note, err := in.b.hide(r, a.Args, a.Note)
 	if err != nil {
 		return nil, err
 	}
 	shown := sayso.AnsweredShown{Note: note, Digest: a.Digest}
 	if len(a.Args) == 0 {
-		return content(shown, nil, nil)
+		return content(&shown, nil, nil)
 	}
 	shown.Edited = allows
-	hidden, err := in.o.Redactor.Call(a.Args, nil)
+	hidden, err := in.b.o.Redactor().Call(a.Args, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
 	}
 	if shown.Args, _, err = present.SafeJSON(hidden.Full); err != nil {
 		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
 	}
-	return content(shown, nil, sayso.AnsweredPrivate{Args: bytes.Clone(a.Args)})
+	return content(&shown, nil, &sayso.AnsweredPrivate{Args: bytes.Clone(a.Args)})
 }
 
 // hide takes out of somebody's words about a request what is hidden in the
@@ -321,43 +419,13 @@ func (b *Broker) hide(r *sayso.Request, edited sayso.Args, words string) (string
 	if asked, err := r.Asked(); err == nil {
 		args = append(args, asked.Call.Args)
 	}
+	redactor := b.o.Redactor()
 	for _, a := range args {
-		hidden, err := b.o.Redactor.Call(a, map[string]string{"words": words})
+		hidden, err := redactor.Call(a, map[string]string{"words": words})
 		if err != nil {
 			return "", fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
 		}
 		words = hidden.Texts["words"]
 	}
 	return safe(words), nil
-}
-
-// public is a decision as people see it: the receipt and edited arguments are
-// the requester's alone.
-func public(d sayso.Decision) sayso.Decision {
-	d.Args, d.Receipt = nil, sayso.Receipt{}
-	return d
-}
-
-// AnswerGroup implements sayso.Inbox.
-func (in inbox) AnswerGroup(ctx context.Context, group string, members []sayso.Member, a sayso.Answer) ([]sayso.MemberResult, error) {
-	if group == "" || len(members) == 0 || len(a.Args) > 0 {
-		return nil, fmt.Errorf("%w: a group answer names its group and its members, and edits nothing", sayso.ErrInvalid)
-	}
-	results := make([]sayso.MemberResult, 0, len(members))
-	for _, m := range members {
-		res := sayso.MemberResult{ID: m.ID}
-		r, err := in.load(ctx, m.ID)
-		switch {
-		case err != nil:
-			res.Err = err
-		case r.GroupID != group:
-			res.Err = fmt.Errorf("%w: %s is not of this group", sayso.ErrInvalid, m.ID.Short())
-		default:
-			one := a
-			one.Digest, one.Content = m.Digest, m.Content
-			res.Decision, res.Err = in.Answer(ctx, m.ID, one)
-		}
-		results = append(results, res)
-	}
-	return results, nil
 }

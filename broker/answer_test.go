@@ -3,6 +3,7 @@ package broker_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func (w *world) refusals() (whys []string) {
 	return whys
 }
 
-func TestAnswer_theSecondIsToldWhoWasFirst(t *testing.T) {
+func TestRQ3_theSecondIsToldWhoWasFirst(t *testing.T) {
 	for _, first := range []sayso.Effect{sayso.Allow, sayso.Deny} {
 		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
 			w.ask(t.Context(), push("c1"))
@@ -95,7 +96,7 @@ func TestAnswer_theSameAgainIsASuccess(t *testing.T) {
 	}
 }
 
-func TestAnswer_namesWhatWasShown(t *testing.T) {
+func TestRQ2_namesWhatWasShown(t *testing.T) {
 	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
 		p := w.ask(t.Context(), push("c1"))
 		r := w.only()
@@ -120,7 +121,7 @@ func TestAnswer_namesWhatWasShown(t *testing.T) {
 	})
 }
 
-func TestAnswer_whoMay(t *testing.T) {
+func TestRQ4_whoMayAnswer(t *testing.T) {
 	under := dev
 	under.Channel = broker.ChannelAgentProcess
 	self := sayso.Actor{Principal: agent.Principal, Kind: sayso.PrincipalPerson, Channel: "web"}
@@ -344,6 +345,163 @@ func TestAnswerGroup(t *testing.T) {
 			if err := try(); !errors.Is(err, sayso.ErrInvalid) {
 				t.Errorf("%s: %v", name, err)
 			}
+		}
+	})
+}
+
+// What happened to a member since it was on the screen is told of that member
+// alone: the others are answered, and the log has one answer for each of them.
+func TestAnswerGroup_eachForItself(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		var members []sayso.Member
+		for i := range 6 {
+			a := sayso.Admission{Call: bash(fmt.Sprint("c", i), fmt.Sprint("git push ", i))}
+			a.Call.GroupID = "g1"
+			w.ask(t.Context(), a)
+		}
+		open := w.open()
+		for _, r := range open {
+			members = append(members, sayso.Member{ID: r.ID, Digest: r.Digest, Content: r.Content})
+		}
+		w.say(open[1].ID, sayso.Deny)
+		if err := w.b.Gate(agent).Withdraw(t.Context(), open[2].ID, "changed my mind"); err != nil {
+			t.Fatal(err)
+		}
+		members[3].Content = sayso.HashOf("something else")
+		late := sayso.Admission{Call: bash("late", "git push late")}
+		late.Call.GroupID = "g1"
+		w.ask(t.Context(), late)
+		before := w.count(sayso.EventAnswered)
+		results, err := w.b.Inbox(dev).AnswerGroup(t.Context(), "g1", members, sayso.Answer{Effect: sayso.Allow, Note: "all of them"})
+		if err != nil || len(results) != len(members) {
+			t.Fatal(results, err)
+		}
+		for i, want := range []error{nil, sayso.ErrDecided, sayso.ErrWithdrawn, sayso.ErrMismatch, nil, nil} {
+			if results[i].ID != members[i].ID || !errors.Is(results[i].Err, want) || results[i].Decision.Allowed() != (want == nil) {
+				t.Errorf("member %d: %+v, want %v", i, results[i], want)
+			}
+		}
+		if n := w.count(sayso.EventAnswered) - before; n != 3 {
+			t.Errorf("%d answers were recorded, want one for each of the three", n)
+		}
+		if left := w.open(); len(left) != 2 || left[0].ID != open[3].ID || left[1].CallID != "late" {
+			t.Errorf("%d wait", len(left))
+		}
+		again, err := w.b.Inbox(dev).AnswerGroup(t.Context(), "g1", members[4:], sayso.Answer{Effect: sayso.Allow, Note: "all of them"})
+		if err != nil || again[0].Err != nil || again[1].Err != nil || w.count(sayso.EventAnswered)-before != 3 {
+			t.Errorf("the same answer again: %+v, %v", again, err)
+		}
+	})
+}
+
+func TestAnswerGroup_isBounded(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		w.ask(t.Context(), push("c1"))
+		r := w.only()
+		one := sayso.Member{ID: r.ID, Digest: r.Digest, Content: r.Content}
+		many := []sayso.Member{one}
+		for i := range sayso.MaxGroup {
+			many = append(many, sayso.Member{ID: sayso.NewID(time.Now(), [16]byte{byte(i), byte(i >> 8)})})
+		}
+		for name, c := range map[string]struct {
+			members []sayso.Member
+			a       sayso.Answer
+		}{
+			"too many":      {many, sayso.Answer{Effect: sayso.Allow}},
+			"one twice":     {[]sayso.Member{one, one}, sayso.Answer{Effect: sayso.Allow}},
+			"no answer":     {[]sayso.Member{one}, sayso.Answer{Effect: sayso.Ask}},
+			"an odd answer": {[]sayso.Member{one}, sayso.Answer{Effect: sayso.Allow, Uses: 2}},
+			"an odd cover":  {[]sayso.Member{one}, sayso.Answer{Effect: sayso.Allow, Scope: sayso.ScopeSession, Cover: "all"}},
+		} {
+			if _, err := w.b.Inbox(dev).AnswerGroup(t.Context(), "g1", c.members, c.a); !errors.Is(err, sayso.ErrInvalid) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if w.only().ID != r.ID || len(w.refusals()) > 0 {
+			t.Error("something of it was done")
+		}
+	})
+}
+
+// Somebody who clicks for ever on what is decided adds to the log for a while
+// and then no more. What they are told does not change, and what others do is
+// recorded as before.
+func TestAnswer_refusedForEver(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		w.ask(t.Context(), push("c1"))
+		r := w.only()
+		w.say(r.ID, sayso.Deny)
+		late := func(who sayso.Actor) string {
+			_, err := w.answer(who, r.ID, answer(r, sayso.Allow))
+			wantErr(t, err, sayso.ErrDecided)
+			return err.Error()
+		}
+		told := late(ann)
+		for range 1000 {
+			if got := late(ann); got != told {
+				t.Fatalf("told %q, and %q before", got, told)
+			}
+		}
+		if n := len(w.refusals()); n != 16 {
+			t.Errorf("%d refusals are recorded, want 16", n)
+		}
+		late(dev)
+		web := ann
+		web.Channel = "api"
+		late(web)
+		under := ann
+		under.Channel = broker.ChannelAgentProcess
+		for range 20 {
+			_, err := w.answer(under, r.ID, answer(r, sayso.Allow))
+			wantErr(t, err, sayso.ErrNotAllowed)
+		}
+		if n := len(w.refusals()); n != 16+1+1+16 {
+			t.Errorf("%d refusals are recorded, want those of others too", n)
+		}
+		w.restart()
+		late(ann)
+		if n := len(w.refusals()); n != 16+1+1+16 {
+			t.Errorf("%d refusals are recorded after a restart", n)
+		}
+	})
+}
+
+// Who guesses ids learns nothing by naming them as members of a group: one of
+// somebody else's session is told of as one that does not exist. The attempt on
+// the right group is on the record.
+func TestAnswerGroup_tellsStrangersNothing(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		var members []sayso.Member
+		for i, group := range []string{"g1", "g2", ""} {
+			a := sayso.Admission{Call: bash(fmt.Sprint("c", i), fmt.Sprint("git push ", i))}
+			a.Call.GroupID = group
+			w.ask(t.Context(), a)
+		}
+		for _, r := range w.open() {
+			members = append(members, sayso.Member{ID: r.ID, Digest: r.Digest, Content: r.Content})
+		}
+		members = append(members, sayso.Member{ID: sayso.NewID(time.Now(), [16]byte{1})}, sayso.Member{ID: "no id at all"}, sayso.Member{})
+		for _, who := range []sayso.Actor{stranger, program, {Principal: "eve", Kind: sayso.PrincipalViewer}, {}} {
+			before := w.count(sayso.EventAnswerRefused)
+			results, err := w.b.Inbox(who).AnswerGroup(t.Context(), "g1", members, sayso.Answer{Effect: sayso.Allow})
+			if err != nil || len(results) != len(members) {
+				t.Fatal(results, err)
+			}
+			for i, got := range results {
+				want := fmt.Sprintf("request %s: not found", members[i].ID.Short())
+				if !errors.Is(got.Err, sayso.ErrNotFound) || got.Err.Error() != want || got.ID != members[i].ID {
+					t.Errorf("%q is told %v of member %d, want %s", who.Principal, got.Err, i, want)
+				}
+				if !reflect.DeepEqual(got.Decision, sayso.Decision{}) {
+					t.Errorf("%q is shown %+v", who.Principal, got.Decision)
+				}
+			}
+			if n := w.count(sayso.EventAnswerRefused) - before; n != 1 {
+				t.Errorf("%q left %d events, want one", who.Principal, n)
+			}
+		}
+		if n := len(w.open()); n != 3 {
+			t.Errorf("%d are open", n)
 		}
 	})
 }

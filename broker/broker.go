@@ -35,21 +35,36 @@ import (
 type Options struct {
 	// Now is the clock; by default the machine's.
 	Now func() sayso.Moment
-	// Redactor hides secrets; by default one with the default names and limits.
-	Redactor *redact.Redactor
+	// Redactor returns what hides secrets; by default that with the default names
+	// and limits. It is asked for each call and each answer, so that it may change.
+	Redactor func() *redact.Redactor
 	// MaxOpen is how many requests of one session may wait for people; 200 by
 	// default.
 	MaxOpen int
 	// MaxAsks is how often one session may ask people within a minute; 120 by
 	// default.
 	MaxAsks int
+	// KeepContent is how long the content of a request is kept after it ended;
+	// 30 days by default, for ever if negative. What is older is erased by
+	// [Broker.Sweep], on the record.
+	KeepContent time.Duration
 	// Mode returns the mode where none was set in the log; interactive by
 	// default. It is asked whenever a call is judged, so that it may change. It
 	// cannot approve all, which must have an end: approve_all counts as
 	// interactive, and a word that is no mode as strict.
 	Mode func() sayso.Mode
+	// Wanted says which folders the policy in force names, for facts that were
+	// gathered for another; by default none.
+	Wanted func() sayso.FactsWanted
+	// Ready reports why no call can be judged now, such as a policy that does not
+	// load; nil while calls can be. While it does not, nothing is admitted and
+	// nothing redeemed, and people can still look and deny.
+	Ready func() error
 	// Locked reports whether everything must be asked and no grant counts.
 	Locked func() bool
+	// Loaded says which policy is in force, for the record, and from which files;
+	// false if none is. By default it is the version that the policy names.
+	Loaded func() (sayso.PolicyLoaded, bool)
 	// Opened is called when a request begins to wait for people. It must return
 	// at once.
 	Opened func(sayso.Request)
@@ -63,13 +78,18 @@ type Broker struct {
 	o      Options
 
 	sessions sessions
+	grants   grants
 	recent   recent
 	tails    tails
 	rooms    rooms
 	shown    publics
+
+	retention retention
+
 	mu       sync.Mutex // guards what follows
 	lease    sayso.Lease
 	recorded sayso.Moment // of the newest event that was seen
+	noted    string       // the version of the policy that the log was last asked about
 }
 
 // New returns a broker over a log and a policy. The caller closes the log
@@ -86,7 +106,8 @@ func New(log sayso.Log, policy sayso.Policy, opts *Options) (*Broker, error) {
 		b.o.Now = now
 	}
 	if b.o.Redactor == nil {
-		b.o.Redactor = redact.New(nil)
+		r := redact.New(nil)
+		b.o.Redactor = func() *redact.Redactor { return r }
 	}
 	if b.o.MaxOpen <= 0 {
 		b.o.MaxOpen = 200
@@ -94,11 +115,26 @@ func New(log sayso.Log, policy sayso.Policy, opts *Options) (*Broker, error) {
 	if b.o.MaxAsks <= 0 {
 		b.o.MaxAsks = 120
 	}
+	if b.o.KeepContent == 0 {
+		b.o.KeepContent = keepContent
+	}
 	if b.o.Mode == nil {
 		b.o.Mode = func() sayso.Mode { return sayso.ModeInteractive }
 	}
+	if b.o.Wanted == nil {
+		b.o.Wanted = func() sayso.FactsWanted { return sayso.FactsWanted{} }
+	}
+	if b.o.Ready == nil {
+		b.o.Ready = func() error { return nil }
+	}
 	if b.o.Locked == nil {
 		b.o.Locked = func() bool { return false }
+	}
+	if b.o.Loaded == nil {
+		b.o.Loaded = func() (sayso.PolicyLoaded, bool) {
+			version := policy.Version()
+			return sayso.PolicyLoaded{Policy: version}, version != ""
+		}
 	}
 	if b.o.Opened == nil {
 		b.o.Opened = func(sayso.Request) {}
@@ -120,20 +156,20 @@ func (b *Broker) Close() error {
 }
 
 // Gate returns the gate for one requester.
-func (b *Broker) Gate(a sayso.Actor) sayso.Gate { return gate{b, a} }
+func (b *Broker) Gate(a sayso.Actor) sayso.Gate { return &gate{b, a} }
 
 // Inbox returns the inbox for one person, viewer or requester.
 func (b *Broker) Inbox(a sayso.Actor) sayso.Inbox { return inbox{b, a} }
 
 // gate acts for one requester.
 type gate struct {
-	*Broker
+	b     *Broker
 	actor sayso.Actor
 }
 
 // inbox acts for one person.
 type inbox struct {
-	*Broker
+	b     *Broker
 	actor sayso.Actor
 }
 

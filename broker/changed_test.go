@@ -9,7 +9,7 @@ import (
 // A project's settings bring a second hook, which replaces the arguments of a
 // call after it was approved. The host runs the others; nothing here can stop
 // it, but the record says that what ran is not what was allowed.
-func TestReport_saysThatOtherArgumentsRan(t *testing.T) {
+func TestHK2_saysThatOtherArgumentsRan(t *testing.T) {
 	for name, tt := range map[string]struct{ args, want string }{
 		"the same":            {`{"command":"git push"}`, "finished"},
 		"in another spelling": {`{ "command": "git\u0020push" }`, "finished"},

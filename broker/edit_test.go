@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -150,4 +151,46 @@ func TestEdit_secretsStayHidden(t *testing.T) {
 		}
 		w.hides(t, r.ID, "canary-old-value-1", "canary-new-value-2")
 	})
+}
+
+// DE2: where an edited path leads is not known to the broker, and neither is what
+// an edited command would touch where the policy names folders: such an edit is
+// refused, since policy may deny what it names. The same path stays as it was.
+func TestDE2_editsThatLeadElsewhere(t *testing.T) {
+	call := func(tool, args string) sayso.Admission {
+		a := editable(patient("c1", time.Second))
+		a.Call.Tool, a.Call.Host, a.Call.Args = tool, "", sayso.Args(args)
+		a.Facts.Operands = []sayso.PathFact{{Arg: "path", Path: "ok", Resolved: "/ws/ok", State: sayso.PathFile}}
+		return a
+	}
+	for name, c := range map[string]struct {
+		ask    sayso.Admission
+		edited string
+		roots  []string
+		ok     bool
+	}{
+		"another path":                       {call("file-write", `{"path":"ok","content":"a"}`), `{"path":"/etc/x","content":"a"}`, nil, false},
+		"no path":                            {call("file-write", `{"path":"ok","content":"a"}`), `{"content":"a"}`, nil, false},
+		"the same path":                      {call("file-write", `{"path":"ok","content":"a"}`), `{"path":"ok","content":"b"}`, nil, true},
+		"a command":                          {call("bash", `{"command":"a"}`), `{"command":"b"}`, nil, true},
+		"a command, where folders are named": {call("bash", `{"command":"a"}`), `{"command":"b"}`, []string{"./notes"}, false},
+		"a command that is the same":         {call("bash", `{"command":"a"}`), `{"command":"a","timeout":1}`, []string{"./notes"}, true},
+		"an address":                         {call("web-fetch", `{"url":"https://a.example"}`), `{"url":"https://b.example"}`, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				w.admit(c.ask)
+				r := w.only()
+				d, err := w.answer(dev, r.ID, edited(r, c.edited))
+				if c.ok && err != nil || !c.ok && !errors.Is(err, sayso.ErrInvalid) {
+					t.Fatalf("got %v", err)
+				}
+				if d.Allowed() != c.ok {
+					t.Errorf("decided: %+v", d)
+				}
+			}, func(w *world) {
+				w.opts.Wanted = func() sayso.FactsWanted { return sayso.FactsWanted{Policy: "v1", Roots: c.roots} }
+			})
+		})
+	}
 }

@@ -30,7 +30,8 @@ func aboutRequest(r *sayso.Request) about {
 }
 
 // add puts an event behind the others. length is how many events the stream
-// must hold before this batch.
+// must hold before this batch. The payload, or what it points to, is remembered
+// with the event and must not be changed.
 func (b *batch) add(stream string, length int, t sayso.EventType, a about, by sayso.Actor, payload any, free *text) {
 	e := sayso.Event{
 		ID: newID(b.at.Wall), Stream: stream, Type: t, Version: 1, At: b.at, Actor: by,
@@ -46,6 +47,9 @@ func (b *batch) add(stream string, length int, t sayso.EventType, a about, by sa
 	}
 	if _, ok := b.Expect[stream]; !ok {
 		b.Expect[stream] = length
+	}
+	if b.Events == nil {
+		b.Events = make([]sayso.Event, 0, 2) // most batches have no more
 	}
 	b.Events = append(b.Events, e)
 }
@@ -104,8 +108,8 @@ func (b *Broker) one(ctx context.Context, r *sayso.Request, t sayso.EventType, b
 	return b.advance(ctx, r, batch)
 }
 
-// text is the erasable part of an event: what is shown of it, as a value, and
-// all of it, written.
+// text is the erasable part of an event: what is shown of it, as a value or a
+// pointer to one, and all of it, written.
 type text struct {
 	value any
 	parts sayso.Content
@@ -116,20 +120,36 @@ type text struct {
 // out.
 func content(shown, full, private any) (*text, error) {
 	t := text{value: shown}
-	for _, part := range []struct {
-		name string
-		to   *sayso.Args
-		from any
-	}{{`"shown":`, &t.parts.Shown, shown}, {`"full":`, &t.parts.Full, full}, {`"private":`, &t.parts.Private, private}} {
-		if part.from == nil {
+	parts := [...]struct {
+		name    string
+		to      *sayso.Args
+		from    any
+		written []byte
+	}{
+		{name: `"shown":`, to: &t.parts.Shown, from: shown},
+		{name: `"full":`, to: &t.parts.Full, from: full},
+		{name: `"private":`, to: &t.parts.Private, from: private},
+	}
+	size := len("{}")
+	for i := range parts {
+		p := &parts[i]
+		if p.from == nil {
 			continue
 		}
-		written, err := jcs.Marshal(part.from)
-		if err != nil {
+		var err error
+		if p.written, err = jcs.Marshal(p.from); err != nil {
 			return nil, fmt.Errorf("%w: writing content: %w", sayso.ErrInvalid, err)
 		}
-		*part.to = written
-		t.whole = append(append(append(t.whole, ','), part.name...), written...)
+		size += len(",") + len(p.name) + len(p.written)
+	}
+	t.whole = make([]byte, 0, size)
+	for i := range parts {
+		p := &parts[i]
+		if p.written == nil {
+			continue
+		}
+		t.whole = append(append(append(t.whole, ','), p.name...), p.written...)
+		*p.to = sayso.Args(t.whole[len(t.whole)-len(p.written) : len(t.whole) : len(t.whole)])
 	}
 	t.whole[0] = '{'
 	t.whole = append(t.whole, '}')

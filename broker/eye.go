@@ -3,6 +3,8 @@ package broker
 import (
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/present"
@@ -19,22 +21,36 @@ type eye struct {
 // text is a text as it may be shown.
 func (e *eye) text(name string) string { return e.look(safe(name), e.hidden[name]) }
 
-// name notes what is wrong with a name that is shown as it is.
-func (e *eye) name(path, s string) { e.look(path, s) }
+// names notes what is wrong with the names in a call, which are kept as they
+// are: people and rules know things by them.
+func (e *eye) names(c *sayso.Call) {
+	for _, n := range [...]struct{ path, name string }{
+		{"tool", c.Tool}, {"server", c.Server}, {"host", c.Host}, {"session", c.Session}, {"run", c.Run}, {"group_id", c.GroupID},
+	} {
+		_, found := present.InspectName(n.name)
+		e.note(n.path, found)
+	}
+}
 
 func (e *eye) look(path, s string) string {
 	shown, found := present.Inspect(s)
+	e.note(path, found)
+	return shown
+}
+
+func (e *eye) note(path string, found []sayso.Warning) {
 	for _, w := range found {
 		w.Path = path
 		e.warnings = append(e.warnings, w)
 	}
-	return shown
 }
 
 // said are the agent's words about its call.
 func (e *eye) said(words map[string]string) map[string]string {
 	shown := map[string]string{}
 	for _, k := range slices.Sorted(maps.Keys(words)) {
+		_, found := present.InspectName(k)
+		e.note("said", found)
 		shown[safe(k)] = e.text("said/" + k)
 	}
 	return shown
@@ -42,20 +58,49 @@ func (e *eye) said(words map[string]string) map[string]string {
 
 // presented is a presentation with its texts as they may be shown. A document
 // may hold markup; in words it is odd.
-func (e *eye) presented(p sayso.Presentation) *sayso.Presentation {
+func (e *eye) presented(shown *sayso.Presentation) *sayso.Presentation {
 	before := len(e.warnings)
-	p.Content, p.Language = e.text("presentation"), safe(p.Language)
-	if p.Type != sayso.PresentText {
-		e.warnings = append(e.warnings[:before], slices.DeleteFunc(slices.Clone(e.warnings[before:]), func(w sayso.Warning) bool {
-			return w.Kind == sayso.WarnMarkup
-		})...)
-	}
-	p.Metadata = maps.Clone(p.Metadata)
+	p := sayso.Presentation{Type: shown.Type, Content: e.text("presentation"), Language: safe(shown.Language)}
+	p.Metadata = maps.Clone(shown.Metadata)
 	for _, k := range slices.Sorted(maps.Keys(p.Metadata)) {
 		p.Metadata[k] = e.text("presentation/" + k)
 	}
+	if left := p.Metadata["left_out"]; left != "" {
+		e.note("presentation", []sayso.Warning{{Kind: sayso.WarnTruncated, Text: left}})
+	}
+	if n := len(shown.Marks) - len(marksOf(shown)); n > 0 {
+		e.note("presentation", []sayso.Warning{{Kind: sayso.WarnTruncated, Text: strconv.Itoa(n) + " marks left out"}})
+	}
+	p.Marks = present.Follow(shown.Content, p.Content, marksOf(shown))
+	for i := range p.Marks {
+		p.Marks[i].Kind, p.Marks[i].Text = sayso.MarkKind(safe(string(p.Marks[i].Kind))), e.text(markPath(i))
+	}
+	e.forget(before, func(w sayso.Warning) bool {
+		return p.Type != sayso.PresentText && w.Kind == sayso.WarnMarkup || inArguments(e.warnings[:before], w)
+	})
 	return &p
 }
+
+// forget takes back warnings from the nth on.
+func (e *eye) forget(n int, which func(sayso.Warning) bool) {
+	kept := slices.DeleteFunc(slices.Clone(e.warnings[n:]), which)
+	e.warnings = append(e.warnings[:n], kept...)
+}
+
+// inArguments reports whether the same was found in the arguments, which a
+// presentation mostly shows once more.
+func inArguments(found []sayso.Warning, w sayso.Warning) bool {
+	return slices.ContainsFunc(found, func(f sayso.Warning) bool {
+		return f.Kind == w.Kind && f.Text == w.Text && strings.HasPrefix(f.Path, "/")
+	})
+}
+
+// marksOf are the marks of a presentation, as many of them as are looked at.
+func marksOf(p *sayso.Presentation) []sayso.Mark {
+	return p.Marks[:min(len(p.Marks), present.MaxMarks)]
+}
+
+func markPath(i int) string { return "presentation/marks/" + strconv.Itoa(i) }
 
 // safe makes a text safe for the eye.
 func safe(s string) string {

@@ -230,7 +230,7 @@ var failScenarios = map[string]struct {
 }
 
 // What cannot be recorded does not run: every append of every story fails once.
-func TestFail_everyAppend(t *testing.T) {
+func TestRQ6_everyAppendFails(t *testing.T) {
 	for name, s := range failScenarios {
 		t.Run(name, func(t *testing.T) {
 			appends := tell(t, s.policy(), s.do, faultOnce, 0)
@@ -277,7 +277,7 @@ func tell(t *testing.T, p *rules, do func(*ledger), kind fault, nth int) (append
 }
 
 // The same with a disk that is full from the start.
-func TestFail_fullDisk(t *testing.T) {
+func TestRQ6_fullDisk(t *testing.T) {
 	for _, e := range []sayso.Effect{sayso.Allow, sayso.Ask, sayso.Deny} {
 		log := memory.New(&memory.Options{Fail: func(sayso.Batch) error { return errDisk }})
 		b, err := broker.New(log, always(e), nil)

@@ -3,12 +3,63 @@ package broker
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/cover"
 )
 
-// grant reads a grant.
+// grants remembers grants as they were when they were read last, by stream: one
+// that is used often has many events. What it remembers may be old: who uses a
+// grant expects its stream to be as long as it was.
+type grants struct {
+	mu    sync.Mutex // guards known
+	known map[string]sayso.Grant
+}
+
+// rememberedGrants bounds what is remembered.
+const rememberedGrants = 4096
+
+func (g *grants) get(stream string) sayso.Grant {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.known[stream]
+}
+
+func (g *grants) put(stream string, grant sayso.Grant) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.known == nil || len(g.known) >= rememberedGrants {
+		g.known = map[string]sayso.Grant{}
+	}
+	if grant.Len > g.known[stream].Len {
+		g.known[stream] = grant
+	}
+}
+
+// grant reads what was appended to a grant since it was read last. What was
+// erased since may still be in it: it is for the engine and not to be shown.
 func (b *Broker) grant(ctx context.Context, stream string) (sayso.Grant, error) {
+	g := b.grants.get(stream)
+	events, err := b.log.Stream(ctx, stream, g.Len)
+	if err != nil {
+		return sayso.Grant{}, fmt.Errorf("reading %s: %w", stream, err)
+	}
+	for i := range events {
+		if err := g.Apply(&events[i]); err != nil {
+			return sayso.Grant{}, err
+		}
+	}
+	if g.ID == "" {
+		return sayso.Grant{}, fmt.Errorf("%w: no such grant", sayso.ErrNotFound)
+	}
+	b.grants.put(stream, g)
+	return g, nil
+}
+
+// shownGrant reads all of a grant, so that what was erased is not in it.
+func (b *Broker) shownGrant(ctx context.Context, stream string) (sayso.Grant, error) {
 	events, err := b.log.Stream(ctx, stream, 0)
 	if err != nil {
 		return sayso.Grant{}, fmt.Errorf("reading %s: %w", stream, err)
@@ -16,24 +67,90 @@ func (b *Broker) grant(ctx context.Context, stream string) (sayso.Grant, error) 
 	return sayso.FoldGrant(events)
 }
 
+// liveGrant finds a grant that covers the call and still lives, the narrowest
+// there is, with one question to the log.
+func (w *waiter) liveGrant(ctx context.Context, j *judged) (*sayso.Grant, error) {
+	var keys []sayso.Digest
+	for _, way := range cover.Covering(w.subject(j), j.reach) {
+		keys = append(keys, way.Key(j.verdict.Policy))
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	streams, err := w.b.log.Grants(ctx, keys, "", false)
+	if err != nil {
+		return nil, fmt.Errorf("looking for grants: %w", err)
+	}
+	var found *sayso.Grant
+	narrowest := len(keys)
+	for _, stream := range streams {
+		g, err := w.b.grant(ctx, stream)
+		if err != nil {
+			return nil, err
+		}
+		now, recorded, err := w.b.clock(ctx)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.Index(keys, g.Key)
+		if _, ok := g.Live(now, recorded); ok && g.SessionID == w.a.Call.Session && at >= 0 && at < narrowest {
+			found, narrowest = &g, at
+		}
+	}
+	return found, nil
+}
+
+// redefined finds the grants of this session for the call's tool under another
+// definition. They have ended, whatever the definition becomes later.
+func (w *waiter) redefined(ctx context.Context, j *judged) error {
+	c := w.a.Call
+	if c.DefinitionDigest == "" {
+		return nil
+	}
+	streams, err := w.b.log.Grants(ctx, nil, c.Session, false)
+	if err != nil {
+		return fmt.Errorf("looking for grants: %w", err)
+	}
+	tool, server := c.CanonicalName()
+	j.ended = nil
+	for _, stream := range streams {
+		g, err := w.b.grant(ctx, stream)
+		if err != nil {
+			return err
+		}
+		if g.Ended == "" && g.Tool == tool && g.Server == server && g.Definition != "" && g.Definition != c.DefinitionDigest {
+			j.ended = append(j.ended, g)
+		}
+	}
+	return nil
+}
+
+// end adds that a grant has ended, and why.
+func (b *batch) end(g *sayso.Grant, why string) {
+	b.add(sayso.GrantStream(g.ID), g.Len, sayso.EventGrantEnded, about{session: g.SessionID}, sayso.BrokerActor, sayso.Closed{Reason: why}, nil)
+}
+
 // remember adds the grant that an answer with scope session asks for. A command
-// whose files cannot be told from its text is remembered for one use.
-func (in inbox) remember(batch *batch, r *sayso.Request, a sayso.Answer, version string) error {
+// whose files cannot be told from its text is remembered for one use, where the
+// cover is bound to those files.
+func (in inbox) remember(batch *batch, r *sayso.Request, a sayso.Answer, now *anew) error {
+	way, err := in.way(r, a, now)
+	if err != nil {
+		return err
+	}
 	uses := a.Uses
-	if !r.Life.CanPin {
+	if bound := way.Offer.Cover == sayso.CoverCall || way.Offer.Cover == sayso.CoverFingerprint; bound && !r.Life.CanPin {
 		uses = 1
 	}
-	text, err := content(sayso.GrantShown{
-		Label: "this exact call",
-		Key:   sayso.GrantKey(sayso.CoverCall, r.Digest, r.Life.Pins, version),
-	}, nil, nil)
+	version := now.verdict.Policy
+	text, err := content(sayso.GrantShown{Label: way.Offer.Label, Pattern: way.Offer.Pattern, Key: way.Key(version)}, nil, nil)
 	if err != nil {
 		return err
 	}
 	batch.add(sayso.GrantStream(newID(batch.at.Wall)), 0, sayso.EventGrantCreated, aboutRequest(r), in.actor,
 		sayso.GrantCreated{
-			Request: r.ID, Cover: sayso.CoverCall, Host: r.Host, Tool: r.Tool, Server: r.Server,
-			Policy: version, ExpiresNS: int64(a.For), Uses: uses,
+			Request: r.ID, Cover: way.Offer.Cover, Host: r.Host, Tool: r.Tool, Server: r.Server, Policy: version,
+			Definition: now.asked.Call.DefinitionDigest, ExpiresNS: int64(a.For), Uses: uses,
 		}, text)
 	return nil
 }
@@ -47,7 +164,7 @@ func (b *Broker) ended(ctx context.Context, g *sayso.Grant) (why string, err err
 	if why, ok := g.Live(now, recorded); !ok {
 		return why, nil
 	}
-	if g.Policy != b.policy.Version() {
+	if b.o.Ready() == nil && g.Policy != b.policy.Version() {
 		return "policy changed", nil
 	}
 	return "", nil
@@ -58,16 +175,16 @@ func (in inbox) Grants(ctx context.Context, session string, all bool) ([]sayso.G
 	if !in.actor.Kind.Looks() {
 		return nil, fmt.Errorf("grants: %w", sayso.ErrNotAllowed)
 	}
-	streams, err := in.log.Grants(ctx, sayso.Digest{}, session, all)
+	streams, err := in.b.log.Grants(ctx, nil, session, all)
 	if err != nil {
 		return nil, fmt.Errorf("looking for grants: %w", err)
 	}
 	sessions := sight{in: in}
 	grants := []sayso.Grant{}
 	for _, stream := range streams {
-		g, err := in.grant(ctx, stream)
+		g, err := in.b.shownGrant(ctx, stream)
 		if err == nil && g.Ended == "" {
-			g.Ended, err = in.ended(ctx, &g)
+			g.Ended, err = in.b.ended(ctx, &g)
 		}
 		if err != nil {
 			return nil, err
@@ -84,7 +201,7 @@ func (in inbox) Grants(ctx context.Context, session string, all bool) ([]sayso.G
 // Revoke implements sayso.Inbox.
 func (in inbox) Revoke(ctx context.Context, id sayso.ID) error {
 	for range tries {
-		g, err := in.grant(ctx, sayso.GrantStream(id))
+		g, err := in.b.grant(ctx, sayso.GrantStream(id))
 		if err != nil {
 			return err
 		}
@@ -94,9 +211,9 @@ func (in inbox) Revoke(ctx context.Context, id sayso.ID) error {
 		if g.Ended != "" {
 			return nil
 		}
-		batch := newBatch(in.o.Now())
+		batch := newBatch(in.b.o.Now())
 		batch.add(sayso.GrantStream(id), g.Len, sayso.EventGrantRevoked, about{session: g.SessionID}, in.actor, sayso.Closed{Reason: "revoked"}, nil)
-		if _, err = in.append(ctx, batch); !isConflict(err) {
+		if _, err = in.b.append(ctx, batch); !isConflict(err) {
 			return err
 		}
 	}

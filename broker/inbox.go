@@ -21,10 +21,10 @@ func (s *sight) see(ctx context.Context, session string) (bool, error) {
 	if see, ok := s.sessions[session]; ok {
 		return see, nil
 	}
-	state, known := s.in.sessions.get(sayso.SessionStream(session))
+	state, known := s.in.b.sessions.get(sayso.SessionStream(session))
 	if !known || !state.Started { // whose it is does not change once it has started
 		var err error
-		if state, err = s.in.session(ctx, session); err != nil {
+		if state, err = s.in.b.session(ctx, session); err != nil {
 			return false, err
 		}
 	}
@@ -74,10 +74,7 @@ func (in inbox) Requests(ctx context.Context, q sayso.RowQuery) ([]sayso.Request
 
 // shown is a request as people see it.
 func shown(r sayso.Request) sayso.Request {
-	if r.Decision != nil {
-		d := public(*r.Decision)
-		r.Decision = &d
-	}
+	r.Decision = r.Decision.Public()
 	return r
 }
 
@@ -101,12 +98,7 @@ func wanted(r *sayso.Request, q sayso.RowQuery) bool {
 // onlyOpen reports whether a query asks for open requests alone, which are
 // found without looking at any other.
 func onlyOpen(q sayso.RowQuery) bool {
-	for _, s := range q.States {
-		if !s.Open() {
-			return false
-		}
-	}
-	return len(q.States) > 0 && len(q.Sessions) == 0 && q.Digest.IsZero() && q.Tool == "" && q.Host == "" &&
+	return q.OnlyOpen() && len(q.Sessions) == 0 && q.CallID == "" && q.Digest.IsZero() && q.Tool == "" && q.Host == "" &&
 		q.Since.IsZero() && q.Until.IsZero() && q.Before == 0
 }
 
@@ -120,7 +112,10 @@ func (in inbox) Request(ctx context.Context, typed string) (sayso.Request, error
 	if err != nil {
 		return sayso.Request{}, err
 	}
-	now, recorded, err := in.clock(ctx)
+	if err := in.weigh(ctx, &r); err != nil {
+		return sayso.Request{}, err
+	}
+	now, recorded, err := in.b.clock(ctx)
 	if err != nil {
 		return sayso.Request{}, err
 	}
@@ -136,7 +131,7 @@ func (in inbox) find(ctx context.Context, typed string) (sayso.ID, error) {
 	if len(typed) < 4 {
 		return "", fmt.Errorf("%w: an id has at least four characters", sayso.ErrInvalid)
 	}
-	ids, err := in.log.Find(ctx, typed, 6)
+	ids, err := in.b.log.Find(ctx, typed, 6)
 	if err != nil {
 		return "", fmt.Errorf("looking for %q: %w", typed, err)
 	}
@@ -155,7 +150,7 @@ func (in inbox) find(ctx context.Context, typed string) (sayso.ID, error) {
 
 // visible reads a request that this principal may see.
 func (in inbox) visible(ctx context.Context, id sayso.ID) (sayso.Request, error) {
-	r, err := in.load(ctx, id)
+	r, err := in.b.load(ctx, id)
 	if err != nil {
 		return r, err
 	}
@@ -177,7 +172,7 @@ func (in inbox) Content(ctx context.Context, id sayso.ID) (sayso.RequestedFull, 
 	if !in.actor.Kind.Answers() {
 		return full, fmt.Errorf("content of %s: %w", id.Short(), sayso.ErrNotAllowed)
 	}
-	events, err := in.log.Stream(ctx, sayso.RequestStream(r.ID), 0)
+	events, err := in.b.log.Stream(ctx, sayso.RequestStream(r.ID), 0)
 	if err != nil {
 		return full, fmt.Errorf("reading request %s: %w", id.Short(), err)
 	}
@@ -196,7 +191,7 @@ func (in inbox) Life(ctx context.Context, id sayso.ID) ([]sayso.Event, error) {
 	if _, err := in.visible(ctx, id); err != nil {
 		return nil, err
 	}
-	events, err := in.log.Stream(ctx, sayso.RequestStream(id), 0)
+	events, err := in.b.log.Stream(ctx, sayso.RequestStream(id), 0)
 	if err != nil {
 		return nil, fmt.Errorf("reading request %s: %w", id.Short(), err)
 	}
@@ -209,7 +204,7 @@ func (in inbox) Life(ctx context.Context, id sayso.ID) ([]sayso.Event, error) {
 }
 
 // Head implements sayso.Inbox.
-func (in inbox) Head(ctx context.Context) (sayso.Head, error) { return in.log.Head(ctx) }
+func (in inbox) Head(ctx context.Context) (sayso.Head, error) { return in.b.log.Head(ctx) }
 
 // page is how many events a follower reads at a time.
 const page = 256
@@ -223,8 +218,8 @@ func (in inbox) Follow(ctx context.Context, since sayso.Seq, q sayso.EventQuery)
 				yield(sayso.Event{}, fmt.Errorf("following the log: %w", err))
 				return
 			}
-			for i := range events {
-				e, see, err := f.show(ctx, &events[i], q)
+			for _, e := range events {
+				e, see, err := f.show(ctx, e, q)
 				if (see || err != nil) && !yield(e, err) || err != nil {
 					return
 				}
@@ -235,23 +230,23 @@ func (in inbox) Follow(ctx context.Context, since sayso.Seq, q sayso.EventQuery)
 
 // pages yields what is in the log behind a position and then, as it grows, what
 // others read of it too. An error ends them.
-func (in inbox) pages(ctx context.Context, since sayso.Seq) iter.Seq2[[]sayso.Event, error] {
-	return func(yield func([]sayso.Event, error) bool) {
+func (in inbox) pages(ctx context.Context, since sayso.Seq) iter.Seq2[[]*sayso.Event, error] {
+	return func(yield func([]*sayso.Event, error) bool) {
 		var shared *tail
 		defer func() {
 			if shared != nil {
-				in.tails.leave(shared)
+				in.b.tails.leave(shared)
 			}
 		}()
 		for direct := true; ; {
-			var events []sayso.Event
+			var events []*sayso.Event
 			var err error
 			if direct {
-				events, err = in.log.Since(ctx, since, page)
+				events, err = in.b.page(ctx, since)
 				direct = len(events) == page
 			} else {
 				if shared == nil {
-					shared = in.tails.join(ctx, in.log, since)
+					shared = in.b.tails.join(ctx, in.b.log, since)
 				}
 				events, direct, err = shared.after(ctx, since)
 			}
@@ -265,6 +260,16 @@ func (in inbox) pages(ctx context.Context, since sayso.Seq) iter.Seq2[[]sayso.Ev
 	}
 }
 
+// page reads the next events from the log.
+func (b *Broker) page(ctx context.Context, since sayso.Seq) ([]*sayso.Event, error) {
+	events, err := b.log.Since(ctx, since, page)
+	list := make([]*sayso.Event, len(events))
+	for i := range events {
+		list[i] = &events[i]
+	}
+	return list, err
+}
+
 // follower decides which events one reader sees.
 type follower struct {
 	sight
@@ -276,7 +281,7 @@ func (f *follower) show(ctx context.Context, e *sayso.Event, q sayso.EventQuery)
 		delete(f.sessions, e.SessionID)
 	}
 	if e.Type == sayso.EventRequested && e.Actor.Principal == f.in.actor.Principal && f.in.actor.Kind.Asks() {
-		f.own[e.RequestID] = true
+		f.remember(e.RequestID, true)
 	}
 	if !q.Matches(e) {
 		return sayso.Event{}, false, nil
@@ -285,7 +290,7 @@ func (f *follower) show(ctx context.Context, e *sayso.Event, q sayso.EventQuery)
 	if err != nil || !see {
 		return sayso.Event{}, false, err
 	}
-	public, err := f.in.shown.public(e)
+	public, err := f.in.b.shown.public(e)
 	return public, err == nil, err
 }
 
@@ -301,18 +306,30 @@ func (f *follower) sees(ctx context.Context, e *sayso.Event) (bool, error) {
 	return f.see(ctx, e.SessionID)
 }
 
+// remember remembers whether a request is the reader's own, and forgets all
+// others when there are too many: what is not known is looked up.
+func (f *follower) remember(id sayso.ID, own bool) {
+	if len(f.own) >= rememberedOwn {
+		clear(f.own)
+	}
+	f.own[id] = own
+}
+
+// rememberedOwn bounds what a follower remembers.
+const rememberedOwn = 1000
+
 func (f *follower) owns(ctx context.Context, e *sayso.Event) (bool, error) {
 	if e.RequestID == "" || !strings.HasPrefix(e.Stream, "request/") {
 		return false, nil
 	}
 	own, known := f.own[e.RequestID]
 	if !known {
-		r, err := f.in.load(ctx, e.RequestID)
+		r, err := f.in.b.load(ctx, e.RequestID)
 		if err != nil {
 			return false, err
 		}
 		own = r.Life.Asker.Principal == f.in.actor.Principal
-		f.own[e.RequestID] = own
+		f.remember(e.RequestID, own)
 	}
 	return own, nil
 }
@@ -322,5 +339,5 @@ func (in inbox) Explain(ctx context.Context, c sayso.Call, f sayso.Facts) (sayso
 	if err := c.Validate(); err != nil {
 		return sayso.Verdict{}, err
 	}
-	return in.verdict(ctx, c, f), nil
+	return in.b.verdict(ctx, c, f), nil
 }

@@ -193,9 +193,9 @@ func (l busy) Open(ctx context.Context, session string, limit int) ([][]sayso.Ev
 	return l.Log.Open(ctx, session, limit)
 }
 
-func (l busy) Grants(ctx context.Context, key sayso.Digest, session string, all bool) ([]string, error) {
+func (l busy) Grants(ctx context.Context, keys []sayso.Digest, session string, all bool) ([]string, error) {
 	l.grants()
-	return l.Log.Grants(ctx, key, session, all)
+	return l.Log.Grants(ctx, keys, session, all)
 }
 
 // What was made after a broker looked at the clock and before it looked at the

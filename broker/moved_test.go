@@ -89,7 +89,7 @@ func TestTakeUp_movedWhileOpenOrDenied(t *testing.T) {
 }
 
 // A remembered yes is for the place and the files that it was given for.
-func TestGrant_pinsWhereTheCallLeads(t *testing.T) {
+func TestGR5_pinsWhereTheCallLeads(t *testing.T) {
 	for name, move := range moves {
 		if name == "the project is another" || name == "not all can be told" {
 			continue // policy sees these, and the call is the same

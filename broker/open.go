@@ -7,72 +7,76 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/present"
 )
 
 // open records the call, with the decision if policy, a grant or the mode has
 // one, and returns it as it then stands in the log.
-func (w *waiter) open(ctx context.Context) (sayso.Request, error) {
+func (w *waiter) open(ctx context.Context) (*sayso.Request, error) {
 	j, err := w.judge(ctx)
 	if err != nil {
-		return sayso.Request{}, err
+		return nil, err
 	}
 	var shown *sayso.Presentation
 	if j.effect == sayso.Ask {
 		done, err := w.room(ctx)
 		if err != nil {
-			return sayso.Request{}, err
+			return nil, err
 		}
 		defer done()
 		if shown, err = w.presentation(ctx); err != nil {
-			return sayso.Request{}, err
+			return nil, err
 		}
 	}
-	batch := newBatch(w.o.Now())
+	batch := newBatch(w.b.o.Now())
 	id := newID(batch.at.Wall)
 	r := sayso.Request{ID: id, SessionID: w.a.Call.Session, RunID: w.a.Call.Run, CallID: w.a.Call.CallID, Digest: w.digest}
-	if err := w.requested(ctx, batch, &r, j, shown); err != nil {
-		return r, err
+	if err := w.requested(ctx, batch, &r, &j, shown); err != nil {
+		return nil, err
 	}
 	// What was read of the session and of all sessions must still hold when
 	// this is recorded: a mode or a policy set meanwhile decides anew.
 	batch.Expect[sayso.SessionStream(r.SessionID)] = j.session.Len
 	batch.Expect[sayso.BrokerStream] = j.global.Len
+	for i := range j.ended {
+		batch.end(&j.ended[i], "definition changed")
+	}
 	if j.effect != sayso.Ask {
-		if err := w.resolvedAtOnce(batch, &r, j); err != nil {
-			return r, err
+		if err := w.resolvedAtOnce(batch, &r, &j); err != nil {
+			return nil, err
 		}
 	}
-	events, err := w.append(ctx, batch)
+	events, err := w.b.append(ctx, batch)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	return w.opening(&r, events, j.effect == sayso.Ask)
 }
 
 // opening folds the request from the events that opened it.
-func (w *waiter) opening(r *sayso.Request, events []sayso.Event, asked bool) (sayso.Request, error) {
+func (w *waiter) opening(r *sayso.Request, events []sayso.Event, asked bool) (*sayso.Request, error) {
 	stream := sayso.RequestStream(r.ID)
-	var opened sayso.Request
+	opened := &sayso.Request{}
 	for i := range events {
 		if events[i].Stream == stream {
 			if err := opened.Apply(&events[i]); err != nil {
-				return opened, err
+				return nil, err
 			}
 		}
 	}
 	w.opened, w.openedLen = opened.ID, opened.Life.Len
-	w.recent.put(&opened)
+	w.b.recent.put(opened)
 	if asked {
-		w.o.Opened(opened)
+		w.b.o.Opened(*opened)
 	}
 	return opened, nil
 }
 
 // requested adds approval.requested, and session.started for a session that is
 // met for the first time.
-func (w *waiter) requested(ctx context.Context, batch *batch, r *sayso.Request, j judged, shown *sayso.Presentation) error {
-	c := w.a.Call
+func (w *waiter) requested(ctx context.Context, batch *batch, r *sayso.Request, j *judged, shown *sayso.Presentation) error {
+	c := &w.a.Call
 	tool, server := c.CanonicalName()
 	p := sayso.Requested{
 		GroupID: c.GroupID, Host: c.Host, Tool: tool, HostTool: c.Tool, Server: server, Kind: c.EffectiveKind(),
@@ -89,7 +93,7 @@ func (w *waiter) requested(ctx context.Context, batch *batch, r *sayso.Request, 
 	}
 	if j.effect == sayso.Ask || j.effect == sayso.Allow && !w.a.Immediate {
 		var err error // who has an approval that is not spent keeps it from its twins
-		if p.Holder, err = w.holder(ctx); err != nil {
+		if p.Holder, err = w.b.holder(ctx); err != nil {
 			return err
 		}
 	}
@@ -100,7 +104,7 @@ func (w *waiter) requested(ctx context.Context, batch *batch, r *sayso.Request, 
 	if !j.session.Started || j.session.Ended {
 		w.started(batch, &j.session)
 	}
-	batch.step(r, sayso.EventRequested, w.actor, p, text)
+	batch.step(r, sayso.EventRequested, w.actor, &p, text)
 	if c.CallID != "" {
 		batch.Keys = append(batch.Keys, sayso.Key{Name: w.key(), Stream: sayso.RequestStream(r.ID)})
 	}
@@ -109,7 +113,7 @@ func (w *waiter) requested(ctx context.Context, batch *batch, r *sayso.Request, 
 
 // resolvedAtOnce adds the decision of policy, a grant or the mode, the use of
 // the grant, and the redemption if the caller runs the call at once.
-func (w *waiter) resolvedAtOnce(batch *batch, r *sayso.Request, j judged) error {
+func (w *waiter) resolvedAtOnce(batch *batch, r *sayso.Request, j *judged) error {
 	p := sayso.Resolved{
 		Effect: j.effect, Source: j.source, Cause: j.Cause, Rule: j.Rule, File: j.File, Line: j.Line,
 		Reason: j.Reason, Mode: j.mode, Policy: j.verdict.Policy,
@@ -119,11 +123,11 @@ func (w *waiter) resolvedAtOnce(batch *batch, r *sayso.Request, j judged) error 
 		batch.add(sayso.GrantStream(j.grant.ID), j.grant.Len, sayso.EventGrantUsed,
 			about{session: r.SessionID, request: r.ID, callID: r.CallID}, w.actor, sayso.GrantUsed{Request: r.ID}, nil)
 	}
-	text, err := content(sayso.AnsweredShown{Digest: r.Digest}, nil, nil)
+	text, err := content(&sayso.AnsweredShown{Digest: r.Digest}, nil, nil)
 	if err != nil {
 		return err
 	}
-	batch.step(r, sayso.EventResolved, sayso.BrokerActor, p, text)
+	batch.step(r, sayso.EventResolved, sayso.BrokerActor, &p, text)
 	if j.effect == sayso.Allow && w.a.Immediate {
 		batch.step(r, sayso.EventRedeemed, w.actor, sayso.Redeemed{Policy: j.verdict.Policy}, nil)
 	}
@@ -136,7 +140,7 @@ func (w *waiter) presentation(ctx context.Context) (*sayso.Presentation, error) 
 		return w.a.Ask.Presentation, nil
 	}
 	if w.a.Present == nil {
-		return nil, nil
+		return w.own(), nil
 	}
 	if !w.presented { // once, however often the request is opened anew
 		p, err := w.a.Present(ctx)
@@ -148,11 +152,24 @@ func (w *waiter) presentation(ctx context.Context) (*sayso.Presentation, error) 
 	return w.shown, nil
 }
 
+// own is what can be shown of a call whose caller says nothing of how. Where the
+// caller says what to show instead of the arguments, they are not shown.
+func (w *waiter) own() *sayso.Presentation {
+	if w.trusted() && len(w.a.Ask.Display) > 0 {
+		return nil
+	}
+	p, ok := present.Call(w.a.Call)
+	if !ok {
+		return nil
+	}
+	return &p
+}
+
 // content redacts the call and makes it safe for the eye. What people are
 // shown, and only that, has a digest that their answer must name.
-func (w *waiter) content(j judged, shown *sayso.Presentation) (*text, error) {
-	c := w.a.Call
-	args, trusted := c.Args, w.actor.Kind == sayso.PrincipalTool && w.a.Ask != nil
+func (w *waiter) content(j *judged, shown *sayso.Presentation) (*text, error) {
+	c := &w.a.Call
+	args, trusted := c.Args, w.trusted()
 	if trusted && len(w.a.Ask.Display) > 0 {
 		args = w.a.Ask.Display
 	}
@@ -160,13 +177,17 @@ func (w *waiter) content(j judged, shown *sayso.Presentation) (*text, error) {
 	for k, v := range c.Said {
 		texts["said/"+k] = v
 	}
-	if shown != nil {
-		texts["presentation"] = shown.Content
-		for k, v := range shown.Metadata {
-			texts["presentation/"+k] = v
-		}
+	ways := w.ways(j, texts)
+	var payload []byte
+	var ignores []string
+	if trusted {
+		payload, ignores = w.leftOut()
 	}
-	hidden, err := w.o.Redactor.Call(args, texts)
+	for i, name := range ignores {
+		texts[ignored(i)] = name
+	}
+	redactor := w.b.o.Redactor()
+	hidden, err := hideCall(redactor, args, texts, shown)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the arguments cannot be shown: %w", sayso.ErrInvalid, err)
 	}
@@ -174,31 +195,33 @@ func (w *waiter) content(j judged, shown *sayso.Presentation) (*text, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: the arguments cannot be shown: %w", sayso.ErrInvalid, err)
 	}
-	preview, warnings := w.o.Redactor.Preview(full)
+	preview, warnings := redactor.Preview(full)
 	eye := eye{hidden: hidden.Texts, warnings: append(warnings, seen...)}
 	everything := sayso.RequestedFull{Args: full}
 	var drawn []byte
 	if shown != nil {
-		everything.Presentation = eye.presented(*shown)
-		drawn = []byte(string(shown.Type) + "\n" + everything.Presentation.Content)
+		everything.Presentation = eye.presented(shown)
+		if drawn, err = jcs.Marshal(everything.Presentation); err != nil {
+			return nil, fmt.Errorf("%w: the presentation cannot be shown: %w", sayso.ErrInvalid, err)
+		}
 	}
-	eye.name("tool", c.Tool)
-	eye.name("server", c.Server)
+	eye.names(c)
 	s := sayso.RequestedShown{
 		Caller: eye.text("caller"), Cwd: eye.text("cwd"), Description: eye.text("description"), Said: eye.said(c.Said),
-		Preview: preview, Redactions: hidden.Redactions, Digest: w.digest, Fingerprint: w.fingerprint(trusted),
-		Covers: []sayso.CoverOffer{{Cover: sayso.CoverCall, Label: "this exact call"}},
+		Preview: preview, Redactions: notOfCovers(hidden.Redactions), Digest: w.digest, Fingerprint: w.fingerprint(trusted),
+		Covers: offers(ways, hidden.Texts),
 	}
 	s.Content, s.Warnings = sayso.HashOf("sayso/shown/1", full, drawn, []byte(s.Cwd)), eye.warnings
-	if trusted {
-		s.Ignores = w.a.Ask.Ignores
+	private := sayso.RequestedPrivate{Call: *c, Facts: w.a.Facts, Payload: payload, Besides: j.besides}
+	for i := range ignores {
+		s.Ignores = append(s.Ignores, eye.text(ignored(i)))
 	}
-	return content(s, everything, sayso.RequestedPrivate{Call: c, Facts: w.a.Facts})
+	return content(&s, &everything, &private)
 }
 
 // description is the title of the request: the rule's, the tool's, or the
 // caller's.
-func (w *waiter) description(j judged) string {
+func (w *waiter) description(j *judged) string {
 	switch {
 	case j.verdict.Title != "":
 		return j.verdict.Title
@@ -208,33 +231,23 @@ func (w *waiter) description(j judged) string {
 	return w.a.Call.Description
 }
 
-// fingerprint is what a wider grant would match on. Only tools may leave
-// arguments out of it.
-func (w *waiter) fingerprint(trusted bool) sayso.Digest {
-	if !trusted || len(w.a.Ask.Payload) == 0 {
-		return w.digest
-	}
-	tool, server := w.a.Call.CanonicalName()
-	return sayso.HashOf("sayso/fingerprint/1", []byte(tool), []byte(server), []byte(w.a.Call.Session), w.a.Ask.Payload)
-}
-
 // room refuses a request of a session that has too many open, or asks too
 // often, with one event for each minute and not one for each call. done must be
 // called when the request is in the log, or will not be.
 func (w *waiter) room(ctx context.Context) (done func(), err error) {
 	var now sayso.Moment
 	why := ""
-	done, err = w.rooms.enter(ctx, w.a.Call.Session, func() (int, error) {
-		now = w.o.Now()
-		open, asked, err := w.log.Count(ctx, w.a.Call.Session, now.Wall.Add(-time.Minute))
+	done, err = w.b.rooms.enter(ctx, w.a.Call.Session, func() (int, error) {
+		now = w.b.o.Now()
+		open, asked, err := w.b.log.Count(ctx, w.a.Call.Session, now.Wall.Add(-time.Minute))
 		if err != nil {
 			return 0, fmt.Errorf("counting open requests: %w", err)
 		}
 		why = fmt.Sprintf("%d requests of this session are open already", open)
-		if open < w.o.MaxOpen {
+		if open < w.b.o.MaxOpen {
 			why = fmt.Sprintf("this session asked %d times within a minute", asked)
 		}
-		return min(w.o.MaxOpen-open, w.o.MaxAsks-asked), nil
+		return min(w.b.o.MaxOpen-open, w.b.o.MaxAsks-asked), nil
 	})
 	if err != nil || done != nil {
 		return done, err
@@ -248,8 +261,8 @@ func (w *waiter) room(ctx context.Context) (done func(), err error) {
 // refuse records a call that nobody is asked about, unless this minute has one.
 // That is looked up first, so that a flood costs the log no turns at writing.
 func (w *waiter) refuse(ctx context.Context, now sayso.Moment, why string) error {
-	minute := sayso.CallKey("limit/"+fmt.Sprint(now.Wall.Unix()/60), w.a.Call.Session, "")
-	if _, err := w.log.Lookup(ctx, minute); !errors.Is(err, sayso.ErrNotFound) {
+	minute := sayso.LimitKey(w.a.Call.Session, now.Wall)
+	if _, err := w.b.log.Lookup(ctx, minute); !errors.Is(err, sayso.ErrNotFound) {
 		return err
 	}
 	batch := newBatch(now)
@@ -264,9 +277,9 @@ func (w *waiter) refuse(ctx context.Context, now sayso.Moment, why string) error
 		Cause: sayso.CauseBuiltin, Requirement: sayso.Requirement{Count: 1},
 	}, c)
 	batch.step(&r, sayso.EventResolved, sayso.BrokerActor, sayso.Resolved{
-		Effect: sayso.Deny, Source: sayso.SourcePolicy, Cause: sayso.CauseBuiltin, Rule: "too many requests", Reason: why,
+		Effect: sayso.Deny, Source: sayso.SourcePolicy, Cause: sayso.CauseBuiltin, Rule: sayso.RuleLimit, Reason: why,
 	}, nil)
 	batch.Keys = []sayso.Key{{Name: minute, Stream: sayso.RequestStream(r.ID)}}
-	_, err = w.append(ctx, batch)
+	_, err = w.b.append(ctx, batch)
 	return err
 }

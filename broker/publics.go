@@ -8,9 +8,11 @@ import (
 
 // publics are the events that followers were shown last, as all of them see
 // them: a thousand followers of one event take it apart once.
-type publics struct {
-	mu   sync.Mutex // guards what follows
-	ring [256]sayso.Event
+type publics [256]publicEvent
+
+type publicEvent struct {
+	mu    sync.Mutex // guards event
+	event sayso.Event
 }
 
 // public is an event as every surface shows it. Its bytes must not be changed.
@@ -19,19 +21,15 @@ func (p *publics) public(e *sayso.Event) (sayso.Event, error) {
 	if e.Content == nil {
 		return e.Public()
 	}
-	at := &p.ring[e.Seq%sayso.Seq(len(p.ring))]
-	p.mu.Lock()
-	known := *at
-	p.mu.Unlock()
-	if known.Seq == e.Seq && known.Hash == e.Hash {
-		return known, nil
+	at := &p[e.Seq%sayso.Seq(len(p))]
+	at.mu.Lock() // whoever else wants this event waits until it is made
+	defer at.mu.Unlock()
+	if at.event.Seq == e.Seq && at.event.Hash == e.Hash {
+		return at.event, nil
 	}
 	public, err := e.Public()
-	if err != nil {
-		return public, err
+	if err == nil {
+		at.event = public
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	*at = public
-	return public, nil
+	return public, err
 }

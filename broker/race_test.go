@@ -78,7 +78,7 @@ func TestModel_canFail(t *testing.T) {
 
 // Eight approvers in two brokers answer one request at once, half allow and
 // half deny: one wins, all are told the same, and so are those who wait.
-func TestRace_eightApprovers(t *testing.T) {
+func TestRQ3_RaceOfEightApprovers(t *testing.T) {
 	w := newWorld(t, always(sayso.Ask), func(w *world) { w.opts.MaxAsks = 1 << 30 })
 	second, err := broker.New(w.log.Join(), w.rules, &w.opts)
 	if err != nil {

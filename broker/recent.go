@@ -39,6 +39,16 @@ func (c *recent) get(id sayso.ID) (sayso.Request, bool) {
 	return c.look(id)
 }
 
+// forget forgets requests whose content was erased.
+func (c *recent) forget(ids []sayso.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range ids {
+		delete(c.young, id)
+		delete(c.old, id)
+	}
+}
+
 // look is get for who holds the lock.
 func (c *recent) look(id sayso.ID) (sayso.Request, bool) {
 	if r, ok := c.young[id]; ok {

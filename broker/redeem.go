@@ -9,7 +9,7 @@ import (
 )
 
 // asks returns nil if this gate's principal may make requests at all.
-func (g gate) asks() error {
+func (g *gate) asks() error {
 	if !g.actor.Kind.Asks() {
 		return fmt.Errorf("%w: %q is no requester", sayso.ErrNotAllowed, g.actor.Kind)
 	}
@@ -17,11 +17,11 @@ func (g gate) asks() error {
 }
 
 // own returns a request that this gate's principal made.
-func (g gate) own(ctx context.Context, id sayso.ID) (sayso.Request, error) {
+func (g *gate) own(ctx context.Context, id sayso.ID) (sayso.Request, error) {
 	if err := g.asks(); err != nil {
 		return sayso.Request{}, err
 	}
-	r, err := g.load(ctx, id)
+	r, err := g.b.load(ctx, id)
 	if err == nil && r.Life.Asker.Principal != g.actor.Principal {
 		return sayso.Request{}, fmt.Errorf("request %s: %w: another made it", id.Short(), sayso.ErrNotAllowed)
 	}
@@ -29,7 +29,7 @@ func (g gate) own(ctx context.Context, id sayso.ID) (sayso.Request, error) {
 }
 
 // again repeats an append that was decided on a stream that grew meanwhile.
-func (g gate) again(ctx context.Context, id sayso.ID, step func(*sayso.Request) error) error {
+func (g *gate) again(ctx context.Context, id sayso.ID, step func(*sayso.Request) error) error {
 	for range tries {
 		r, err := g.own(ctx, id)
 		if err != nil {
@@ -46,13 +46,16 @@ func (g gate) again(ctx context.Context, id sayso.ID, step func(*sayso.Request) 
 }
 
 // Redeem implements sayso.Gate.
-func (g gate) Redeem(ctx context.Context, receipt sayso.Receipt, c sayso.Call) error {
+func (g *gate) Redeem(ctx context.Context, receipt sayso.Receipt, c sayso.Call) error {
+	if err := g.b.o.Ready(); err != nil {
+		return err
+	}
 	digest, err := c.Digest()
 	if err != nil {
 		return err
 	}
 	return g.again(ctx, receipt.Request, func(r *sayso.Request) error {
-		now, recorded, err := g.clock(ctx)
+		now, recorded, err := g.b.clock(ctx)
 		if err != nil {
 			return err
 		}
@@ -62,18 +65,18 @@ func (g gate) Redeem(ctx context.Context, receipt sayso.Receipt, c sayso.Call) e
 		if err := r.Usable(digest, now, recorded); err != nil && !errors.Is(err, sayso.ErrVoided) {
 			return fmt.Errorf("redeeming %s: %w", r.ID.Short(), err)
 		}
-		if err := g.usable(ctx, r, now, recorded); err != nil {
+		if err := g.b.usable(ctx, r, now, recorded); err != nil {
 			return err
 		}
-		return g.one(ctx, r, sayso.EventRedeemed, g.actor, sayso.Redeemed{Policy: r.Life.Policy})
+		return g.b.one(ctx, r, sayso.EventRedeemed, g.actor, sayso.Redeemed{Policy: r.Life.Policy})
 	})
 }
 
 // Report implements sayso.Gate.
-func (g gate) Report(ctx context.Context, o sayso.Outcome) error {
+func (g *gate) Report(ctx context.Context, o sayso.Outcome) error {
 	id := o.Request
 	if id == "" {
-		stream, err := g.log.Lookup(ctx, sayso.CallKey(g.actor.Principal, o.Session, o.CallID))
+		stream, err := g.b.log.Lookup(ctx, sayso.CallKey(g.actor.Principal, o.Session, o.CallID))
 		if err != nil {
 			return fmt.Errorf("reporting call %q: %w", o.CallID, err)
 		}
@@ -86,7 +89,7 @@ func (g gate) Report(ctx context.Context, o sayso.Outcome) error {
 		case r.Life.Finished:
 			return nil
 		}
-		return g.one(ctx, r, sayso.EventFinished, g.actor, sayso.Finished{
+		return g.b.one(ctx, r, sayso.EventFinished, g.actor, sayso.Finished{
 			Failed: o.Failed, Interrupt: o.Interrupt, ExitStatus: o.ExitStatus, TookNS: int64(o.Took), Output: o.Output,
 			Changed: ranChanged(r, o.Args),
 		})
@@ -110,7 +113,7 @@ func ranChanged(r *sayso.Request, args sayso.Args) bool {
 }
 
 // Withdraw implements sayso.Gate.
-func (g gate) Withdraw(ctx context.Context, id sayso.ID, reason string) error {
+func (g *gate) Withdraw(ctx context.Context, id sayso.ID, reason string) error {
 	if len(reason) > maxText {
 		return fmt.Errorf("%w: a reason may have %d bytes", sayso.ErrInvalid, maxText)
 	}
@@ -119,20 +122,20 @@ func (g gate) Withdraw(ctx context.Context, id sayso.ID, reason string) error {
 		case r.State.Open():
 			return g.withdraw(ctx, r, reason)
 		case r.Unspent():
-			return g.one(ctx, r, sayso.EventVoided, g.actor, sayso.Closed{Reason: "withdrawn"})
+			return g.b.one(ctx, r, sayso.EventVoided, g.actor, sayso.Closed{Reason: "withdrawn"})
 		case r.State == sayso.StateWithdrawn || r.Life.Voided != "":
 			return nil
 		case r.Life.Redeemed:
 			return fmt.Errorf("withdrawing %s: %w", r.ID.Short(), sayso.ErrSpent)
 		}
-		return fmt.Errorf("withdrawing %s: %w", r.ID.Short(), &sayso.DecidedError{Decision: public(*r.Decision)})
+		return fmt.Errorf("withdrawing %s: %w", r.ID.Short(), &sayso.DecidedError{Decision: *r.Decision.Public()})
 	})
 }
 
 // withdraw records that an open request was taken back. The reason is the
 // requester's free text, so it lies where it can be erased.
-func (g gate) withdraw(ctx context.Context, r *sayso.Request, reason string) error {
-	hidden, err := g.hide(r, nil, reason)
+func (g *gate) withdraw(ctx context.Context, r *sayso.Request, reason string) error {
+	hidden, err := g.b.hide(r, nil, reason)
 	if err != nil {
 		return err
 	}
@@ -140,28 +143,28 @@ func (g gate) withdraw(ctx context.Context, r *sayso.Request, reason string) err
 	if err != nil {
 		return err
 	}
-	batch := newBatch(g.o.Now())
+	batch := newBatch(g.b.o.Now())
 	batch.step(r, sayso.EventWithdrawn, g.actor, sayso.Closed{}, text)
-	return g.advance(ctx, r, batch)
+	return g.b.advance(ctx, r, batch)
 }
 
 // Begin implements sayso.Gate.
-func (g gate) Begin(ctx context.Context, session, host string) error {
+func (g *gate) Begin(ctx context.Context, session, host string) error {
 	if err := g.asks(); err != nil {
 		return err
 	}
-	w := waiter{Broker: g.Broker, actor: g.actor, a: sayso.Admission{Call: sayso.Call{Session: session, Host: host}}}
+	w := waiter{b: g.b, actor: g.actor, a: sayso.Admission{Call: sayso.Call{Session: session, Host: host}}}
 	for range tries {
-		s, err := g.session(ctx, session)
+		s, err := g.b.session(ctx, session)
 		if err == nil {
 			err = foreign(&s, g.actor)
 		}
 		if err != nil || (s.Started && !s.Ended) {
 			return err
 		}
-		batch := newBatch(g.o.Now())
+		batch := newBatch(g.b.o.Now())
 		w.started(batch, &s)
-		if _, err = g.append(ctx, batch); !isConflict(err) {
+		if _, err = g.b.append(ctx, batch); !isConflict(err) {
 			return err
 		}
 	}
@@ -169,7 +172,7 @@ func (g gate) Begin(ctx context.Context, session, host string) error {
 }
 
 // End implements sayso.Gate.
-func (g gate) End(ctx context.Context, session string) error {
+func (g *gate) End(ctx context.Context, session string) error {
 	if err := g.asks(); err != nil {
 		return err
 	}
@@ -182,27 +185,27 @@ func (g gate) End(ctx context.Context, session string) error {
 	return errStorm
 }
 
-func (g gate) end(ctx context.Context, session string) error {
-	s, err := g.session(ctx, session)
+func (g *gate) end(ctx context.Context, session string) error {
+	s, err := g.b.session(ctx, session)
 	if err == nil {
 		err = foreign(&s, g.actor)
 	}
 	if err != nil || s.Ended || !s.Started {
 		return err
 	}
-	batch := newBatch(g.o.Now())
+	batch := newBatch(g.b.o.Now())
 	batch.add(sayso.SessionStream(session), s.Len, sayso.EventSessionEnded, about{session: session}, g.actor, sayso.Closed{Reason: "the host ended it"}, nil)
-	streams, err := g.log.Grants(ctx, sayso.Digest{}, session, false)
+	streams, err := g.b.log.Grants(ctx, nil, session, false)
 	if err != nil {
 		return fmt.Errorf("looking for grants: %w", err)
 	}
 	for _, stream := range streams {
-		grant, err := g.grant(ctx, stream)
+		grant, err := g.b.grant(ctx, stream)
 		if err != nil {
 			return err
 		}
-		batch.add(stream, grant.Len, sayso.EventGrantEnded, about{session: session}, sayso.BrokerActor, sayso.Closed{Reason: "session ended"}, nil)
+		batch.end(&grant, "session ended")
 	}
-	_, err = g.append(ctx, batch)
+	_, err = g.b.append(ctx, batch)
 	return err
 }

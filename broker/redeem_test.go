@@ -35,7 +35,7 @@ func TestRedeem_once(t *testing.T) {
 	}
 }
 
-func TestRedeem_ofManyOneWins(t *testing.T) {
+func TestRQ5_ofManyOneWins(t *testing.T) {
 	w := newWorld(t, always(sayso.Allow))
 	for range 50 {
 		d := w.allowed(push(""))
@@ -64,7 +64,7 @@ func TestRedeem_ofManyOneWins(t *testing.T) {
 	}
 }
 
-func TestRedeem_onlyTheCallThatWasApproved(t *testing.T) {
+func TestRQ5_onlyTheCallThatWasApproved(t *testing.T) {
 	call := push("c1").Call
 	call.Args = sayso.Args(`{"command":"git push","timeout":1}`)
 	for name, c := range map[string]struct {
@@ -107,7 +107,7 @@ func TestRedeem_onlyTheCallThatWasApproved(t *testing.T) {
 	}
 }
 
-func TestRedeem_whatIsNoReceipt(t *testing.T) {
+func TestRQ1_whatIsNoReceipt(t *testing.T) {
 	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
 		g := w.b.Gate(agent)
 		redeem := func(id sayso.ID) error {

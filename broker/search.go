@@ -62,7 +62,7 @@ func (s *sight) page(ctx context.Context, candidates []candidate, met map[sayso.
 			page = append(page, r)
 		}
 	}
-	now, recorded, err := s.in.clock(ctx)
+	now, recorded, err := s.in.b.clock(ctx)
 	for i := range page {
 		page[i] = page[i].At(now, recorded)
 	}
@@ -74,16 +74,16 @@ func (s *sight) look(ctx context.Context, c candidate) (r sayso.Request, see boo
 	if see, err = s.request(ctx, c.session, c.asker); err != nil || !see {
 		return r, false, err
 	}
-	if r, known := s.in.recent.get(c.id); known && r.Life.Last == c.last {
+	if r, known := s.in.b.recent.get(c.id); known && r.Life.Last == c.last {
 		return r, true, nil
 	}
 	if c.events == nil {
-		r, err = s.in.load(ctx, c.id)
+		r, err = s.in.b.load(ctx, c.id)
 	} else {
 		r, err = sayso.Fold(c.events)
 	}
 	if err == nil {
-		s.in.recent.put(&r)
+		s.in.b.recent.put(&r)
 	}
 	return r, err == nil, err
 }
@@ -91,7 +91,7 @@ func (s *sight) look(ctx context.Context, c candidate) (r sayso.Request, see boo
 // candidates are the first q.Limit requests that q selects.
 func (in inbox) candidates(ctx context.Context, q sayso.RowQuery) ([]candidate, error) {
 	q.Oldest = q.Oldest || onlyOpen(q)
-	rows, err := in.log.Rows(ctx, q)
+	rows, err := in.b.log.Rows(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("searching requests: %w", err)
 	}
@@ -110,7 +110,7 @@ func (in inbox) candidates(ctx context.Context, q sayso.RowQuery) ([]candidate, 
 func (in inbox) strange(rows []sayso.Row) bool {
 	n := 0
 	for _, row := range rows {
-		if r, known := in.recent.get(row.ID); !known || r.Life.Last != row.Last {
+		if r, known := in.b.recent.get(row.ID); !known || r.Life.Last != row.Last {
 			n++
 		}
 	}
@@ -118,7 +118,7 @@ func (in inbox) strange(rows []sayso.Row) bool {
 }
 
 func (in inbox) open(ctx context.Context, q sayso.RowQuery) ([]candidate, error) {
-	streams, err := in.log.Open(ctx, q.Session, q.Limit)
+	streams, err := in.b.log.Open(ctx, q.Session, q.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing open requests: %w", err)
 	}

@@ -126,7 +126,7 @@ func (in inbox) mayAnswer(ctx context.Context, session string) error {
 	if in.actor.Channel == ChannelAgentProcess {
 		return fmt.Errorf("session %q: %w: this comes from under an agent", session, sayso.ErrNotAllowed)
 	}
-	s, err := in.session(ctx, session)
+	s, err := in.b.session(ctx, session)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (in inbox) mayAnswer(ctx context.Context, session string) error {
 
 // Policies implements sayso.Inbox.
 func (in inbox) Policies(ctx context.Context, session string) (map[string]sayso.Effect, error) {
-	s, err := in.session(ctx, session)
+	s, err := in.b.session(ctx, session)
 	if err != nil {
 		return nil, err
 	}
@@ -161,9 +161,21 @@ func (in inbox) SetPolicies(ctx context.Context, session string, p map[string]sa
 			return fmt.Errorf("%w: a session policy needs the name of a tool", sayso.ErrInvalid)
 		}
 	}
-	batch := newBatch(in.o.Now())
+	batch := newBatch(in.b.o.Now())
 	batch.add(sayso.SessionStream(session), sayso.AnyLength, sayso.EventSessionPolicy, about{session: session}, in.actor, sayso.SessionPolicy{Policies: p}, nil)
-	_, err := in.append(ctx, batch)
+	_, err := in.b.append(ctx, batch)
+	return err
+}
+
+// Switched records that one of the switches beside the log was turned, and for
+// how long if it has an end. It changes nothing: whoever turns a switch does so.
+func (b *Broker) Switched(ctx context.Context, by sayso.Actor, to sayso.Switch, d time.Duration) error {
+	if !to.Known() || d < 0 {
+		return fmt.Errorf("%w: a switch is turned off, on, locked or released", sayso.ErrInvalid)
+	}
+	batch := newBatch(b.o.Now())
+	batch.add(sayso.BrokerStream, sayso.AnyLength, sayso.EventModeChanged, about{}, by, sayso.ModeChanged{Switch: to, ForNS: int64(d)}, nil)
+	_, err := b.append(ctx, batch)
 	return err
 }
 
@@ -172,18 +184,18 @@ func (in inbox) Mode(ctx context.Context, session string) (sayso.ModeState, erro
 	if !in.actor.Kind.Looks() {
 		return sayso.ModeState{}, fmt.Errorf("mode: %w", sayso.ErrNotAllowed)
 	}
-	all, err := in.global(ctx)
+	all, err := in.b.global(ctx)
 	if err != nil {
 		return sayso.ModeState{}, err
 	}
 	if session == "" {
-		return in.modeState(ctx, &all)
+		return in.b.modeState(ctx, &all)
 	}
-	s, err := in.session(ctx, session)
+	s, err := in.b.session(ctx, session)
 	if err != nil {
 		return sayso.ModeState{}, err
 	}
-	return in.modeState(ctx, &s, &all)
+	return in.b.modeState(ctx, &s, &all)
 }
 
 // SetMode implements sayso.Inbox.
@@ -206,8 +218,8 @@ func (in inbox) SetMode(ctx context.Context, session string, m sayso.Mode, d tim
 	} else if in.actor.Kind != sayso.PrincipalAdmin || in.actor.Channel == ChannelAgentProcess {
 		return fmt.Errorf("the mode of all sessions takes an admin: %w", sayso.ErrNotAllowed)
 	}
-	batch := newBatch(in.o.Now())
+	batch := newBatch(in.b.o.Now())
 	batch.add(stream, sayso.AnyLength, sayso.EventModeChanged, about{session: session}, in.actor, sayso.ModeChanged{Mode: m, ForNS: int64(d)}, nil)
-	_, err := in.append(ctx, batch)
+	_, err := in.b.append(ctx, batch)
 	return err
 }

@@ -390,3 +390,42 @@ func TestSession_beginAndEnd(t *testing.T) {
 		}
 	})
 }
+
+// The switches lie beside the log. It tells of them, and nothing follows from
+// that: the mode in force stays, and calls are decided as before.
+func TestSwitched_isRecordedAndChangesNothing(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		if err := w.b.Inbox(admin).SetMode(t.Context(), "", sayso.ModeStrict, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		for to, d := range map[sayso.Switch]time.Duration{
+			sayso.SwitchOff: time.Minute, sayso.SwitchOn: 0, sayso.SwitchLocked: 0, sayso.SwitchReleased: 0,
+		} {
+			if err := w.b.Switched(t.Context(), admin, to, d); err != nil {
+				t.Fatal(err)
+			}
+			want := fmt.Sprintf(`{"mode":"","for_ns":%d,"switch":%q}`, d, to)
+			if d == 0 {
+				want = fmt.Sprintf(`{"mode":"","switch":%q}`, to)
+			}
+			if got := w.last(sayso.EventModeChanged); got != want {
+				t.Errorf("recorded %s, want %s", got, want)
+			}
+		}
+		pass(2 * time.Minute)
+		if m, err := w.b.Inbox(dev).Mode(t.Context(), ""); err != nil || m.Mode != sayso.ModeStrict || m.Left != 58*time.Minute {
+			t.Errorf("the mode is %+v, %v", m, err)
+		}
+		if d, err := w.admit(push("c1")); err != nil || d.Effect != sayso.Deny || d.Source != sayso.SourceMode {
+			t.Errorf("got %+v, %v", d, err)
+		}
+		for to, d := range map[sayso.Switch]time.Duration{"": 0, "strict": 0, sayso.SwitchOff: -1} {
+			wantErr(t, w.b.Switched(t.Context(), admin, to, d), sayso.ErrInvalid)
+		}
+		for _, e := range w.stream(sayso.BrokerStream) {
+			if e.Actor.Principal != admin.Principal || e.Actor.Kind != sayso.PrincipalAdmin {
+				t.Errorf("%s by %+v", e.Type, e.Actor)
+			}
+		}
+	})
+}

@@ -27,17 +27,19 @@ func (b *Broker) Run(ctx context.Context) error {
 }
 
 // Sweep records what nobody was there to record: requests whose deadline
-// passed, waiters that died, approvals that lapsed, grants that ended. None of
-// it depends on being swept: it is checked again wherever it counts.
+// passed, waiters that died, approvals that lapsed, grants that ended, and which
+// policy is in force now. None of that depends on being swept: it is checked
+// again wherever it counts. Then it erases content that was kept for as long as
+// the options say.
 func (b *Broker) Sweep(ctx context.Context) error {
 	if _, err := b.look(ctx); err != nil {
 		return err
 	}
-	return errors.Join(b.sweepOpen(ctx), b.sweepAllowed(ctx), b.sweepGrants(ctx))
+	return errors.Join(b.sweepOpen(ctx), b.sweepAllowed(ctx), b.sweepGrants(ctx), b.sweepPolicy(ctx), b.sweepContent(ctx))
 }
 
 func (b *Broker) sweepOpen(ctx context.Context) error {
-	rows, err := b.log.Rows(ctx, sayso.RowQuery{States: openStates, Oldest: true, Limit: math.MaxInt32})
+	rows, err := b.log.Rows(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true, Limit: math.MaxInt32})
 	if err != nil {
 		return fmt.Errorf("sweeping open requests: %w", err)
 	}
@@ -61,9 +63,6 @@ func (b *Broker) sweepOpen(ctx context.Context) error {
 	}
 	return nil
 }
-
-// openStates are those in which a request can be answered.
-var openStates = []sayso.State{sayso.StateOpen, sayso.StateParked}
 
 // due reports whether the deadline of a request has passed.
 func due(row *sayso.Row, now, recorded sayso.Moment) bool {
@@ -122,7 +121,10 @@ func (b *Broker) sweepAllowed(ctx context.Context) error {
 }
 
 func (b *Broker) sweepGrants(ctx context.Context) error {
-	streams, err := b.log.Grants(ctx, sayso.Digest{}, "", false)
+	if b.o.Ready() != nil {
+		return nil // a policy that cannot be read for a moment is not another one
+	}
+	streams, err := b.log.Grants(ctx, nil, "", false)
 	if err != nil {
 		return fmt.Errorf("sweeping grants: %w", err)
 	}
@@ -139,7 +141,7 @@ func (b *Broker) sweepGrants(ctx context.Context) error {
 			continue
 		}
 		batch := newBatch(b.o.Now())
-		batch.add(stream, g.Len, sayso.EventGrantEnded, about{session: g.SessionID}, sayso.BrokerActor, sayso.Closed{Reason: why}, nil)
+		batch.end(&g, why)
 		if _, err := b.append(ctx, batch); err != nil && !isConflict(err) {
 			return err
 		}

@@ -21,7 +21,7 @@ type tail struct {
 	stop  context.CancelFunc
 
 	mu     sync.Mutex // guards what follows
-	ring   [ringSize]sayso.Event
+	ring   [ringSize]*sayso.Event
 	low    sayso.Seq     // the oldest event in the ring; higher than high if there is none
 	high   sayso.Seq     // the newest
 	grew   chan struct{} // closed when it grows, or cannot any more
@@ -75,6 +75,7 @@ func (t *tail) read(ctx context.Context) {
 	}
 }
 
+// grow adds events, which nobody may change any more.
 func (t *tail) grow(events []sayso.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,9 +86,10 @@ func (t *tail) grow(events []sayso.Event) {
 		}
 		if e.Type == sayso.EventContentErased {
 			clear(t.ring[:])
+			clear(events[:i]) // nobody has seen these, and nobody shall
 			t.low = e.Seq
 		}
-		t.ring[e.Seq%ringSize], t.high = *e, e.Seq
+		t.ring[e.Seq%ringSize], t.high = e, e.Seq
 		t.low = max(t.low, t.high-min(t.high, ringSize-1))
 	}
 	close(t.grew)
@@ -109,7 +111,7 @@ func (t *tail) over() error {
 
 // after returns the events behind a position as soon as there are any. missed
 // says that they must be read from the log: the tail does not go back so far.
-func (t *tail) after(ctx context.Context, since sayso.Seq) (events []sayso.Event, missed bool, err error) {
+func (t *tail) after(ctx context.Context, since sayso.Seq) (events []*sayso.Event, missed bool, err error) {
 	for {
 		t.mu.Lock()
 		grew, failed := t.grew, t.failed
@@ -118,6 +120,7 @@ func (t *tail) after(ctx context.Context, since sayso.Seq) (events []sayso.Event
 		case since+1 < t.low:
 			missed = true
 		default:
+			events = make([]*sayso.Event, 0, t.high-since)
 			for n := since + 1; n <= t.high; n++ {
 				events = append(events, t.ring[n%ringSize])
 			}

@@ -34,6 +34,29 @@ func TestDeadline_expires(t *testing.T) {
 	})
 }
 
+// A deadline that passes while the machine is suspended has passed when it wakes
+// up, within a minute and not when the timer of the waiter would have ended.
+func TestDeadline_whileTheMachineIsSuspended(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		p, impatient := w.ask(t.Context(), push("c1")), w.ask(t.Context(), patient("c2", 10*time.Hour))
+		pass(10 * time.Second)
+		w.clock.suspend(30 * time.Minute)
+		pass(61 * time.Second)
+		if !p.still() || !impatient.still() {
+			t.Fatal("it expired early")
+		}
+		w.clock.suspend(time.Hour)
+		pass(61 * time.Second)
+		for _, p := range []*waiting{p, impatient} {
+			if p.still() {
+				t.Fatal("it waits, though its deadline has passed")
+			}
+			_, err := p.result()
+			wantErr(t, err, sayso.ErrExpired)
+		}
+	})
+}
+
 func TestDeadline_thatDenies(t *testing.T) {
 	bubble(t, within(sayso.Ask, sayso.Deadline{After: time.Minute, Deny: true}), func(t *testing.T, w *world) {
 		p := w.ask(t.Context(), push("c1"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -11,14 +12,14 @@ import (
 
 // outcome is the decision on a request that was waited for, or why there is
 // none. A caller whose context ends has left, wherever that was noticed.
-func (w *waiter) outcome(ctx context.Context, r *sayso.Request, err error) (d sayso.Decision, _ error) {
+func (w *waiter) outcome(ctx context.Context, r *sayso.Request, d *sayso.Decision, err error) error {
 	if err == nil {
-		d, err = w.deliver(ctx, r)
+		*d, err = w.deliver(ctx, r)
 	}
 	if err != nil && ctx.Err() != nil {
 		w.leave(ctx, r)
 	}
-	return d, err
+	return err
 }
 
 // wait reads the request until it is decided.
@@ -28,26 +29,51 @@ func (w *waiter) outcome(ctx context.Context, r *sayso.Request, err error) (d sa
 // returns at once.
 func (w *waiter) wait(ctx context.Context, r *sayso.Request) error {
 	for r.State.Open() {
-		now, recorded, err := w.clock(ctx)
-		if err != nil {
+		if err := w.once(ctx, r); err != nil && !isConflict(err) {
 			return err
 		}
-		switch {
-		case r.DeadlinePassed(now, recorded):
-			err = w.expire(ctx, r)
-		case w.forsaken(ctx, r):
-			err = w.take(ctx, r)
-		default:
-			err = w.sleep(ctx, r, now, recorded)
-		}
-		if err != nil && !isConflict(err) {
-			return err
-		}
-		if err := w.refresh(ctx, r); err != nil {
+		if err := w.b.refresh(ctx, r); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// once does what there is to do for an open request, or sleeps if that is
+// nothing.
+func (w *waiter) once(ctx context.Context, r *sayso.Request) error {
+	ends, err := w.look(ctx, r)
+	switch {
+	case err != nil:
+		return err
+	case ends == passed:
+		return w.b.expire(ctx, r)
+	case w.forsaken(ctx, r):
+		return w.take(ctx, r)
+	}
+	return w.sleep(ctx, r, ends)
+}
+
+// passed, as the time that is left, says that there is none. Less than nothing
+// says that there is no end.
+const (
+	passed   time.Duration = 0
+	unending time.Duration = -1
+)
+
+// look reads the clocks, for what is left until the deadline.
+func (w *waiter) look(ctx context.Context, r *sayso.Request) (time.Duration, error) {
+	now, recorded, err := w.b.clock(ctx)
+	if err != nil {
+		return passed, err
+	}
+	if r.DeadlinePassed(now, recorded) {
+		return passed, nil
+	}
+	if left, timed := r.Remaining(now, recorded); timed {
+		return max(left, 1), nil
+	}
+	return unending, nil
 }
 
 // forsaken reports whether somebody recorded that nobody waits for the request,
@@ -58,8 +84,8 @@ func (w *waiter) forsaken(ctx context.Context, r *sayso.Request) bool {
 	if r.State != sayso.StateParked || w.stormy(r) {
 		return false
 	}
-	holder, err := w.holder(ctx)
-	return err == nil && w.held(ctx, holder)
+	holder, err := w.b.holder(ctx)
+	return err == nil && w.b.held(ctx, holder)
 }
 
 // refresh applies what was appended to the request's stream since.
@@ -76,12 +102,16 @@ func (b *Broker) refresh(ctx context.Context, r *sayso.Request) error {
 	return nil
 }
 
-// sleep waits until the stream grows, the deadline passes or patience ends. A
-// request that nobody waits for any more is parked.
-func (w *waiter) sleep(ctx context.Context, r *sayso.Request, now, recorded sayso.Moment) error {
+// nap is how long a waiter sleeps at most before it looks at the clocks again.
+// Timers stand still while the machine is suspended, and deadlines do not.
+const nap = time.Minute
+
+// sleep waits until the stream grows, the deadline may have passed or patience
+// ends. A request that nobody waits for any more is parked.
+func (w *waiter) sleep(ctx context.Context, r *sayso.Request, left time.Duration) error {
 	var ends time.Time
-	if left, timed := r.Remaining(now, recorded); timed {
-		ends = time.Now().Add(left)
+	if left != unending {
+		ends = time.Now().Add(min(left, nap-rand.N(nap/2))) // not all at once
 	}
 	if !w.until.IsZero() && (ends.IsZero() || w.until.Before(ends)) {
 		if ends = w.until; !time.Now().Before(ends) {
@@ -92,7 +122,7 @@ func (w *waiter) sleep(ctx context.Context, r *sayso.Request, now, recorded says
 	if !ends.IsZero() {
 		within, cancel = context.WithDeadlineCause(ctx, ends, errSlept)
 	}
-	err := w.log.Wait(within, sayso.RequestStream(r.ID), r.Life.Len)
+	err := w.b.log.Wait(within, sayso.RequestStream(r.ID), r.Life.Len)
 	cancel()
 	switch {
 	case err == nil:
@@ -110,7 +140,7 @@ var errSlept = errors.New("slept")
 
 // park records that the caller's patience ended, and tells it so.
 func (w *waiter) park(ctx context.Context, r *sayso.Request) error {
-	err := w.one(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedPatience})
+	err := w.b.one(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedPatience})
 	if err != nil {
 		return err
 	}
@@ -123,10 +153,10 @@ func (w *waiter) leave(ctx context.Context, r *sayso.Request) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	for range 3 {
-		if err := w.refresh(ctx, r); err != nil || !(r.State.Open() || r.Unspent()) {
+		if err := w.b.refresh(ctx, r); err != nil || !(r.State.Open() || r.Unspent()) {
 			return
 		}
-		err := w.one(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedLeft})
+		err := w.b.one(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedLeft})
 		if !isConflict(err) {
 			return
 		}
@@ -153,7 +183,7 @@ func (b *Broker) expire(ctx context.Context, r *sayso.Request) error {
 // deliver returns the decision on a request that is decided. A yes that is run
 // at once is redeemed first: record, then act.
 func (w *waiter) deliver(ctx context.Context, r *sayso.Request) (sayso.Decision, error) {
-	now, recorded, err := w.clock(ctx)
+	now, recorded, err := w.b.clock(ctx)
 	if err != nil {
 		return sayso.Decision{}, err
 	}
@@ -168,7 +198,7 @@ func (w *waiter) deliver(ctx context.Context, r *sayso.Request) (sayso.Decision,
 			d.Redeemed = true
 			return d, nil
 		}
-		if err := w.usable(ctx, r, now, recorded); err != nil {
+		if err := w.b.usable(ctx, r, now, recorded); err != nil {
 			return refusal(r), err
 		}
 		if len(d.Args) > 0 && !w.a.CanEdit {
@@ -189,14 +219,14 @@ func (w *waiter) fresh(r *sayso.Request) bool { return w.opened == r.ID && r.Lif
 // that try, one wins.
 func (w *waiter) spend(ctx context.Context, r *sayso.Request) (sayso.Decision, error) {
 	for range tries {
-		now, recorded, err := w.clock(ctx)
+		now, recorded, err := w.b.clock(ctx)
 		if err != nil {
 			return refusal(r), err
 		}
-		if err := w.usable(ctx, r, now, recorded); err != nil {
+		if err := w.b.usable(ctx, r, now, recorded); err != nil {
 			return refusal(r), err
 		}
-		err = w.one(ctx, r, sayso.EventRedeemed, w.actor, sayso.Redeemed{Policy: r.Life.Policy})
+		err = w.b.one(ctx, r, sayso.EventRedeemed, w.actor, sayso.Redeemed{Policy: r.Life.Policy})
 		if err == nil {
 			d := *r.Decision
 			d.Redeemed = true
@@ -205,7 +235,7 @@ func (w *waiter) spend(ctx context.Context, r *sayso.Request) (sayso.Decision, e
 		if !isConflict(err) {
 			return refusal(r), err
 		}
-		if err := w.refresh(ctx, r); err != nil {
+		if err := w.b.refresh(ctx, r); err != nil {
 			return refusal(r), err
 		}
 	}
@@ -220,6 +250,9 @@ func refusal(r *sayso.Request) sayso.Decision {
 // usable reports why an approval may not be used now; one that has lapsed, or
 // whose policy has changed, is made void on the record.
 func (b *Broker) usable(ctx context.Context, r *sayso.Request, now, recorded sayso.Moment) error {
+	if err := b.o.Ready(); err != nil {
+		return fmt.Errorf("request %s: %w", r.ID.Short(), err)
+	}
 	err := r.Usable(r.Decision.Digest, now, recorded)
 	why := ""
 	switch {

@@ -32,6 +32,7 @@ type rules struct {
 	mu      sync.Mutex
 	version string
 	judge   func(sayso.Call) sayso.Verdict
+	facts   sayso.Facts // that a call was last judged by
 }
 
 func (p *rules) Version() string {
@@ -40,9 +41,10 @@ func (p *rules) Version() string {
 	return p.version
 }
 
-func (p *rules) Judge(_ context.Context, c sayso.Call, _ sayso.Facts) sayso.Verdict {
+func (p *rules) Judge(_ context.Context, c sayso.Call, f sayso.Facts) sayso.Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.facts = f
 	v := p.judge(c)
 	v.Policy, v.Risk = p.version, c.EffectiveKind().Risk()
 	return v
@@ -99,6 +101,14 @@ func (c *clock) now() sayso.Moment {
 func (c *clock) step(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.skew += d
+}
+
+// suspend lets the machine sleep: both clocks go on, and no timer does.
+func (c *clock) suspend(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.booted = c.booted.Add(-d)
 	c.skew += d
 }
 

@@ -17,12 +17,13 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"net"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	inspect "github.com/sayso-dev/sayso/inspect/address"
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
@@ -50,6 +51,8 @@ type Options struct {
 type Client struct {
 	t transport
 	o Options
+
+	wanted atomic.Pointer[sayso.FactsWanted] // by the server, when it last said so
 }
 
 var (
@@ -89,7 +92,7 @@ func New(base, token string, opts *Options) (*Client, error) {
 	if err := checkToken(token); err != nil {
 		return nil, err
 	}
-	return &Client{newHTTP(a, token, o), o}, nil
+	return &Client{t: newHTTP(a, token, o), o: o}, nil
 }
 
 // Dial returns a client that speaks over one WebSocket, connected. It connects
@@ -107,7 +110,7 @@ func Dial(ctx context.Context, base, token string, opts *Options) (*Client, erro
 	if _, err := s.current(ctx); err != nil {
 		return nil, err
 	}
-	return &Client{s, o}, nil
+	return &Client{t: s, o: o}, nil
 }
 
 // Gate is the client as a Gate.
@@ -166,15 +169,17 @@ func parseBase(base string) (address, error) {
 		return address{}, fmt.Errorf("%w: the address of a server is http://127.0.0.1:PORT, https://HOST or the path of a socket", sayso.ErrInvalid)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
 		return address{}, fmt.Errorf("%w: the address of a server has no user, path or query", sayso.ErrInvalid)
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !onThisMachine(u.Host):
 		return address{}, fmt.Errorf("%w: plain HTTP is spoken on loopback alone; use https", sayso.ErrInvalid)
 	}
 	return address{url: url.URL{Scheme: u.Scheme, Host: u.Host}}, nil
 }
 
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || (ip != nil && ip.IsLoopback())
+// onThisMachine reports whether a host, with or without a port, is this machine
+// to servers as well.
+func onThisMachine(hostport string) bool {
+	_, ok := inspect.Loopback(hostport)
+	return ok
 }
 
 func checkToken(token string) error {

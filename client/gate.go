@@ -63,8 +63,33 @@ func checked(d sayso.Decision, call sayso.Call, digest sayso.Digest) (sayso.Deci
 	return d, nil
 }
 
-// admit asks once, and builds and sends the presentation if it is wanted.
+// admit asks once, and gathers the facts anew if the server wants others. What
+// it wanted last is gathered at once.
 func (c *Client) admit(ctx context.Context, a sayso.Admission) (sayso.Decision, error) {
+	if a.Gather == nil {
+		return c.presented(ctx, a)
+	}
+	var err error
+	if want := c.wanted.Load(); want != nil && a.Facts.Policy != want.Policy {
+		if a.Facts, err = a.Gather(ctx, *want); err != nil {
+			return sayso.Decision{}, fmt.Errorf("gathering the facts: %w", err)
+		}
+	}
+	d, err := c.presented(ctx, a)
+	var facts *sayso.FactsWantedError
+	if !errors.As(err, &facts) {
+		return d, err
+	}
+	c.wanted.Store(&facts.Wanted)
+	if a.Facts, err = a.Gather(ctx, facts.Wanted); err != nil {
+		return sayso.Decision{}, fmt.Errorf("gathering the facts: %w", err)
+	}
+	a.Gather = nil // once: a policy that changes meanwhile asks where it misses a fact
+	return c.presented(ctx, a)
+}
+
+// presented asks, and builds and sends the presentation if it is wanted.
+func (c *Client) presented(ctx context.Context, a sayso.Admission) (sayso.Decision, error) {
 	body := wire.AdmitOf(a)
 	d, err := c.decide(ctx, operation{wire.OpAdmit, &body, http.MethodPost, "/v1/admissions", &body})
 	var wanted *wire.WantedError

@@ -170,3 +170,35 @@ func (c *Client) Explain(ctx context.Context, call sayso.Call, f sayso.Facts) (s
 	}
 	return out.Verdict(), nil
 }
+
+// Explanation says why a call comes out as it does, and Replayed what another
+// policy would have made of the calls of the log.
+type (
+	Explanation = wire.Explanation
+	Replayed    = wire.Replayed
+)
+
+// ExplainCall says why a call comes out as it does, and what to write for it to
+// come out otherwise.
+func (c *Client) ExplainCall(ctx context.Context, call sayso.Call, f sayso.Facts) (Explanation, error) {
+	return c.explain(ctx, wire.Explain{Call: &call, Facts: f})
+}
+
+// ExplainRequest says the same of a request of the log, with the facts that were
+// gathered when it was made. The id may be a short one.
+func (c *Client) ExplainRequest(ctx context.Context, id string) (Explanation, error) {
+	return c.explain(ctx, wire.Explain{Request: id})
+}
+
+func (c *Client) explain(ctx context.Context, in wire.Explain) (out Explanation, err error) {
+	err = c.t.do(ctx, operation{wire.OpExplain, &in, http.MethodPost, "/v1/policy/explain", &in}, &out)
+	return out, err
+}
+
+// Replay says which calls of the log, so far back, would have come out otherwise
+// if the text had been the person's policy file.
+func (c *Client) Replay(ctx context.Context, text string, back time.Duration) (out Replayed, err error) {
+	in := wire.Replay{Policy: text, Since: back.String()}
+	err = c.t.do(ctx, operation{wire.OpReplay, &in, http.MethodPost, "/v1/policy/replay", &in}, &out)
+	return out, err
+}

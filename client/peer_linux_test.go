@@ -21,7 +21,7 @@ import (
 func listenAs(t *testing.T, uid uintptr) (net.Listener, string) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("this test listens as another user; run it as root")
+		t.Skip("this test listens as another user, which root alone may; type: sudo -E go test ./client")
 	}
 	dir, err := os.MkdirTemp("/tmp", "peer-*")
 	if err != nil {
@@ -35,7 +35,7 @@ func listenAs(t *testing.T, uid uintptr) (net.Listener, string) {
 	runtime.LockOSThread() // users are a matter of threads to Linux
 	defer runtime.UnlockOSThread()
 	if _, _, no := unix.RawSyscall(unix.SYS_SETRESUID, keep, uid, keep); no != 0 {
-		t.Skip("the administrator of this place cannot be somebody else")
+		t.Skip("root may not become another user in this container; start it with docker run --cap-add SETUID, then type: go test ./client")
 	}
 	l, err := net.Listen("unix", path)
 	if _, _, no := unix.RawSyscall(unix.SYS_SETRESUID, keep, 0, keep); no != 0 {

@@ -305,12 +305,12 @@ func TestAttack_simpleDisguises(t *testing.T) {
 			t.Errorf("%q: %s by %q (a person: %v)", c, v.Effect, v.Rule, v.Person)
 		}
 	}
-	// What people do all day is asked about as before, and a rule may allow it.
+	// What people do all day is none of this.
 	for _, c := range []string{
 		"ls", "go test ./...", "npm run build", "rm -rf build/*", "cat .claude/settings.json", "ls -la .claude", "grep -rn foo .claude 2>/dev/null", "git add -A && git commit -m 'x: y'", "for f in *.go; do gofmt -l $f; done", "cat */*/*.go",
 		"find . -name '*.go' -exec wc -l {} +", "$EDITOR main.go", "ls ~/.config", "cat ~/app/*.md", "cat ~/.local/share/x/*", "make -C sub all", "echo $PATH", "cd docs && ls", "awk '{print $1}' f", "docker run --rm -v $PWD:/x img", "cat $DIR/main.go", "ls /home/*/app/*",
 	} {
-		if v := judge(p, bash(t, c)); v.Effect != sayso.Ask || v.Person {
+		if v := judge(p, bash(t, c)); v.Effect == sayso.Deny || strings.Contains(v.Rule, "sayso") || strings.Contains(v.Rule, "answer for themselves") {
 			t.Errorf("%q: %s by %q (a person: %v)", c, v.Effect, v.Rule, v.Person)
 		}
 	}

@@ -27,10 +27,6 @@ var (
 		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "arguments must be readable", Person: true,
 		Reason: "the argument that this tool works on is no text, or its name is there in another spelling",
 	}
-	floorHidden = sayso.Match{
-		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "text must be visible", Person: true,
-		Reason: "the text holds a control character, or one that cannot be seen",
-	}
 	floorNoFacts = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "paths must be known", Person: true,
 		Reason: "where the path leads was not found out",
@@ -51,6 +47,10 @@ var (
 		Effect: sayso.Ask, Cause: sayso.CauseBuiltin, Rule: "the workspace itself", Person: true,
 		Reason: "the call would delete the workspace, or a folder that it is in",
 	}
+	floorElsewhere = sayso.Match{
+		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "commands are allowed in the workspace alone",
+		Reason: "the command would run outside the workspace, or it is not known where",
+	}
 	floorURL = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "addresses must be plain", Person: true,
 		Reason: "programs may read this address differently",
@@ -61,11 +61,7 @@ var (
 var (
 	defaultShell = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "commands are asked about",
-		Reason: "no rule has the exact text of this command",
-	}
-	defaultElsewhere = sayso.Match{
-		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "commands are allowed in the workspace alone",
-		Reason: "a rule has the text of this command, but it would run outside the workspace, or it is not known where",
+		Reason: "nobody here can read the lines of this shell, and no rule has the exact text of this one",
 	}
 	defaultWrite = sayso.Match{
 		Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "writes are asked about",
@@ -107,9 +103,18 @@ var builtinSearch = sayso.Match{
 	Reason: "the folder holds files known to hold keys, passwords or tokens, and the search would show what is in them; a glob or a type for source files keeps it away from them",
 }
 
-// floors adds what holds whatever the rules say.
-func (s *subject) floors(out []sayso.Match) []sayso.Match {
-	add := func(m sayso.Match) { m.Span = [2]int{0, len(s.arg)}; out = append(out, m) }
+// floors returns what holds whatever the rules say.
+func (p *Policy) floors(s *subject) []sayso.Match {
+	var out floorList
+	add := func(m sayso.Match) {
+		if out.has(&m) {
+			return // once is enough, where it holds first
+		}
+		if m.Span == [2]int{} {
+			m.Span = [2]int{0, len(s.arg)}
+		}
+		out = append(out, m)
+	}
 	if s.unlisted() {
 		add(floorUnlisted)
 	}
@@ -123,12 +128,7 @@ func (s *subject) floors(out []sayso.Match) []sayso.Match {
 	case argGiven, argLeftOut:
 		switch s.operand {
 		case sayso.OperandCommand:
-			if at := strings.IndexFunc(s.arg, hiddenInCommand); at >= 0 {
-				out = append(out, spanned(floorHidden, at, at+1))
-			}
-			for _, m := range s.veiled() {
-				add(m)
-			}
+			p.commandFloors(s, &out, add)
 		case sayso.OperandPath:
 			s.pathFloors(add)
 		case sayso.OperandURL:
@@ -140,6 +140,37 @@ func (s *subject) floors(out []sayso.Match) []sayso.Match {
 		}
 	}
 	return out
+}
+
+// floorList are floors that hold.
+type floorList []sayso.Match
+
+// has reports whether a floor is among them, wherever it holds.
+func (l floorList) has(m *sayso.Match) bool {
+	for i := range l {
+		if l[i].Rule == m.Rule && l[i].Cause == m.Cause {
+			return true
+		}
+	}
+	return false
+}
+
+// commandFloors looks at a command line; of a shell that is not bash, at what
+// holds of any text.
+func (p *Policy) commandFloors(s *subject, said *floorList, add func(sayso.Match)) {
+	if s.readsCommands() {
+		p.lineFloors(s, said, add)
+	} else if at := strings.IndexFunc(s.arg, hiddenInCommand); at >= 0 {
+		m := floorLine
+		m.Reason = "the text holds a control character, or one that cannot be seen"
+		add(spanned(m, at, at+1))
+	}
+	for _, m := range s.veiled() {
+		add(m)
+	}
+	if s.strayed() {
+		add(floorElsewhere)
+	}
 }
 
 // pathFloors looks at everything that the path may lead to.
@@ -196,35 +227,6 @@ func badPath(p string) bool {
 	return false
 }
 
-// otherwise is what holds if nothing speaks: the default, or where that allows,
-// what must be asked about all the same.
-func (p *Policy) otherwise(s *subject) sayso.Match {
-	m := p.fallback
-	if m.Effect == sayso.Allow {
-		if stricter := s.defaultFloor(); stricter != nil {
-			m = *stricter
-		}
-	}
-	m.Span = [2]int{0, len(s.arg)}
-	return m
-}
-
-func (s *subject) defaultFloor() *sayso.Match {
-	switch {
-	case s.kind == sayso.KindShell:
-		return &defaultShell
-	case s.operand == sayso.OperandPath && !s.inside():
-		return &defaultOutside
-	case s.operand == sayso.OperandPath && !s.kind.ReadOnly():
-		return &defaultWrite
-	case s.operand == sayso.OperandURL && s.address().Local:
-		return &defaultLocal
-	case s.call.Annotations != nil && isTrue(s.call.Annotations.Destructive):
-		return &defaultDestructive
-	}
-	return nil
-}
-
 func isTrue(b *bool) bool { return b != nil && *b }
 
 // inside reports whether everything that the path may lead to is in the
@@ -264,72 +266,4 @@ func (s *subject) builtin() (sayso.Match, bool) {
 		return spanned(builtinRead, 0, len(s.arg)), true
 	}
 	return sayso.Match{}, false
-}
-
-// risk is how bad a mistake would be.
-func (s *subject) risk() sayso.Risk {
-	r := s.kind.Risk()
-	if a := s.call.Annotations; a != nil && isTrue(a.Destructive) {
-		r = r.Raise(sayso.RiskDestructive)
-	}
-	return r
-}
-
-var (
-	privileged = set("sudo", "doas", "su", "pkexec", "runuser", "setpriv")
-	deleting   = set("rm", "rmdir", "shred", "unlink", "truncate", "dd", "mkfs", "wipefs")
-)
-
-// danger names what demands the slow answer.
-func (s *subject) danger() []sayso.Danger {
-	var out []sayso.Danger
-	if s.operand == sayso.OperandPath && !s.kind.ReadOnly() {
-		if s.kind == sayso.KindDelete {
-			out = append(out, sayso.DangerDelete)
-		}
-		if !s.inside() {
-			out = append(out, sayso.DangerOutside)
-		}
-	}
-	if s.operand != sayso.OperandCommand {
-		return out
-	}
-	var privilege, deletes, dynamic, interprets bool
-	for i := range s.programs() {
-		p := &s.progs[i]
-		privilege = privilege || privileged[p.name]
-		deletes = deletes || deleting[p.name]
-		dynamic = dynamic || p.dynamic
-		interprets = interprets || len(p.words) > 1 && runsInline(p)
-	}
-	for _, d := range [...]struct {
-		on bool
-		d  sayso.Danger
-	}{
-		{deletes, sayso.DangerDelete}, {privilege, sayso.DangerPrivilege},
-		{dynamic, sayso.DangerDynamic}, {interprets, sayso.DangerInterpreter},
-	} {
-		if d.on {
-			out = append(out, d.d)
-		}
-	}
-	return out
-}
-
-// runsInline reports whether a shell or an interpreter is given its program on
-// the command line.
-func runsInline(p *program) bool {
-	if p.name == "eval" {
-		return true
-	}
-	if !shells[p.name] && !interpreters[versionless(p.name)] {
-		return false
-	}
-	switch opt := p.words[1].text; {
-	case strings.HasPrefix(opt, "--"):
-		return opt == "--eval" || opt == "--command" || opt == "--print"
-	case strings.HasPrefix(opt, "-"):
-		return strings.ContainsAny(opt, "ceE")
-	}
-	return false
 }

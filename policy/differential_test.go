@@ -33,7 +33,7 @@ var spellings = []string{
 func TestBash_denyFindsWhatRuns(t *testing.T) {
 	shell, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("there is no bash on this machine to compare with; install bash")
+		t.Skip("there is no bash on this machine to compare with; type: sudo apt-get install bash")
 	}
 	dir := t.TempDir()
 	mark := filepath.Join(dir, "mark")

@@ -10,7 +10,7 @@ import (
 )
 
 // TestDocs loads every snippet of the reference, and judges the commands of its
-// table with the snippet before it.
+// table, and its tests, with the snippet before it.
 func TestDocs(t *testing.T) {
 	page, err := os.ReadFile("../docs/policy.md")
 	if err != nil {
@@ -36,35 +36,64 @@ func TestDocs(t *testing.T) {
 			}
 			continue
 		}
+		if strings.TrimSpace(kind) == "tests" {
+			for _, c := range tested(t, last, text).Cases {
+				if !c.Passed() {
+					t.Errorf("the page says %s of %q, the policy %s (%s)", c.Want.Effect, c.Text, c.Got.Effect, c.Got.Rule)
+				}
+			}
+			continue
+		}
+		if strings.TrimSpace(kind) == "org" {
+			f, err := policy.Parse("policy.yaml", []byte(text))
+			if err == nil {
+				_, err = policy.New(policy.Options{}, policy.Tiered{Tier: policy.TierOrg, File: f})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			continue
+		}
 		last = load(t, text)
 		if w := last.Warnings(); len(w) > 0 {
 			t.Errorf("%v in\n%s", w, text)
 		}
 	}
-	if snippets < 8 || commands < 7 {
+	if snippets < 20 || commands < 60 {
 		t.Errorf("found %d snippets and %d commands", snippets, commands)
 	}
 }
 
+// checkTable judges the rows of the tables of commands and of calls in a text.
 func checkTable(t *testing.T, p *policy.Policy, text string) (n int) {
-	_, table, ok := strings.Cut(text, "| command | |\n|---|---|\n")
-	if !ok {
-		return 0
-	}
-	for line := range strings.Lines(table) {
-		cells := strings.Split(line, " | ")
-		if len(cells) != 2 {
-			break
+	for _, kind := range []string{"command", "call"} {
+		_, table, ok := strings.Cut(text, "| "+kind+" | |\n|---|---|\n")
+		if !ok {
+			continue
 		}
-		var want sayso.Effect
-		if err := want.UnmarshalText([]byte(strings.TrimSuffix(strings.TrimSpace(cells[1]), " |"))); err != nil {
-			t.Fatal(err)
+		for line := range strings.Lines(table) {
+			cut := strings.LastIndex(strings.TrimSuffix(strings.TrimSpace(line), " |"), " | ")
+			if cut < 0 {
+				break
+			}
+			var want sayso.Effect
+			if err := want.UnmarshalText([]byte(strings.Trim(line[cut:], " |\n"))); err != nil {
+				t.Fatal(err)
+			}
+			row := strings.ReplaceAll(strings.Trim(strings.TrimPrefix(line[:cut], "| "), "`"), `\|`, "|")
+			c := bash(t, row)
+			if tool, arg, _ := strings.Cut(row, " "); kind == "call" {
+				key := "path"
+				if tool == "web-fetch" {
+					key = "url"
+				}
+				c = call(t, tool, obj{key: arg})
+			}
+			if v := judgeOn(p, yard(), c); v.Effect != want {
+				t.Errorf("the page says %s of %q, the policy %s (%s)", want, row, v.Effect, v.Rule)
+			}
+			n++
 		}
-		command := strings.Trim(strings.TrimPrefix(cells[0], "| "), "`")
-		if v := judge(p, bash(t, command)); v.Effect != want {
-			t.Errorf("the page says %s of %q, the policy %s", want, command, v.Effect)
-		}
-		n++
 	}
 	return n
 }

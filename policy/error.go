@@ -7,7 +7,7 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// Code names a kind of mistake in a policy file, for programs; people read the
+// Code names a kind of mistake in a policy or a file of tests, for programs; people read the
 // text.
 type Code string
 
@@ -37,15 +37,22 @@ const (
 	CodeMCP          Code = "mcp"           // not mcp__SERVER__TOOL
 	CodeArgument     Code = "argument"      // the tool has no argument to match on
 	CodeMixed        Code = "mixed"         // tools whose arguments differ in type
-	CodeShellWide    Code = "shell-wide"    // an allow on every command
-	CodeShellPrefix  Code = "shell-prefix"  // an allow on commands that begin alike
-	CodeShellDynamic Code = "shell-dynamic" // an allow on a text that may mean anything
+	CodeShellWide    Code = "shell-wide"    // an allow on every line of a shell that nobody reads
+	CodeShellPrefix  Code = "shell-prefix"  // an allow on all lines that begin alike, of a shell that nobody reads
+	CodeShellDynamic Code = "shell-dynamic" // a pattern on commands with a part that may mean anything
 	CodePath         Code = "path"          // no path pattern
 	CodeURL          Code = "url"           // no URL pattern
 	CodeHome         Code = "home"          // ~/ where nobody is at home
+	CodeTier         Code = "tier"          // what a file of this tier may not say
+	CodeTrust        Code = "trust"         // an allow on the word of a server that is not trusted
+	CodeRootName     Code = "root-name"     // no such path in sandbox.paths
+	CodeWhen         Code = "when"          // a condition that does not compile
+	CodeCovers       Code = "covers"        // an example that the rule does not match
+	CodeCase         Code = "case"          // a case without a call or without what is expected, or no case
+	CodeCall         Code = "call"          // no call
 )
 
-// Error is a mistake in a policy file. It is a [sayso.ErrInvalid].
+// Error is a mistake in a policy or a file of tests. It is a [sayso.ErrInvalid].
 type Error struct {
 	File   string
 	Line   int // from 1

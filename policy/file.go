@@ -20,11 +20,47 @@ type File struct {
 	deadline  *sayso.Deadline
 	mode      sayso.Mode
 	redaction Redaction
-	rules     []*rule
+	servers   map[string]bool // whose annotations are trusted
+	delegates []*matcher
+	delegated spot // where the file delegates
+	part
+	parts []*part // what holds in single projects alone
 }
 
+// spot is where something stands in a file.
+type spot struct{ line, column int }
+
+func at(n *yaml.Node) spot { return spot{n.Line, n.Column} }
+
+// part is what a file says everywhere, or in one project.
+type part struct {
+	folder string // as written; empty for everywhere
+	spot
+	rules []*rule
+	shell *shellPart // nil when there is none
+	paths *pathPart  // nil when there is none
+}
+
+// count is how many rules a part has.
+func (p *part) count() int {
+	n := len(p.rules)
+	if p.shell != nil {
+		n += len(p.shell.rules.Rules)
+	}
+	return n
+}
+
+// every returns the parts of a file, the one that holds everywhere first.
+func (f *File) every() []*part { return append([]*part{&f.part}, f.parts...) }
+
 // Rules is how many rules the file has.
-func (f *File) Rules() int { return len(f.rules) }
+func (f *File) Rules() int {
+	n := 0
+	for _, p := range f.every() {
+		n += p.count()
+	}
+	return n
+}
 
 // Redaction is what a policy adds to what is hidden and cut before anything is
 // shown. The zero Redaction adds nothing.
@@ -36,10 +72,6 @@ type Redaction struct {
 
 // later are the keys of a file that are known and not yet understood.
 var later = map[string]string{
-	"servers":             "which servers are trusted",
-	"workspaces":          "rules of single projects",
-	"shell":               "rules on the commands of a shell line",
-	"delegate":            "what a lower tier may decide",
 	"os_sandbox_fallback": "confinement by the system",
 	"presets":             "ready-made rules",
 }
@@ -47,7 +79,7 @@ var later = map[string]string{
 // Parse reads one policy file. The name is for messages. On mistakes it
 // returns no File, and [Errors].
 func Parse(name string, text []byte) (*File, error) {
-	r := &reader{file: name}
+	r := &reader{file: name, about: "a policy", source: text}
 	f := &File{Name: name, text: text}
 	if doc := r.document(text); doc != nil {
 		f.read(r, doc)
@@ -60,26 +92,51 @@ func Parse(name string, text []byte) (*File, error) {
 }
 
 func (f *File) read(r *reader, doc *yaml.Node) {
-	versioned := false
-	ok := r.mapping(doc, "a policy", map[string]field{
-		"version":            func(_, n *yaml.Node) { versioned = true; r.version(n) },
+	fields := map[string]field{
 		"default":            func(_, n *yaml.Node) { f.readDefault(r, n) },
 		"deadline":           func(_, n *yaml.Node) { f.readDeadline(r, n) },
 		"mode":               func(_, n *yaml.Node) { f.readMode(r, n) },
 		"redaction":          func(_, n *yaml.Node) { f.readRedaction(r, n) },
-		"rules":              func(_, n *yaml.Node) { f.readRules(r, n) },
-		"sandbox":            func(k, n *yaml.Node) { r.sandbox(k, n) },
+		"servers":            func(_, n *yaml.Node) { f.readServers(r, n) },
+		"delegate":           func(k, n *yaml.Node) { f.readDelegates(r, k, n) },
+		"workspaces":         func(_, n *yaml.Node) { f.readWorkspaces(r, n) },
 		"require_os_sandbox": func(k, n *yaml.Node) { r.osSandbox(k, n) },
-	}, later)
-	if ok && !versioned {
-		r.fail(doc, CodeVersion, "write version: 1 in the first line", "the policy does not say which version of the format it is in")
 	}
+	f.part.fields(r, f, fields)
+	r.versioned(doc, fields, later)
+	r.settle()
 }
 
-func (r *reader) version(n *yaml.Node) {
-	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Value != "1" {
-		r.fail(n, CodeVersion, "write version: 1", "this program reads version 1 of the format, not %s", kindOf(n))
+// fields adds the keys that a part of a file may have.
+func (p *part) fields(r *reader, f *File, fields map[string]field) {
+	fields["rules"] = func(_, n *yaml.Node) { p.readRules(r, f, n) }
+	fields["shell"] = func(k, n *yaml.Node) { p.shell = r.shell(f, p, k, n) }
+	fields["sandbox"] = func(k, n *yaml.Node) { p.paths = r.sandbox(f, k, n) }
+}
+
+func (f *File) readWorkspaces(r *reader, n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		r.fail(n, CodeType, "write the folder of each project with its rules", "workspaces must be a mapping of folders to rules, not %s", kindOf(n))
+		return
 	}
+	r.names(n, "a folder", func(key, value *yaml.Node) {
+		p := &part{folder: key.Value, spot: at(key)}
+		if what, write := badFolder(key.Value); what != "" {
+			r.fail(key, CodePath, write, "%s: %s", quoted(key.Value), what)
+		}
+		fields := map[string]field{}
+		p.fields(r, f, fields)
+		r.mapping(value, "a workspace", fields, nil)
+		f.parts = append(f.parts, p)
+	})
+}
+
+// badFolder says what is wrong with the folder of a project.
+func badFolder(name string) (what, write string) {
+	if name != "~" && name[0] != '/' && (len(name) < 2 || name[:2] != "~/") {
+		return "a project is named by its folder", "write it from the root or from home, as in ~/src/app"
+	}
+	return badRoot(name)
 }
 
 func (f *File) readDefault(r *reader, n *yaml.Node) {
@@ -87,15 +144,13 @@ func (f *File) readDefault(r *reader, n *yaml.Node) {
 	if !ok {
 		return
 	}
-	var e sayso.Effect
-	if e.UnmarshalText([]byte(word)) != nil {
-		return // it is one of the three
-	}
 	f.fallback = &sayso.Match{
-		Effect: e, Cause: sayso.CauseDefault, Rule: "default: " + word, File: f.Name, Line: n.Line,
+		Effect: effects[word], Cause: sayso.CauseDefault, Rule: "default: " + word, File: f.Name, Line: n.Line,
 		Reason: "no rule speaks about this call, and the default of the policy is to " + word,
 	}
 }
+
+var effects = map[string]sayso.Effect{"ask": sayso.Ask, "deny": sayso.Deny, "allow": sayso.Allow}
 
 func (f *File) readDeadline(r *reader, n *yaml.Node) {
 	d := sayso.Deadline{After: time.Hour}
@@ -126,35 +181,10 @@ func (f *File) readMode(r *reader, n *yaml.Node) {
 
 func (f *File) readRedaction(r *reader, n *yaml.Node) {
 	r.mapping(n, "redaction", map[string]field{
-		"names": func(_, n *yaml.Node) {
-			if n.Kind != yaml.SequenceNode {
-				r.fail(n, CodeType, "write [ ] around the names", "names must be a list, not %s", kindOf(n))
-				return
-			}
-			for _, item := range n.Content {
-				if name, ok := r.text(item, "a name"); ok {
-					f.redaction.Names = append(f.redaction.Names, name)
-				}
-			}
-		},
+		"names":      func(_, n *yaml.Node) { f.redaction.Names = r.texts(n, "names", "a name") },
 		"max_string": func(_, n *yaml.Node) { f.redaction.MaxString, _ = r.number(n, "max_string", 1_000_000) },
 		"max_items":  func(_, n *yaml.Node) { f.redaction.MaxItems, _ = r.number(n, "max_items", 100_000) },
 	}, nil)
-}
-
-// sandbox knows one key; the others come with the tools that can hold to them.
-func (r *reader) sandbox(key, n *yaml.Node) {
-	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		r.key(key, n, "a policy", nil, map[string]string{"sandbox": "where tools may read and write"})
-		return
-	}
-	r.mapping(n, "sandbox", map[string]field{
-		"require_os_sandbox": func(k, n *yaml.Node) { r.osSandbox(k, n) },
-	}, map[string]string{
-		"paths":               "where tools may read and write",
-		"network":             "where commands may connect to",
-		"os_sandbox_fallback": "what to do without confinement by the system",
-	})
 }
 
 // osSandbox refuses to start rather than to promise confinement that nothing
@@ -166,14 +196,57 @@ func (r *reader) osSandbox(key, n *yaml.Node) {
 	}
 }
 
-func (f *File) readRules(r *reader, n *yaml.Node) {
+func (p *part) readRules(r *reader, f *File, n *yaml.Node) {
 	if n.Kind != yaml.SequenceNode {
 		r.fail(n, CodeType, "write each rule as - allow: …, - ask: … or - deny: …", "rules must be a list, not %s", kindOf(n))
 		return
 	}
 	for _, item := range n.Content {
-		if rule := r.rule(item); rule != nil {
-			f.rules = append(f.rules, rule)
+		if rule := r.rule(f, item); rule != nil {
+			p.rules = append(p.rules, rule)
+		}
+	}
+}
+
+// readServers reads whose words about their own tools count for something.
+func (f *File) readServers(r *reader, n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		r.fail(n, CodeType, "write for example servers: {github: {trust: [annotations]}}", "servers must be a mapping of names to what is trusted, not %s", kindOf(n))
+		return
+	}
+	r.names(n, "the name of a server", func(key, value *yaml.Node) {
+		r.mapping(value, "a server", map[string]field{
+			"trust": func(_, n *yaml.Node) {
+				for _, item := range r.items(n, "trust") {
+					if word, _ := r.word(item, "trust", "annotations"); word != "" {
+						f.trust(key.Value)
+					}
+				}
+			},
+		}, nil)
+	})
+}
+
+func (f *File) trust(server string) {
+	if f.servers == nil {
+		f.servers = make(map[string]bool)
+	}
+	f.servers[server] = true
+}
+
+// readDelegates reads the patterns for which a lower tier's allow silences an
+// ask of the organisation.
+func (f *File) readDelegates(r *reader, key, n *yaml.Node) {
+	f.delegated = at(key)
+	items := list(n)
+	if len(items) == 0 {
+		r.fail(n, CodePattern, `write for example delegate: ["bash:make*"]`, "delegate has no pattern, so it hands nothing over")
+	}
+	for _, item := range items {
+		if text, ok := r.text(item, "a pattern"); ok {
+			m := r.pattern(sayso.Allow, item, text)
+			m.spot = at(item)
+			f.delegates = append(f.delegates, &m)
 		}
 	}
 }

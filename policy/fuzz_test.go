@@ -3,8 +3,6 @@ package policy_test
 import (
 	"context"
 	"errors"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,14 +15,10 @@ import (
 // FuzzParse: whatever the text, there is either a file or a list of mistakes
 // with places that are in the text, and a file that loads can judge.
 func FuzzParse(f *testing.F) {
-	page, err := os.ReadFile(golden)
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, block := range strings.Split(string(page), "### ")[1:] {
-		_, text, _ := strings.Cut(block, "\n")
-		text, _, _ = strings.Cut(text, "--- errors")
-		f.Add(text)
+	for _, block := range pageOfErrors(f) {
+		if !strings.HasPrefix(block.text, ofTests) {
+			f.Add(block.text)
+		}
 	}
 	f.Add(rules(`allow: ["bash:ls", "file-read:**", "web-fetch:https://*"]`, `deny: {kind: delete}`, "ask: mcp__a__*\n    remember: never"))
 	f.Fuzz(func(t *testing.T, text string) {
@@ -35,8 +29,10 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("file %v, error %v", file, err)
 		case err == nil:
 			p, err := policy.New(policy.Options{Home: "/home/dev"}, policy.Tiered{Tier: policy.TierUser, File: file})
-			if err != nil {
+			if err != nil && !errors.As(err, &errs) {
 				t.Fatal(err)
+			} else if err != nil {
+				return // what a person's file may not say
 			}
 			if v := p.Judge(context.Background(), bash(t, "sayso approve k"), sayso.Facts{}); v.Effect != sayso.Deny {
 				t.Fatalf("an agent answers for itself: %s", v.Effect)
@@ -45,12 +41,7 @@ func FuzzParse(f *testing.F) {
 		case !errors.As(err, &errs) || len(errs) == 0:
 			t.Fatalf("error %v", err)
 		}
-		lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 2
-		for _, e := range errs {
-			if e.Line < 1 || e.Line > lines || e.Column < 1 || e.What == "" || e.Code == "" {
-				t.Fatalf("no place in %d lines: %+v", lines, e)
-			}
-		}
+		checkPlaces(t, text, errs)
 	})
 }
 
@@ -60,8 +51,8 @@ var patterns = []string{
 	"mcp__a__*", "delegate", "web-fetch:https://*.example.org/x*", "file-edit:/etc/**", "read_file", "task-create",
 }
 
-// FuzzJudge: a command is allowed only if a rule has exactly its text; another
-// deny never loosens a verdict; nothing but the call and the rules counts.
+// FuzzJudge: another deny never loosens a verdict; nothing but the call and the
+// rules counts.
 func FuzzJudge(f *testing.F) {
 	for i, c := range []string{"git status", "git status; rm x", "sayso approve k", "rm -rf x\r", "docs/a.md", "out/passwd", "https://a.com/", "https://127.1/", "../x", "$(rm x)", "'"} {
 		f.Add(uint16(1<<i|1), uint8(i), c, "rm*")
@@ -82,9 +73,6 @@ func FuzzJudge(f *testing.F) {
 		c := call(t, use.tool, obj{use.key: strings.ToValidUTF8(arg, "?")})
 		fs := facts.Gather(context.Background(), c, facts.Options{FS: machine, Home: "/home/dev"})
 		v := load(t, text).Judge(context.Background(), c, fs)
-		if v.Effect == sayso.Allow && use.tool == "bash" && !slices.Contains(allows, strconv.Quote("bash:"+arg)) {
-			t.Fatalf("%q is allowed by %q", arg, v.Rule)
-		}
 		if again := load(t, text).Judge(context.Background(), c, fs); again.Match != v.Match {
 			t.Fatalf("two verdicts: %+v, %+v", v, again)
 		}

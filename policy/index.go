@@ -1,10 +1,10 @@
 package policy
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/policy/internal/condition"
 )
 
 // entry is a pattern of a rule, ready to speak.
@@ -16,24 +16,29 @@ type entry struct {
 	says   sayso.Match
 	title  string
 	danger bool
+	when   *condition.Condition
+	tier   Tier
+	scope  *scope // nil for everywhere
 }
 
 // index finds the patterns that may speak of a tool without looking at the
 // others.
 type index struct {
-	rules   int
-	entries int
-	named   map[string][]*entry     // tools of no server, by name
-	served  map[serverTool][]*entry // tools of servers, by both names
-	rest    []*entry                // everything with a star, and selectors
+	rules    int
+	entries  int
+	named    map[string][]*entry     // tools of no server, by name
+	served   map[serverTool][]*entry // tools of servers, by both names
+	rest     []*entry                // everything with a star, and selectors
+	commands commandIndex            // what is said of commands
 }
 
 type serverTool struct{ server, tool string }
 
-func (x *index) add(ru *rule, m *matcher, says sayso.Match) {
-	e := &entry{order: x.entries, rule: x.rules, m: m, effect: ru.effect, says: says, title: ru.title, danger: ru.danger}
+func (x *index) add(e *entry) {
+	e.order, e.rule = x.entries, x.rules
 	x.entries++
-	switch {
+	x.commands.add(e)
+	switch m := e.m; {
 	case m.name != "":
 		if x.named == nil {
 			x.named = make(map[string][]*entry)
@@ -50,48 +55,63 @@ func (x *index) add(ru *rule, m *matcher, says sayso.Match) {
 	}
 }
 
-// finish frees what only loading needed.
-func (x *index) finish() { x.rest = slices.Clip(x.rest) }
+// hear returns what the rules say of a call that is no command line, in the
+// order of the files.
+func (x *index) hear(s *subject) []heard {
+	lists := x.lists(s)
+	var out []heard
+	spoken, neared := -1, -1
+	for e := next(&lists); e != nil; e = next(&lists) {
+		if e.rule == spoken || !e.scope.holds(s, e.effect) {
+			continue
+		}
+		span, sure := e.matches(s)
+		m := e.says
+		if !sure {
+			why := ""
+			if e.rule != neared {
+				why = e.near(s)
+			}
+			if why == "" {
+				continue
+			}
+			span, m = [2]int{0, len(s.arg)}, nearly(m, why)
+			if why != nearSearch {
+				m.Cause = sayso.CauseNotUnderstood
+			}
+		}
+		if m, ok := e.conditioned(s, m); ok {
+			if sure {
+				spoken = e.rule
+			} else {
+				neared = e.rule
+			}
+			m.Span = span
+			out = append(out, heard{e: e, m: m, near: !sure})
+		}
+	}
+	return out
+}
 
-// speak adds what the rules say to the verdict, in the order of the files.
-func (x *index) speak(s *subject, v *sayso.Verdict) {
+// lists are the patterns that may speak of a call that is no command line.
+func (x *index) lists(s *subject) [3][]*entry {
 	lists := [3][]*entry{x.rest}
 	if s.server != "" {
 		lists[1] = x.served[serverTool{s.server, s.canonical}]
-	} else {
-		lists[1] = x.against(s, x.named[s.canonical])
-		if s.call.Tool != s.canonical {
-			lists[2] = x.named[s.call.Tool]
-		}
+		return lists
 	}
-	spoken := -1
-	var strictest sayso.Effect = sayso.Allow + 1
-	for {
-		e := next(&lists)
-		if e == nil {
-			return
-		}
-		if e.rule == spoken {
-			continue
-		}
-		span, ok := e.matches(s)
-		m := e.says
-		if !ok {
-			if !e.reaches(s) {
-				continue
-			}
-			span, m = [2]int{0, len(s.arg)}, nearly(m)
-		}
-		spoken = e.rule
-		m.Span = span
-		v.Matches = append(v.Matches, m)
-		if e.danger && !slices.Contains(v.Danger, sayso.DangerRule) {
-			v.Danger = append(v.Danger, sayso.DangerRule)
-		}
-		if e.title != "" && e.effect < strictest {
-			strictest, v.Title = e.effect, e.title
-		}
+	lists[1] = x.against(s, x.named[s.canonical])
+	if s.call.Tool != s.canonical {
+		lists[2] = x.named[s.call.Tool]
 	}
+	return lists
+}
+
+// heard is what a pattern says of a call, or of a command of it.
+type heard struct {
+	e    *entry
+	m    sayso.Match
+	near bool // the pattern does not fit, but what it speaks of may be meant
 }
 
 // next takes the first entry off the lists.
@@ -121,25 +141,70 @@ func (e *entry) matches(s *subject) (span [2]int, ok bool) {
 		return span, false // no allow covers commands that nobody has read
 	}
 	if e.m.operand == sayso.OperandNone {
-		return [2]int{0, len(s.arg)}, true
+		return [2]int{0, len(s.arg)}, !allow || e.namesAddress(s)
 	}
-	if s.operand != e.m.operand || !s.state.understood() || s.state == argNone {
-		return [2]int{0, len(s.arg)}, !allow
+	if e.unread(s) {
+		return [2]int{0, len(s.arg)}, !allow && e.m.every()
 	}
 	return e.m.matchArg(s, allow)
+}
+
+// unread reports whether the pattern speaks of an argument that the call does
+// not have, or not in a form that is understood.
+func (e *entry) unread(s *subject) bool {
+	return e.m.operand != sayso.OperandNone && (s.operand != e.m.operand || !s.state.understood() || s.state == argNone)
+}
+
+// every reports whether the pattern speaks of every argument, whatever it is.
+func (m *matcher) every() bool {
+	switch m.operand {
+	case sayso.OperandCommand:
+		return m.command != nil && len(m.command.words) == 0
+	case sayso.OperandPath:
+		return len(m.path.names) == 1 && m.path.names[0] == "**" && m.path.anchor != atHome
+	case sayso.OperandURL:
+		return m.url.scheme == "" && m.url.wide() && m.url.under == "" && m.url.port == 0 && m.url.anyPath
+	}
+	return m.glob == "*"
+}
+
+// Why a rule that does not fit a call may speak of it all the same.
+const (
+	nearArgument = "the argument that this rule speaks of cannot be read: "
+	nearAddress  = "servers may read this path as one that this rule speaks of: "
+	nearSearch   = "the search would go through what this rule denies: "
+)
+
+// near says why a pattern that does not fit a call may speak of it all the same,
+// so that a person looks at it; empty if it does not.
+func (e *entry) near(s *subject) string {
+	why := ""
+	switch {
+	case e.effect == sayso.Allow:
+	case e.unread(s):
+		why = nearArgument
+	case s.operand == sayso.OperandURL && e.m.url != nil && e.m.url.mayLead(s.address()):
+		why = nearAddress
+	case s.searches() && e.reaches(s):
+		why = nearSearch
+	}
+	if why == "" || !e.m.matchTool(s, false) {
+		return ""
+	}
+	return why
 }
 
 // reaches reports whether a pattern that does not fit a list or a search fits
 // something that it may come upon.
 func (e *entry) reaches(s *subject) bool {
-	return e.effect != sayso.Allow && s.operand == sayso.OperandPath && s.state.understood() && e.m.matchTool(s, false) && e.m.reaches(s)
+	return s.operand == sayso.OperandPath && s.state.understood() && e.m.reaches(s)
 }
 
-// nearly is what a rule says of a search that may come upon what it speaks of:
-// a deny asks a person, for nobody wanted to deny the rest.
-func nearly(m sayso.Match) sayso.Match {
+// nearly is what a rule says of a call that may do what it speaks of: a deny asks
+// a person, for nobody wanted to deny the rest.
+func nearly(m sayso.Match, why string) sayso.Match {
 	if m.Effect == sayso.Deny {
-		m.Effect, m.Person, m.Reason = sayso.Ask, true, nearReason+m.Reason
+		m.Effect, m.Person, m.Reason = sayso.Ask, true, why+m.Reason
 	}
 	return m
 }
@@ -147,7 +212,7 @@ func nearly(m sayso.Match) sayso.Match {
 // guesses reports whether the pattern speaks of a server where it is not certain
 // which one the tool belongs to. The tool's whole name, written out, is no guess.
 func (m *matcher) guesses(s *subject) bool {
-	if !s.guessed || m.selector != nil && m.selector.server == "" || m.selector == nil && m.server == "" {
+	if !s.guessed || m.selector != nil && len(m.selector.servers) == 0 || m.selector == nil && m.server == "" {
 		return false
 	}
 	return m.selector != nil || "mcp__"+m.server+"__"+m.tool != s.call.Tool
@@ -160,7 +225,7 @@ func (m *matcher) matchTool(s *subject, allow bool) bool {
 	case m.name != "":
 		return true // found by name
 	case m.selector != nil:
-		return m.selector.matches(s)
+		return m.selector.matches(s, allow)
 	case m.wild == "*":
 		return true
 	case m.wild != "":
@@ -183,14 +248,7 @@ func (m *matcher) matchArg(s *subject, allow bool) (span [2]int, ok bool) {
 	span = [2]int{0, len(s.arg)}
 	switch m.operand {
 	case sayso.OperandCommand:
-		if !allow {
-			return m.matchCommand(s)
-		}
-		if m.exact != s.arg {
-			return span, false
-		}
-		s.strayed = !s.atHome()
-		return span, !s.strayed
+		return span, false // heard command by command
 	case sayso.OperandPath:
 		return span, m.matchPath(s, allow)
 	case sayso.OperandURL:

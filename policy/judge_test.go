@@ -45,8 +45,15 @@ var machine = disk{
 	"/home/dev/app2": "dir", "/home/dev/app2/secret": "file", "/etc": "dir", "/etc/passwd": "file",
 }
 
-func gather(_ context.Context, c sayso.Call) sayso.Facts {
-	return facts.Gather(context.Background(), c, facts.Options{FS: machine, Home: "/home/dev", State: []string{"/home/dev/.local/state/sayso", "/home/dev/.config/sayso"}})
+func gather(_ context.Context, c sayso.Call) sayso.Facts { return gatherFor(nil, machine, c) }
+
+// gatherFor gathers what a policy needs to know on a machine.
+func gatherFor(p sayso.Policy, fs disk, c sayso.Call) sayso.Facts {
+	o := facts.Options{FS: fs, Home: "/home/dev", State: []string{"/home/dev/.local/state/sayso", "/home/dev/.config/sayso"}}
+	if p, ok := p.(*policy.Policy); ok {
+		o.Roots = p.Roots()
+	}
+	return facts.Gather(context.Background(), c, o)
 }
 
 type obj = map[string]any
@@ -63,7 +70,11 @@ func call(t testing.TB, tool string, args any) sayso.Call {
 func bash(t testing.TB, command string) sayso.Call { return call(t, "bash", obj{"command": command}) }
 
 func judge(p sayso.Policy, c sayso.Call) sayso.Verdict {
-	return p.Judge(context.Background(), c, gather(context.Background(), c))
+	return judgeOn(p, machine, c)
+}
+
+func judgeOn(p sayso.Policy, fs disk, c sayso.Call) sayso.Verdict {
+	return p.Judge(context.Background(), c, gatherFor(p, fs, c))
 }
 
 // load makes a policy of one person's rules.
@@ -209,6 +220,9 @@ func TestFinal_ownCommands(t *testing.T) {
 		"perl -e 'system(\"sayso\", \"approve\", \"k\")'", "say''so approve k", `"sayso" approve k`, `\sayso approve k`, "sayso app\\\nrove k", "sayso 'approve' k",
 		"go run ./cmd/sayso approve k", "busybox timeout 3 sayso approve k", "f() { sayso approve k; }; f", "function f { sayso approve k; }", "sayso-linux-amd64 approve k",
 		"cat /home/dev/.local/state/sayso/log.db", "sqlite3 '/home/dev/.local/state/sayso/log.db' .dump", "sayso approve 'k",
+		"a\x00; sayso approve k", "\x00\nsayso approve k",
+		"ls 'a[$(sayso approve k)]'; [[ _ -eq 0 ]]", "read x <<< 'a[$(sayso approve k)]'; ((x))", "LANG='a[`sayso approve k`]'; ls; [[ LANG -eq 0 ]]",
+		"for x in 'a[$(sayso approve k)]'; do [[ x -eq 0 ]]; done",
 	} {
 		if v := judge(p, bash(t, c)); v.Effect != sayso.Deny || v.Cause != sayso.CauseBuiltin {
 			t.Errorf("%q: %s by %q", c, v.Effect, v.Rule)
@@ -226,8 +240,7 @@ func TestFinal_ownCommands(t *testing.T) {
 		"sayso policy check", "sayso ask", "git commit -m 'sayso approve prints the digest'", "grep -rn \"sayso approve\" docs", "echo sayso approve", "ls sayso/approve",
 		"cat /home/dev/.local/state/sayso2/x", "sayso status | grep deny", "which sayso",
 	} {
-		exact := load(t, rules(`allow: '`+"bash:"+strings.ReplaceAll(c, "'", "''")+`'`))
-		if v := judge(exact, bash(t, c)); v.Effect != sayso.Allow {
+		if v := judge(p, bash(t, c)); v.Effect != sayso.Allow {
 			t.Errorf("%q: %s by %q", c, v.Effect, v.Rule)
 		}
 	}
@@ -242,22 +255,42 @@ func TestFinal_ownCommands(t *testing.T) {
 	}
 }
 
-func TestBash_allowIsExactText(t *testing.T) {
-	p := load(t, "version: 1\ndefault: allow\nrules:\n  - allow: [\"bash:git status\", \"*\", \"powershell:Get-Date\"]\n  - allow: \"b*\"\n")
-	expect(t, p, []sees{{"the text", bash(t, "git status"), sayso.Allow, sayso.CauseRule}})
-	for _, c := range []string{
-		"git status ", " git status", "git  status", "git status -s", "git statusx", "git status; rm x", "git status\n", "git status\nrm x", "git status && x",
-		"Git status", "git\tstatus", "git 'status'", "GIT STATUS", "git", "", "ls",
-	} {
-		if v := judge(p, bash(t, c)); v.Effect != sayso.Ask {
-			t.Errorf("%q: %s by %q", c, v.Effect, v.Rule)
+// Arithmetic with a name evaluates its value, which may run anything.
+func TestSH5_arithmetic(t *testing.T) {
+	for _, p := range []sayso.Policy{load(t, "version: 1\ndefault: allow\n"), load(t, rules(`allow: ["bash:ls*", "bash:read*", "bash:printf*"]`, `deny: "bash:zap*"`))} {
+		for text, want := range map[string]sayso.Effect{
+			"ls 'a[1]'; [[ _ -eq 0 ]]": sayso.Ask, "ls 'a[$(ls)]'; ((_))": sayso.Ask, "read x <<< 'a[$(ls)]'; ((x))": sayso.Ask,
+			"printf -v 'b[x]' 1": sayso.Ask, "for x in 'a[$(ls)]'; do [[ x -eq 0 ]] && ls; done": sayso.Ask, "LANG='a[$(ls)]'; ls; [[ LANG -eq 0 ]]": sayso.Ask,
+			"for ((i=0;i<3;i++)); do ls; done": sayso.Allow, "[[ 3 -lt 4 ]] && ls": sayso.Allow,
+		} {
+			if v := judge(p, bash(t, text)); v.Effect != want {
+				t.Errorf("%q: %s by %q, want %s", text, v.Effect, v.Rule, want)
+			}
 		}
 	}
-	ps := call(t, "PowerShell", obj{"command": "Get-Date"})
-	ps.Host = "claude-code"
-	expect(t, p, []sees{{"another shell", ps, sayso.Allow, sayso.CauseRule}})
-	ps.Args = []byte(`{"command":"Get-Date; rm x"}`)
-	expect(t, p, []sees{{"another shell, another text", ps, sayso.Ask, ""}})
+	denies := load(t, "version: 1\ndefault: allow\nrules:\n  - deny: \"bash:zap*\"\n")
+	for _, text := range []string{"ls 'a[$(zap x)]'; [[ _ -eq 0 ]]", "ls 'a[`zap x`]'; ((_))", "ls 'a[$(zap x)] $('; ((_))"} {
+		if v := judge(denies, bash(t, text)); v.Effect != sayso.Deny {
+			t.Errorf("%q: %s by %q, want deny", text, v.Effect, v.Rule)
+		}
+	}
+}
+
+// An allow on a shell that nobody reads is the exact text.
+func TestSH1_anotherShell(t *testing.T) {
+	p := load(t, "version: 1\ndefault: allow\nshell: {default: {approval: false}}\nrules:\n  - allow: [\"powershell:Get-Date\", \"*\"]\n  - deny: \"powershell:rm*\"\n")
+	ps := func(text string) sayso.Call {
+		c := call(t, "PowerShell", obj{"command": text})
+		c.Host = "claude-code"
+		return c
+	}
+	expect(t, p, []sees{
+		{"the text", ps("Get-Date"), sayso.Allow, sayso.CauseRule},
+		{"another text", ps("Get-Date; x"), sayso.Ask, ""},
+		{"another blank", ps("Get-Date "), sayso.Ask, ""},
+		{"a plain one", ps("ls"), sayso.Ask, ""},
+		{"a denial", ps("ls; rm x"), sayso.Deny, sayso.CauseRule},
+	})
 }
 
 func TestBash_hiddenCharacters(t *testing.T) {
@@ -346,7 +379,7 @@ func TestPaths(t *testing.T) {
 
 func TestURLs(t *testing.T) {
 	p := load(t, rules(
-		`allow: ["web-fetch:https://*.example.org/*", "web-fetch:https://docs.test-site.com/go/*", "web-fetch:http://localhost:3000/*", "web-fetch:https://one.com"]`,
+		`allow: ["web-fetch:https://*.example.org/*", "web-fetch:https://docs.test-site.com/go/*", "web-fetch:http://localhost:3000/*", "web-fetch:https://one.com/", "web-fetch:https://whole.com"]`,
 		`deny: ["web-fetch:*://evil.com", "web-fetch:https://*.evil.net/admin/*"]`,
 	))
 	u := func(url string) sayso.Call { return call(t, "web-fetch", obj{"url": url}) }
@@ -370,6 +403,8 @@ func TestURLs(t *testing.T) {
 		{"one page", u("https://one.com/"), sayso.Allow, sayso.CauseRule},
 		{"one page and a query", u("https://one.com/?x"), sayso.Ask, sayso.CauseDefault},
 		{"another page", u("https://one.com/x"), sayso.Ask, sayso.CauseDefault},
+		{"a whole host", u("https://whole.com/x/y?z"), sayso.Allow, sayso.CauseRule},
+		{"and not its neighbours", u("https://www.whole.com/"), sayso.Ask, sayso.CauseDefault},
 		{"denied", u("http://evil.com/any"), sayso.Deny, sayso.CauseRule},
 		{"denied with a dot", u("https://evil.com./"), sayso.Deny, sayso.CauseRule},
 		{"denied with a user", u("https://www.example.org@evil.com/"), sayso.Deny, sayso.CauseRule},
@@ -380,8 +415,9 @@ func TestURLs(t *testing.T) {
 		{"denied and long", u("https://evil.com/" + strings.Repeat("a", 10_000)), sayso.Deny, sayso.CauseRule},
 		{"denied path", u("https://www.evil.net/admin/x"), sayso.Deny, sayso.CauseRule},
 		{"denied path, escaped letter", u("https://www.evil.net/%61dmin/x"), sayso.Deny, sayso.CauseRule},
-		{"denied path, escaped slash", u("https://www.evil.net/x%2fadmin"), sayso.Deny, sayso.CauseRule},
-		{"no string", call(t, "web-fetch", obj{"url": 1}), sayso.Deny, sayso.CauseRule},
+		{"denied path, escaped slash", u("https://www.evil.net/x%2f..%2fadmin/x"), sayso.Deny, sayso.CauseRule},
+		{"another path, escaped slash", u("https://www.evil.net/x%2fadmin"), sayso.Ask, sayso.CauseNotUnderstood},
+		{"no string", call(t, "web-fetch", obj{"url": 1}), sayso.Ask, sayso.CauseNotUnderstood},
 	})
 }
 
@@ -433,7 +469,7 @@ func TestTools(t *testing.T) {
 	all := load(t, rules(`allow: "*"`))
 	expect(t, all, []sees{
 		{"a star is every tool", mcp("github", "x"), sayso.Allow, sayso.CauseRule},
-		{"but no command", bash(t, "ls"), sayso.Ask, sayso.CauseDefault},
+		{"a plain command too", bash(t, "ls"), sayso.Allow, sayso.CauseRule},
 	})
 	confused := load(t, rules(`allow: ["file-*", "read*", "bash:ls"]`))
 	expect(t, confused, []sees{
@@ -492,7 +528,8 @@ func TestDefaults(t *testing.T) {
 	})
 	expect(t, load(t, "version: 1\ndefault: allow\n"), []sees{
 		{"allow", call(t, "web-search", obj{"query": "x"}), sayso.Allow, sayso.CauseDefault},
-		{"not commands", bash(t, "ls"), sayso.Ask, sayso.CauseDefault},
+		{"plain commands", bash(t, "ls"), sayso.Allow, sayso.CauseDefault},
+		{"not others", bash(t, "ls $X"), sayso.Ask, sayso.CauseNotUnderstood},
 		{"not writes", call(t, "file-write", obj{"path": "x"}), sayso.Ask, sayso.CauseDefault},
 		{"not outside", call(t, "file-read", obj{"path": "/etc/passwd"}), sayso.Ask, sayso.CauseDefault},
 		{"not what is destructive", destructive, sayso.Ask, sayso.CauseDefault},

@@ -1,11 +1,13 @@
 package policy
 
 import (
+	stdpath "path"
 	"slices"
 	"strings"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/inspect/path"
+	"github.com/sayso-dev/sayso/inspect/shell"
 )
 
 // answering are the verbs of our own program with which a person answers,
@@ -115,16 +117,39 @@ func (s *subject) finalCommand() (sayso.Match, bool) {
 			return spanned(ownState, at, at+len(dir)), true
 		}
 	}
-	if s.operand == sayso.OperandCommand && s.names().plainly {
+	if s.operand == sayso.OperandCommand && (s.names().plainly || s.names().state && s.leadsToState()) {
 		return spanned(ownState, 0, len(text)), true
 	}
-	if !s.namesUs(text) {
-		return sayso.Match{}, false
+	if span, ok := s.ownPlain(); ok {
+		return within(ownCommand, span), true
 	}
 	if s.operand != sayso.OperandCommand {
-		return spanned(ownCommand, 0, len(text)), mentions(text)
+		return spanned(ownCommand, 0, len(text)), namesUs(text) && mentions(text)
+	}
+	if !s.namedUs() {
+		return sayso.Match{}, false
 	}
 	return s.ownPrograms(text)
+}
+
+// leadsToState reports whether a word of a command, or the target of a
+// redirection, leads into one of our folders from where the command runs.
+func (s *subject) leadsToState() bool {
+	if !s.readsCommands() {
+		return false
+	}
+	l := s.line()
+	leads := func(w shell.Word, dirs []shell.Dir) bool {
+		names, _ := s.wordNames(w, dirs)
+		return slices.ContainsFunc(names, func(name string) bool { return s.inState(stdpath.Clean(name)) })
+	}
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		if slices.ContainsFunc(c.Operands(), func(w shell.Word) bool { return leads(w, c.Dirs) }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(l.Redirects, func(r shell.Redirect) bool { return r.Kind != shell.Body && leads(r.Target, r.Dirs) })
 }
 
 // indexFolder returns where a text names a folder or something in it, or -1.
@@ -144,24 +169,45 @@ func indexFolder(text, dir string) int {
 }
 
 // namesUs reports whether the name of our program is in the text, as it is or
-// once quotes are gone. It is cheap, for nearly every command does not.
-func (s *subject) namesUs(text string) bool {
-	if containsFold(text, "sayso") {
-		return true
-	}
-	if !strings.ContainsAny(text, "'\"\\") {
-		return false
-	}
-	return containsFold(strings.NewReplacer("'", "", `"`, "", "\\\n", "", `\`, "").Replace(text), "sayso")
-}
-
-func containsFold(s, word string) bool {
-	for i := 0; i+len(word) <= len(s); i++ {
-		if s[i]|0x20 == word[0] && strings.EqualFold(s[i:i+len(word)], word) {
+// once quotes, backslashes and the line ends that they take away are gone. It is
+// cheap, for nearly every command does not.
+func namesUs(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i]|0x20 == 's' && goesOn(text[i+1:], "ayso") {
 			return true
 		}
 	}
 	return false
+}
+
+// goesOn reports whether a text begins with the rest of a name, in any case,
+// past quotes and backslashes.
+func goesOn(text, name string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '\'' || c == '"' || c == '\\':
+		case c == '\n' && i > 0 && text[i-1] == '\\':
+		case c|0x20 != name[0]:
+			return false
+		case len(name) == 1:
+			return true
+		default:
+			name = name[1:]
+		}
+	}
+	return false
+}
+
+// namedUs reports whether the name of our program is in the command, found out
+// once.
+func (s *subject) namedUs() bool {
+	if s.us == 0 {
+		s.us = -1
+		if namesUs(s.arg) {
+			s.us = 1
+		}
+	}
+	return s.us > 0
 }
 
 // ownPrograms looks at every place where a program may stand.
@@ -169,11 +215,14 @@ func (s *subject) ownPrograms(text string) (sayso.Match, bool) {
 	runsText := false
 	for i := range s.programs() {
 		p := &s.progs[i]
-		if isUs(p.name) && answers(p.words[1:]) {
+		if isUs(p.name) && answers(p.words[1:]) && !s.isText(p) {
 			span := p.span(len(p.words))
 			return spanned(ownCommand, span[0], span[1]), true
 		}
 		runsText = runsText || interpreters[versionless(p.name)] || shells[p.name] || p.name == "alias"
+	}
+	if s.plain() {
+		return spanned(ownCommand, 0, len(text)), s.handsOver()
 	}
 	// A text that is handed to a shell or an interpreter, by pipe, file or
 	// argument, is judged by its words alone.
@@ -241,10 +290,13 @@ func (s *subject) hiddenOwn() bool {
 	if s.kind != sayso.KindShell || s.operand != sayso.OperandCommand {
 		return false
 	}
-	if indexFolder(s.arg, ".local/state/sayso") >= 0 || indexFolder(s.arg, ".config/sayso") >= 0 || strings.Contains(s.arg, "SAYSO_HOME") {
+	if indexFolder(s.arg, ".local/state/sayso") >= 0 || indexFolder(s.arg, ".config/sayso") >= 0 || strings.Contains(s.arg, "SAYSO_HOME") && !s.plain() {
 		return true
 	}
-	if !s.namesUs(s.arg) {
+	if s.plain() {
+		return (s.namedUs() || strings.Contains(s.arg, "$'")) && s.runsUsPlainly()
+	}
+	if !s.namedUs() {
 		return false
 	}
 	for i := range s.programs() {

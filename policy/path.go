@@ -28,7 +28,10 @@ const (
 // path compiles a pattern on paths.
 func (r *reader) path(e sayso.Effect, n *yaml.Node, arg string) *pathPattern {
 	p := &pathPattern{}
-	rest := arg
+	rest := strings.TrimPrefix(arg, "./")
+	if folder, ok := strings.CutSuffix(rest, "/"); ok && folder != "" && folder != "~" {
+		rest = folder + "/**" // a folder is all that is in it
+	}
 	switch {
 	case strings.HasPrefix(rest, "~/"):
 		p.anchor, rest = atHome, rest[2:]

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 // matcher is one pattern, compiled: which tools it speaks of, and which
 // arguments.
 type matcher struct {
-	line int
+	spot
 	text string // as written
 
 	// Exactly one of these says which tools.
@@ -25,20 +24,19 @@ type matcher struct {
 
 	// operand says what the argument pattern speaks of; none for all arguments.
 	operand sayso.Operand
-	exact   string       // the whole text, for an allow on a command
-	words   []string     // the words of a command, for the others
-	more    bool         // further words may follow
-	path    *pathPattern //
-	url     *urlPattern  //
-	glob    string       // any other text
+	command *commandPattern //
+	exact   string          // the whole text, for an allow on a shell that is not bash
+	path    *pathPattern    //
+	url     *urlPattern     //
+	glob    string          // any other text
 }
 
 // pattern reads tool or tool:argument.
 func (r *reader) pattern(e sayso.Effect, n *yaml.Node, text string) matcher {
 	m := matcher{text: text}
 	tool, arg, hasArg := strings.Cut(text, ":")
-	if tool == "" || strings.ContainsAny(tool, " \t") {
-		r.fail(n, CodePattern, `write tool or tool:argument, as in "file-read:docs/**"`, "%s names no tool", quoted(text))
+	if tool == "" || namesNoTool(tool) {
+		r.fail(n, CodePattern, meantPattern(e, text), "%s names no tool", quoted(text))
 		return m
 	}
 	if hasArg && (arg == "" || arg != strings.TrimSpace(arg)) {
@@ -56,7 +54,7 @@ func (r *reader) pattern(e sayso.Effect, n *yaml.Node, text string) matcher {
 	}
 	known := toolsNamed(tool)
 	if len(known) == 0 && tool != "*" {
-		r.unknownTool(e, n, &m, tool)
+		r.unknownTool(e, n, tool)
 	}
 	if !hasArg {
 		r.everyArgument(e, n, &m, known)
@@ -80,39 +78,29 @@ func (r *reader) mcp(n *yaml.Node, m *matcher, rest string, hasArg bool) {
 		return
 	}
 	if hasArg {
-		r.fail(n, CodeArgument, "write the name alone", "patterns on the arguments of a server's tool are not yet understood")
+		r.fail(n, CodeArgument, "write the name alone, or a mapping with args, as in {server: "+server+", tool: "+tool+", args: {path: /tmp/*}}",
+			"a server's tool has no argument that patterns speak of")
 		return
 	}
 	m.server, m.tool = server, tool
 }
 
-func (r *reader) unknownTool(e sayso.Effect, n *yaml.Node, m *matcher, tool string) {
-	near := nearest(tool, toolNames())
-	hint := ""
-	if near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	if e == sayso.Deny && m.name != "" {
-		if hint == "" {
-			hint = "write the name that the host or sayso gives the tool"
-		}
-		r.fail(n, CodeTool, hint, "no tool is called %s, so this deny would protect nothing", quoted(tool))
-		return
-	}
-	if hint != "" {
-		hint = "; " + hint
-	}
-	r.warn(n, "no tool is called %s, so this may never match%s", quoted(tool), hint)
-}
-
 // everyArgument checks a pattern without an argument.
 func (r *reader) everyArgument(e sayso.Effect, n *yaml.Node, m *matcher, known []sayso.Tool) {
-	if e == sayso.Allow && m.name != "" && slices.ContainsFunc(known, isShell) {
-		r.fail(n, CodeShellWide, `write the exact text of each command, as in "bash:git status"`, "this would allow every command")
+	if e != sayso.Allow || m.name == "" {
+		return
+	}
+	if slices.ContainsFunc(known, func(t sayso.Tool) bool { return isShell(t) && !isBash(t) }) {
+		r.fail(n, CodeShellWide, "write the exact text of each command behind a colon", "this would allow every command of a shell that nobody here can read")
+	} else if slices.ContainsFunc(known, isBash) {
+		r.warn(n, "%s allows every command that can be read to its end; write %s:PROGRAM* for each program", quoted(m.text), m.text)
 	}
 }
 
 func isShell(t sayso.Tool) bool { return t.Kind == sayso.KindShell }
+
+// isBash reports whether the commands of a tool are lines of bash.
+func isBash(t sayso.Tool) bool { return isShell(t) && t.Operand == sayso.OperandCommand }
 
 // argument compiles what stands behind the colon.
 func (r *reader) argument(e sayso.Effect, n *yaml.Node, m *matcher, known []sayso.Tool, arg string) {
@@ -136,11 +124,11 @@ func (r *reader) argument(e sayso.Effect, n *yaml.Node, m *matcher, known []says
 	}
 	switch m.operand {
 	case sayso.OperandCommand:
-		r.command(e, n, m, arg)
+		r.commandArgument(e, n, m, known, arg)
 	case sayso.OperandPath:
 		m.path = r.path(e, n, arg)
 	case sayso.OperandURL:
-		m.url = r.url(e, n, arg)
+		m.url = r.url(n, arg)
 	default:
 		m.glob = arg
 		if e != sayso.Allow {
@@ -149,33 +137,20 @@ func (r *reader) argument(e sayso.Effect, n *yaml.Node, m *matcher, known []says
 	}
 }
 
-// command compiles a pattern on a command line. An allow is the exact text:
-// nothing here understands a shell line well enough to allow more.
-func (r *reader) command(e sayso.Effect, n *yaml.Node, m *matcher, arg string) {
+// commandArgument compiles a pattern on commands. An allow on a shell that is
+// not bash is the exact text, for nothing here reads such lines.
+func (r *reader) commandArgument(e sayso.Effect, n *yaml.Node, m *matcher, known []sayso.Tool, arg string) {
 	if e == sayso.Allow {
-		switch {
-		case strings.HasSuffix(arg, "*"):
-			r.fail(n, CodeShellPrefix, "write the exact text of each command",
-				"not yet: an allow on every command that begins like %s needs a reader of shell lines", quoted(strings.TrimRight(arg, "* ")))
-		case strings.ContainsAny(arg, "$`"):
-			r.fail(n, CodeShellDynamic, "write ask:, or spell it out", "not yet: an allow on a text with $ or ` may mean anything when it runs")
-		}
 		m.exact = arg
-		return
-	}
-	bare, more := strings.CutSuffix(arg, "*")
-	m.more = more
-	line := readLine(bare)
-	switch {
-	case bare == "":
-	case len(line.commands) != 1 || len(line.commands[0]) == 0 || line.broken:
-		r.fail(n, CodePattern, "write a pattern for each command", "%s is not the words of one command", quoted(arg))
-	default:
-		for _, w := range line.commands[0] {
-			m.words = append(m.words, w.text)
+		if !slices.ContainsFunc(known, isBash) {
+			if strings.HasSuffix(arg, "*") {
+				r.fail(n, CodeShellPrefix, "write the exact text of each command", "the lines of this shell cannot be read, so an allow on all that begin alike may mean anything")
+			}
+			m.command = &commandPattern{}
+			return
 		}
-		m.words[0] = strings.ToLower(base(m.words[0]))
 	}
+	m.command = r.command(e, n, arg)
 }
 
 // operandOf is what patterns on a tool speak of. Whatever a shell is called, it
@@ -198,13 +173,4 @@ func toolsNamed(name string) []sayso.Tool {
 		return true
 	})
 	return tools
-}
-
-func toolNames() []string {
-	names := make(map[string]bool)
-	sayso.EachTool(func(_, called string, t sayso.Tool) bool {
-		names[called], names[t.Name] = true, true
-		return true
-	})
-	return slices.Sorted(maps.Keys(names))
 }

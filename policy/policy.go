@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,13 +15,14 @@ import (
 
 // builtins is the version of what holds without any file. It changes when a
 // change of the program changes verdicts.
-const builtins = "2"
+const builtins = "3"
 
 // Tier says whose file it is.
 type Tier string
 
 // The tiers.
 const (
+	TierRepo Tier = "repo" // the project's own; it only tightens
 	TierUser Tier = "user" // the person's
 	TierOrg  Tier = "org"  // the organisation's
 )
@@ -31,6 +31,9 @@ const (
 type Tiered struct {
 	Tier Tier
 	File *File
+	// Workspace is the project that a file of [TierRepo] belongs to: its folder,
+	// with links followed. The file is one whose bytes a person has accepted.
+	Workspace string
 }
 
 // Options of a policy. The zero Options are those of a machine without a
@@ -43,89 +46,176 @@ type Options struct {
 	FinalOnly bool
 }
 
-// Policy judges calls by up to two files and the built-ins. It never changes,
-// and may be used from many goroutines.
+// Policy judges calls by files and the built-ins. It never changes, and may be
+// used from many goroutines.
 type Policy struct {
 	version   string
 	home      string
 	finalOnly bool
-	fallback  sayso.Match
+	fallbacks []fallback
 	deadline  sayso.Deadline
 	mode      sayso.Mode
 	redaction Redaction
 	warnings  []Warning
+	rooted    []*rooted
+	delegates []*matcher
+	folders   []string
 	index     index
+	tiers     []Tiered // that it was made of
 }
 
 var _ sayso.Policy = (*Policy)(nil)
 
-// New makes a policy of files. A file that needs to know where the person is at
-// home is an error if nobody is.
+// New makes a policy of files: at most one of the person, one of the
+// organisation, and one of each project. A file that needs to know where the
+// person is at home is an error if nobody is, and so is one that says what its
+// tier may not say.
 func New(o Options, tiers ...Tiered) (*Policy, error) {
-	p := &Policy{home: o.Home, finalOnly: o.FinalOnly, fallback: builtinDefault, mode: sayso.ModeInteractive}
-	parts := [][]byte{[]byte(builtins), []byte(p.homeNeeded(tiers)), fmt.Append(nil, o.FinalOnly)}
-	seen := make(map[Tier]bool)
+	p := &Policy{home: o.Home, finalOnly: o.FinalOnly, mode: sayso.ModeInteractive}
+	parts := [][]byte{[]byte(builtins), []byte(homeNeeded(tiers, o.Home)), fmt.Append(nil, o.FinalOnly)}
+	seen := make(map[string]bool)
 	for _, t := range tiers {
-		if seen[t.Tier] || t.Tier != TierUser && t.Tier != TierOrg {
-			return nil, fmt.Errorf("%w: policy: the tiers are user and org, each once", sayso.ErrInvalid)
-		}
-		seen[t.Tier] = true
-		if err := p.add(t, o); err != nil {
+		if err := t.check(seen); err != nil {
 			return nil, err
 		}
-		parts = append(parts, []byte(t.Tier), []byte(t.File.Name), t.File.text)
+		if err := p.add(t); err != nil {
+			return nil, err
+		}
+		parts = append(parts, []byte(t.Tier), []byte(t.Workspace), []byte(t.File.Name), t.File.text)
 	}
 	p.settle(tiers)
-	p.index.finish()
+	p.tiers = slices.Clone(tiers)
 	p.version = sayso.HashOf("sayso policy", parts...).String()
 	return p, nil
+}
+
+func (t Tiered) check(seen map[string]bool) error {
+	key := string(t.Tier) + " " + t.Workspace
+	switch {
+	case t.Tier != TierRepo && t.Tier != TierUser && t.Tier != TierOrg, seen[key], (t.Tier == TierRepo) != (t.Workspace != ""):
+		return fmt.Errorf("%w: policy: the tiers are user and org, each once, and repo, once for each workspace", sayso.ErrInvalid)
+	case t.File == nil:
+		return fmt.Errorf("%w: policy: a tier without a file", sayso.ErrInvalid)
+	}
+	seen[key] = true
+	if t.Tier != TierOrg && len(t.File.delegates) > 0 {
+		return Errors{t.File.fault(t.File.delegated, CodeTier, "remove it", "delegate is for the organisation's file: it says for what others may decide")}
+	}
+	if t.Tier == TierRepo && len(t.File.parts) > 0 {
+		return Errors{t.File.fault(t.File.parts[0].spot, CodeTier, "write the rules without it", "a project's own file speaks of that project alone, so it has no workspaces")}
+	}
+	return nil
+}
+
+// fault is a mistake that shows when it is known whose a file is.
+func (f *File) fault(at spot, code Code, write, what string, args ...any) *Error {
+	if failing != nil {
+		failing()
+	}
+	return &Error{f.Name, at.line, at.column, code, fmt.Sprintf(what, args...), write}
 }
 
 // homeNeeded is where the person is at home if a rule says so, else nothing.
 // The programs of one machine may not agree on it; a policy that does not name
 // it is the same for all of them, and so is what a person said yes to under it.
-func (p *Policy) homeNeeded(tiers []Tiered) string {
+func homeNeeded(tiers []Tiered, home string) string {
 	for _, t := range tiers {
-		for _, ru := range t.File.rules {
-			if slices.ContainsFunc(ru.matchers, func(m matcher) bool { return m.path != nil && m.path.anchor == atHome }) {
-				return p.home
+		for _, part := range t.File.every() {
+			if at, _ := part.namesHome(); at != nil {
+				return home
 			}
 		}
 	}
 	return ""
 }
 
-// add takes the rules of a file over.
-func (p *Policy) add(t Tiered, o Options) error {
-	p.warnings = append(p.warnings, t.File.Warnings...)
-	for _, ru := range t.File.rules {
-		for i := range ru.matchers {
-			m := &ru.matchers[i]
-			if m.path != nil && m.path.anchor == atHome && o.Home == "" {
-				return Errors{{
-					File: t.File.Name, Line: m.line, Column: 1, Code: CodeHome,
-					What: fmt.Sprintf("%s begins with ~/, and nobody is at home here", quoted(m.text)), Write: "write the path from the root",
-				}}
+// namesHome returns the first place in a part that needs to know where the
+// person is at home, nil if there is none.
+func (p *part) namesHome() (at *spot, text string) {
+	if strings.HasPrefix(p.folder, "~") {
+		return &p.spot, p.folder
+	}
+	for _, ru := range p.rules {
+		for _, m := range ru.matchers {
+			if m.path != nil && m.path.anchor == atHome {
+				return &m.spot, m.text
 			}
-			p.index.add(ru, m, ru.match(t.File, m, t.Tier == TierOrg))
+		}
+	}
+	if p.paths != nil {
+		for _, root := range p.paths.rules.Roots {
+			if strings.HasPrefix(root.Root, "~") {
+				return &spot{root.Line, 1}, root.Root
+			}
+		}
+	}
+	return nil, ""
+}
+
+// add takes the parts of a file over.
+func (p *Policy) add(t Tiered) error {
+	p.warnings = append(p.warnings, t.File.Warnings...)
+	p.delegates = append(p.delegates, t.File.delegates...)
+	for _, part := range t.File.every() {
+		if at, text := part.namesHome(); at != nil && p.home == "" {
+			return Errors{t.File.fault(*at, CodeHome, "write the path from the root", "%s begins with ~, and nobody is at home here", quoted(text))}
+		}
+		p.addPart(t, part)
+	}
+	return nil
+}
+
+func (p *Policy) addPart(t Tiered, part *part) {
+	var sc *scope
+	switch {
+	case part.folder != "":
+		sc = &scope{folder: part.folder, home: p.home}
+		p.folders = append(p.folders, part.folder)
+	case t.Tier == TierRepo:
+		sc = &scope{folder: t.Workspace}
+		p.folders = append(p.folders, t.Workspace)
+	}
+	for _, ru := range part.rules {
+		if t.Tier == TierRepo && ru.effect == sayso.Allow {
+			p.warnings = append(p.warnings, Warning{t.File.Name, ru.matchers[0].line, ru.matchers[0].column, "a project's own file cannot allow, so this has no effect"})
+			continue
+		}
+		for _, m := range ru.matchers {
+			p.index.add(&entry{
+				m: m, effect: ru.effect, says: ru.match(t.File, m, t.Tier), title: ru.title, danger: ru.danger, when: ru.when, tier: t.Tier, scope: sc,
+			})
 		}
 		p.index.rules++
 	}
-	return nil
+	if part.shell != nil {
+		p.index.addShell(part, t.File, t.Tier, sc)
+	}
+	if part.paths != nil {
+		p.rooted = append(p.rooted, &rooted{roots: part.paths.rules.Roots, file: t.File.Name, line: part.paths.line, tier: t.Tier, scope: sc})
+		for _, root := range part.paths.rules.Roots {
+			p.folders = append(p.folders, root.Root)
+		}
+	}
+	p.addFallbacks(t, part, sc)
+}
+
+// Roots returns the folders that the policy names, as it writes them but for a
+// tilde: where they lead is a fact that has to be gathered for it to judge.
+func (p *Policy) Roots() []string {
+	var roots []string
+	for _, folder := range p.folders {
+		roots = append(roots, atHomeOf(folder, p.home))
+	}
+	slices.Sort(roots)
+	return slices.Compact(roots)
 }
 
 // settle combines what files say once: the strictest of each.
 func (p *Policy) settle(tiers []Tiered) {
 	p.deadline = sayso.Deadline{After: time.Hour}
-	var deadlines, fallbacks int
+	deadlines := 0
 	for _, t := range tiers {
 		f := t.File
-		if f.fallback != nil {
-			if fallbacks == 0 || f.fallback.Effect < p.fallback.Effect {
-				p.fallback = *f.fallback
-			}
-			fallbacks++
-		}
 		if f.deadline != nil {
 			if deadlines == 0 {
 				p.deadline = *f.deadline
@@ -187,6 +277,15 @@ func (p *Policy) Warnings() []Warning { return slices.Clone(p.warnings) }
 type Paths struct {
 	User string // $XDG_CONFIG_HOME/sayso/policy.yaml
 	Org  string // /etc/sayso/policy.yaml
+	// Projects are the files of projects whose bytes a person has accepted.
+	Projects []Project
+}
+
+// Project is the policy file of a project.
+type Project struct {
+	Workspace string // the project's folder, with links followed
+	Name      string // of the file, for messages
+	Text      []byte // that was accepted
 }
 
 // Load reads the files and makes a policy of them, or fails: a policy that does
@@ -203,8 +302,15 @@ func Load(paths Paths, o Options) (*Policy, error) {
 			return nil, fmt.Errorf("%s policy: %w", t.tier, err)
 		}
 		if f != nil {
-			tiers = append(tiers, Tiered{t.tier, f})
+			tiers = append(tiers, Tiered{Tier: t.tier, File: f})
 		}
+	}
+	for _, project := range paths.Projects {
+		f, err := Parse(project.Name, project.Text)
+		if err != nil {
+			return nil, fmt.Errorf("the policy of a project: %w", err)
+		}
+		tiers = append(tiers, Tiered{Tier: TierRepo, File: f, Workspace: project.Workspace})
 	}
 	return New(o, tiers...)
 }
@@ -240,43 +346,15 @@ func dangling(path string) error {
 	return nil
 }
 
-// Judge says what the policy thinks of a call. It never fails.
-func (p *Policy) Judge(_ context.Context, c sayso.Call, f sayso.Facts) sayso.Verdict {
-	var s subject
-	s.of(&c, &f, p.home)
-	v := sayso.Verdict{Policy: p.version, Deadline: p.deadline, Risk: s.risk(), Default: p.otherwise(&s)}
-	v.Danger = s.danger()
-	if m, ok := s.final(); ok {
-		v.Match, v.Matches = m, []sayso.Match{m}
-		return v
-	}
-	v.Matches = s.floors(v.Matches)
-	floors := len(v.Matches)
-	p.index.speak(&s, &v)
-	if len(v.Matches) == floors {
-		v.Matches = p.unruled(&s, v.Matches, v.Default)
-	}
-	v.Match = sayso.Combine(v.Matches, v.Default)
-	return v
-}
-
-// unruled adds what holds where no rule spoke: a built-in, or a default that is
-// stricter than the floors. Asks of ours tighten; where the default denies, they
-// are silent.
-func (p *Policy) unruled(s *subject, floors []sayso.Match, otherwise sayso.Match) []sayso.Match {
-	if !p.finalOnly {
-		m, ok := s.builtin()
-		if ok && (m.Effect != sayso.Ask || otherwise.Effect != sayso.Deny) {
-			return append(floors, m)
+// Instead is the policy with another file of the person.
+func (p *Policy) Instead(f *File) (*Policy, error) {
+	tiers := []Tiered{{Tier: TierUser, File: f}}
+	for _, t := range p.tiers {
+		if t.Tier != TierUser {
+			tiers = append(tiers, t)
 		}
 	}
-	if s.strayed && otherwise.Effect != sayso.Deny {
-		return append(floors, spanned(defaultElsewhere, 0, len(s.arg)))
-	}
-	if len(floors) > 0 && otherwise.Effect == sayso.Deny {
-		return append(floors, otherwise)
-	}
-	return floors
+	return New(p.options(), tiers...)
 }
 
 // String names the files in force, for people.

@@ -66,10 +66,29 @@ func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:]
 // programs finds every place in a command line where a program may stand.
 func programs(text string) (found []program, broken bool) {
 	l := readLine(text)
+	found = make([]program, 0, len(l.commands))
 	for _, words := range l.commands {
 		found = appendPrograms(found, words, 0, 0, 0)
 	}
 	return found, l.broken
+}
+
+// anyProgram reports whether a program of a command line is what is looked for.
+// It keeps none of them.
+func anyProgram(text string, is func(p *program) bool) (found bool) {
+	var progs []program
+	eachCommand(text, func(words []word) {
+		if found {
+			return
+		}
+		progs = appendPrograms(progs[:0], words, 0, 0, 0)
+		for i := range progs {
+			if found = is(&progs[i]); found {
+				return
+			}
+		}
+	})
+	return found
 }
 
 // maxInner is how often a text inside a text is read as a line again.
@@ -91,7 +110,7 @@ func appendPrograms(found []program, words []word, from, to, depth int) []progra
 			return appendPrograms(found, words[i:], from, to, depth)
 		}
 		if reads && depth < maxInner && !strings.HasPrefix(w.text, "-") {
-			found = appendInner(found, w, from, to, depth)
+			found = appendInner(found, words[i:i+1:i+1], from, to, depth)
 		}
 		if !wraps && !runsNext(words[i-1].text) {
 			continue
@@ -106,14 +125,14 @@ func appendPrograms(found []program, words []word, from, to, depth int) []progra
 // meaning are the characters that make a text more than one plain word.
 const meaning = " \t\n;|&()<>$`'\"\\#"
 
-// appendInner reads a word as a line of its own.
-func appendInner(found []program, w word, from, to, depth int) []program {
+// appendInner reads a word, the only one of words, as a line of its own.
+func appendInner(found []program, words []word, from, to, depth int) []program {
+	w := words[0]
 	if to == 0 {
 		from, to = w.from, w.to
 	}
 	if !strings.ContainsAny(w.text, meaning) {
-		plain := []word{{text: w.text, dynamic: w.dynamic}}
-		return append(found, program{name: strings.ToLower(base(w.text)), words: plain, from: from, to: to, dynamic: w.dynamic})
+		return append(found, program{name: strings.ToLower(base(w.text)), words: words, from: from, to: to, dynamic: w.dynamic})
 	}
 	for _, words := range readLine(w.text).commands {
 		found = appendPrograms(found, words, from, to, depth+1)
@@ -145,57 +164,8 @@ func isAssignment(s string) bool {
 	return true
 }
 
-// matchWords reports whether the words of a pattern are those of a command,
-// and how many words of the command that took. Options between them are seen
-// past, each with a value perhaps; budget bounds the search, and a search that
-// is given up counts as a match.
-func matchWords(pattern []string, more bool, words []word, first bool, budget *int) (int, bool) {
-	if len(pattern) == 0 {
-		return 0, more || len(words) == 0
-	}
-	for i := range words {
-		if *budget--; *budget < 0 {
-			return len(words), true
-		}
-		text := words[i].text
-		if first && i == 0 {
-			text = strings.ToLower(base(text))
-		}
-		if glob(pattern[0], text) {
-			if n, ok := matchWords(pattern[1:], more, words[i+1:], false, budget); ok {
-				return i + 1 + n, true
-			}
-		}
-		option := strings.HasPrefix(text, "-")
-		value := i > 0 && strings.HasPrefix(words[i-1].text, "-")
-		if first || !option && !value {
-			return 0, false
-		}
-	}
-	return 0, false
-}
-
-// maxSearch is the budget of one pattern on one line.
+// maxSearch is how much is looked at in one line.
 const maxSearch = 100_000
-
-// matchCommand reports whether a pattern stands anywhere in a command line.
-func (m *matcher) matchCommand(s *subject) ([2]int, bool) {
-	whole := [2]int{0, len(s.arg)}
-	if len(m.words) == 0 {
-		return whole, true
-	}
-	budget := maxSearch
-	for i := range s.programs() {
-		p := &s.progs[i]
-		if !glob(m.words[0], p.name) {
-			continue
-		}
-		if n, ok := matchWords(m.words, m.more, p.words, true, &budget); ok {
-			return p.span(n), true
-		}
-	}
-	return [2]int{}, false
-}
 
 // programs takes the command of a call apart, once.
 func (s *subject) programs() []program {

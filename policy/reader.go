@@ -24,11 +24,35 @@ const maxErrors = 50
 // nodes, never Go values: the node has the place, and the text as written.
 type reader struct {
 	file     string
+	about    string // what the file is: a policy
+	source   []byte
 	errs     Errors
 	warnings []Warning
+	pending  []func() // checks that need all of the file
+	examples []func() // checks that need all of it without a mistake
 }
 
+// settle runs the checks that need all of the file.
+func (r *reader) settle() {
+	for _, check := range r.pending {
+		check()
+	}
+	if len(r.errs) > 0 {
+		return // what is wrong already may be the reason
+	}
+	for _, check := range r.examples {
+		check()
+	}
+}
+
+// failing, if it is set, is called by whoever finds a mistake. Tests look who
+// calls.
+var failing func()
+
 func (r *reader) fail(n *yaml.Node, code Code, write, what string, args ...any) {
+	if failing != nil {
+		failing()
+	}
 	if len(r.errs) < maxErrors {
 		r.errs = append(r.errs, &Error{r.file, n.Line, n.Column, code, fmt.Sprintf(what, args...), write})
 	}
@@ -56,11 +80,11 @@ func (r *reader) err() error {
 func (r *reader) document(text []byte) *yaml.Node {
 	top := &yaml.Node{Line: 1, Column: 1}
 	if len(text) > MaxFile {
-		r.fail(top, CodeTooLarge, "", "the file has %d bytes, a policy may have %d", len(text), MaxFile)
+		r.fail(top, CodeTooLarge, "", "the file has %d bytes, %s may have %d", len(text), r.about, MaxFile)
 		return nil
 	}
 	if at := firstBad(text); at >= 0 {
-		line, col := place(text, at)
+		line, col := placeOf(text, at)
 		r.fail(&yaml.Node{Line: line, Column: col}, CodeNotText, "", "the file is not UTF-8 here, or holds a control character")
 		return nil
 	}
@@ -70,11 +94,11 @@ func (r *reader) document(text []byte) *yaml.Node {
 		return nil
 	}
 	var doc, more yaml.Node
-	if err := loader.Load(&doc); errors.Is(err, io.EOF) {
-		r.fail(top, CodeEmpty, "write version: 1, or remove the file", "the file says nothing")
-		return nil
-	} else if err != nil {
+	if err := loader.Load(&doc); err != nil && !errors.Is(err, io.EOF) {
 		r.syntax(err)
+		return nil
+	} else if err != nil || len(doc.Content) != 1 {
+		r.fail(top, CodeEmpty, "write version: 1, or remove the file", "the file says nothing")
 		return nil
 	}
 	if err := loader.Load(&more); err == nil {
@@ -82,19 +106,34 @@ func (r *reader) document(text []byte) *yaml.Node {
 		if len(more.Content) > 0 {
 			at = more.Content[0]
 		}
-		r.fail(at, CodeDocuments, "remove the line ---", "a policy is one document, and here begins another")
+		r.fail(at, CodeDocuments, "remove the line ---", "%s is one document, and here begins another", r.about)
 		return nil
 	} else if !errors.Is(err, io.EOF) {
 		r.syntax(err)
 		return nil
 	}
-	if len(doc.Content) != 1 || !r.plain(doc.Content[0], 0) {
-		if len(r.errs) == 0 {
-			r.fail(top, CodeEmpty, "write version: 1, or remove the file", "the file says nothing")
-		}
+	if !r.plain(doc.Content[0], 0) {
 		return nil
 	}
 	return doc.Content[0]
+}
+
+// versioned reads the mapping that a file is, which must say in which version of
+// the format it is.
+func (r *reader) versioned(doc *yaml.Node, fields map[string]field, later map[string]string) bool {
+	versioned := false
+	fields["version"] = func(_, n *yaml.Node) { versioned = true; r.version(n) }
+	ok := r.mapping(doc, r.about, fields, later)
+	if ok && !versioned {
+		r.fail(doc, CodeVersion, "write version: 1 in the first line", "%s says which version of the format it is in, and this does not", r.about)
+	}
+	return ok
+}
+
+func (r *reader) version(n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Value != "1" {
+		r.fail(n, CodeVersion, "write version: 1", "this program reads version 1 of the format, not %s", kindOf(n))
+	}
 }
 
 func (r *reader) syntax(err error) {
@@ -126,7 +165,7 @@ func firstBad(text []byte) int {
 	return -1
 }
 
-func place(text []byte, at int) (line, column int) {
+func placeOf(text []byte, at int) (line, column int) {
 	before := text[:at]
 	return 1 + bytes.Count(before, []byte("\n")), at - bytes.LastIndexByte(before, '\n')
 }
@@ -134,17 +173,14 @@ func place(text []byte, at int) (line, column int) {
 // plain refuses, everywhere in the tree, what lets one text stand for another.
 func (r *reader) plain(n *yaml.Node, depth int) bool {
 	switch {
-	case n.Kind == yaml.AliasNode:
-		r.fail(n, CodeAnchor, "write the value out; a pattern that begins with * needs quotes", "a policy has no aliases")
-		return false
-	case n.Anchor != "":
-		r.fail(n, CodeAnchor, "write the value out", "a policy has no anchors")
+	case n.Kind == yaml.AliasNode || n.Anchor != "":
+		r.fail(n, CodeAnchor, "write the value out; a pattern that begins with & or * needs quotes", "%s has no anchors and no aliases", r.about)
 		return false
 	case n.Style&yaml.TaggedStyle != 0:
-		r.fail(n, CodeTag, "remove "+n.Tag, "a policy has no type tags")
+		r.fail(n, CodeTag, "remove "+n.Tag, "%s has no type tags", r.about)
 		return false
 	case depth > 20:
-		r.fail(n, CodeType, "", "nothing in a policy is nested this deep")
+		r.fail(n, CodeType, "", "nothing in %s is nested this deep", r.about)
 		return false
 	}
 	for _, c := range n.Content {
@@ -158,12 +194,25 @@ func (r *reader) plain(n *yaml.Node, depth int) bool {
 // field reads the value of one key.
 type field func(key, value *yaml.Node)
 
+// reading, if it is set, is told of every mapping that is read. Tests hold the
+// schema against it.
+var reading func(where string, fields map[string]field)
+
 // mapping reads a mapping whose keys are those of fields, or known in later.
 func (r *reader) mapping(n *yaml.Node, where string, fields map[string]field, later map[string]string) bool {
+	if reading != nil {
+		reading(where, fields)
+	}
 	if n.Kind != yaml.MappingNode {
 		r.fail(n, CodeType, "", "%s must be a mapping of keys to values, not %s", where, kindOf(n))
 		return false
 	}
+	r.pairs(n, func(key, value *yaml.Node) { r.key(key, value, where, fields, later) })
+	return true
+}
+
+// pairs reads the keys of a mapping, each once.
+func (r *reader) pairs(n *yaml.Node, read field) {
 	seen := make(map[string]int)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -176,9 +225,17 @@ func (r *reader) mapping(n *yaml.Node, where string, fields map[string]field, la
 			continue
 		}
 		seen[key.Value] = key.Line
-		r.key(key, value, where, fields, later)
+		read(key, value)
 	}
-	return true
+}
+
+// names reads a mapping whose keys the person chose.
+func (r *reader) names(n *yaml.Node, what string, read field) {
+	r.pairs(n, func(key, value *yaml.Node) {
+		if _, ok := r.text(key, what); ok {
+			read(key, value)
+		}
+	})
 }
 
 func (r *reader) key(key, value *yaml.Node, where string, fields map[string]field, later map[string]string) {
@@ -232,7 +289,10 @@ func (r *reader) word(n *yaml.Node, what string, words ...string) (string, bool)
 		return "", false
 	}
 	if !slices.Contains(words, s) {
-		write := "write " + strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+		write := "write " + words[len(words)-1]
+		if len(words) > 1 {
+			write = "write " + strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+		}
 		if near := nearest(s, words); near != "" {
 			write = "did you mean " + near + "?"
 		}
@@ -286,6 +346,26 @@ func parseDuration(s string) (time.Duration, error) {
 		return time.Duration(n) * 24 * time.Hour, err
 	}
 	return time.ParseDuration(s)
+}
+
+// items returns the items of what must be a list.
+func (r *reader) items(n *yaml.Node, what string) []*yaml.Node {
+	if n.Kind != yaml.SequenceNode {
+		r.fail(n, CodeType, "write [ ] around it", "%s must be a list, not %s", what, kindOf(n))
+		return nil
+	}
+	return n.Content
+}
+
+// texts returns the texts of what must be a list.
+func (r *reader) texts(n *yaml.Node, what, each string) []string {
+	var out []string
+	for _, item := range r.items(n, what) {
+		if text, ok := r.text(item, each); ok {
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 // list returns the items of a sequence, or the one item that stands alone.

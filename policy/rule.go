@@ -1,9 +1,12 @@
 package policy
 
 import (
+	"bytes"
+
 	"go.yaml.in/yaml/v4"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/policy/internal/condition"
 )
 
 // rule is one entry of the list of rules.
@@ -15,41 +18,52 @@ type rule struct {
 	remember sayso.Remember
 	said     bool // the file says how long a yes lasts
 	danger   bool
-	matchers []matcher
+	when     *condition.Condition // nil for always
+	matchers []*matcher
 }
 
 // laterInRules are the keys of a rule that are known and not yet understood.
 var laterInRules = map[string]string{
-	"when":          "a condition on the call",
-	"covers":        "examples that are checked when the file is loaded",
-	"requirement":   "whose answers decide",
-	"sandbox_paths": "where a command may work",
+	"sandbox_paths": "where a command may work; in shell.rules it is understood",
 	"delegate":      "what a lower tier may decide",
 }
 
 // rule reads one rule, nil after a mistake.
-func (r *reader) rule(n *yaml.Node) *rule {
+func (r *reader) rule(f *File, n *yaml.Node) *rule {
 	before := len(r.errs)
 	out := &rule{}
-	var effects, patterns []*yaml.Node
+	var effects, patterns, asksOnly, covers []*yaml.Node
 	effect := func(e sayso.Effect) field {
 		return func(key, value *yaml.Node) {
 			out.effect = e
 			effects, patterns = append(effects, key), append(patterns, value)
 		}
 	}
-	var asksOnly []*yaml.Node
+	title := func(key, n *yaml.Node) {
+		if out.title != "" {
+			r.fail(key, CodeDuplicateKey, "keep one of them", "title and description mean the same")
+		}
+		out.title, _ = r.text(n, key.Value)
+	}
 	ok := r.mapping(n, "a rule", map[string]field{
 		"allow": effect(sayso.Allow), "ask": effect(sayso.Ask), "deny": effect(sayso.Deny),
 		"name":  func(_, n *yaml.Node) { out.name, _ = r.text(n, "name") },
 		"note":  func(_, n *yaml.Node) { out.note, _ = r.text(n, "note") },
-		"title": func(_, n *yaml.Node) { out.title, _ = r.text(n, "title") },
+		"title": title, "description": title,
+		"when": func(_, n *yaml.Node) { out.when = r.when(n) },
+		"covers": func(_, n *yaml.Node) {
+			covers = r.items(n, "covers")
+		},
 		"danger": func(k, n *yaml.Node) {
 			out.danger, _ = r.boolean(n, "danger")
 			asksOnly = append(asksOnly, k)
 		},
 		"remember": func(k, n *yaml.Node) {
 			out.remember, out.said = r.remember(n), true
+			asksOnly = append(asksOnly, k)
+		},
+		"requirement": func(k, n *yaml.Node) {
+			r.requirement(n)
 			asksOnly = append(asksOnly, k)
 		},
 	}, laterInRules)
@@ -68,9 +82,12 @@ func (r *reader) rule(n *yaml.Node) *rule {
 			r.fail(key, CodeMisplaced, "remove it, or write ask:", "%s says what happens when a person is asked, and this rule asks nobody", key.Value)
 		}
 	}
-	out.matchers = r.matchers(out.effect, patterns[0])
+	out.matchers = r.matchers(f, out.effect, patterns[0])
 	if len(r.errs) > before {
 		return nil
+	}
+	for _, item := range covers {
+		r.examples = append(r.examples, func() { r.covers(f, out, item) })
 	}
 	return out
 }
@@ -85,24 +102,70 @@ func (r *reader) remember(n *yaml.Node) sayso.Remember {
 	return sayso.RememberAny
 }
 
+// requirement reads whose answers decide: so far, one of anybody.
+func (r *reader) requirement(n *yaml.Node) {
+	r.mapping(n, "requirement", map[string]field{
+		"count": func(_, n *yaml.Node) {
+			if count, ok := r.number(n, "count", 100); ok && count > 1 {
+				r.fail(n, CodeNotYet, "write count: 1", "not yet: more than one answer to a request comes with a later version")
+			}
+		},
+	}, map[string]string{"from": "whose answers count"})
+}
+
 // matchers reads the patterns behind an effect.
-func (r *reader) matchers(e sayso.Effect, n *yaml.Node) []matcher {
+func (r *reader) matchers(f *File, e sayso.Effect, n *yaml.Node) []*matcher {
 	items := list(n)
 	if len(items) == 0 {
 		r.fail(n, CodePattern, `write for example "file-read:docs/**"`, "the rule has no pattern, so it could never match")
 	}
-	var out []matcher
+	var out []*matcher
 	for _, item := range items {
 		var m matcher
 		if item.Kind == yaml.MappingNode {
-			m = r.selector(e, item)
+			m = r.selector(f, e, item)
 		} else if text, ok := r.text(item, "a pattern"); ok {
 			m = r.pattern(e, item, text)
 		}
-		m.line = item.Line
-		out = append(out, m)
+		m.spot = at(item)
+		out = append(out, &m)
 	}
 	return out
+}
+
+// when compiles a condition, nil after a mistake.
+func (r *reader) when(n *yaml.Node) *condition.Condition {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" || n.Value == "" {
+		r.fail(n, CodeType, `put quotes around it, as in when: 'call.cwd == "/srv"'`, "when must be a condition, not %s", kindOf(n))
+		return nil
+	}
+	out, wrong := condition.Compile(n.Value)
+	for _, m := range wrong {
+		r.fail(r.inText(n, m.Line, m.Column), CodeWhen, m.Write, "%s", m.What)
+	}
+	return out
+}
+
+// inText is a place in the text of a node. In quotes and plain it begins where
+// the node does; in a block, in the next line, behind the blanks.
+func (r *reader) inText(n *yaml.Node, line, column int) *yaml.Node {
+	out := &yaml.Node{Line: n.Line, Column: n.Column + column - 1}
+	switch {
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		out.Line, out.Column = n.Line+line, column+r.indent(n.Line+line)
+	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+		out.Column++
+	}
+	return out
+}
+
+// indent is how many blanks a line of the file begins with.
+func (r *reader) indent(line int) int {
+	lines := bytes.Split(r.source, []byte("\n"))
+	if line < 1 || line > len(lines) {
+		return 0
+	}
+	return len(lines[line-1]) - len(bytes.TrimLeft(lines[line-1], " "))
 }
 
 // reasons stand for a note that the rule does not have.
@@ -114,7 +177,7 @@ var reasons = map[sayso.Effect]string{
 
 // match is the match that a rule makes with one of its patterns, but for the
 // span.
-func (ru *rule) match(f *File, m *matcher, org bool) sayso.Match {
+func (ru *rule) match(f *File, m *matcher, t Tier) sayso.Match {
 	out := sayso.Match{
 		Effect: ru.effect, Cause: sayso.CauseRule, Rule: ru.name, File: f.Name, Line: m.line,
 		Reason: ru.note, Remember: ru.remember, Person: ru.remember == sayso.RememberNever,
@@ -122,7 +185,7 @@ func (ru *rule) match(f *File, m *matcher, org bool) sayso.Match {
 	if out.Rule == "" {
 		out.Rule = ru.effect.String() + ": " + m.text
 	}
-	if org && ru.effect == sayso.Ask && !ru.said {
+	if t == TierOrg && ru.effect == sayso.Ask && !ru.said {
 		out.Remember = sayso.RememberExact
 	}
 	if out.Reason == "" {

@@ -92,9 +92,6 @@ func (s *subject) showsLines() bool {
 	return state != argMissing && (state != argGiven || mode != "files_with_matches" && mode != "count")
 }
 
-// nearReason is why a search is asked about that a deny does not fit.
-const nearReason = "the search would go through what this rule denies: "
-
 // reaches reports whether a list or a search may come upon what a pattern
 // speaks of: its folder lies above such a place, and its own patterns do not
 // keep it away from there.

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -8,41 +10,209 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// selector matches calls by what they are rather than by the tool's name.
+// selector matches calls by what they are rather than by the tool's name. All
+// that it names must hold.
 type selector struct {
-	kind   sayso.Kind
-	server string
-	host   string
+	tools       []string
+	kinds       []string
+	servers     []string
+	hosts       []string
+	callers     []string
+	sessions    []string
+	tags        []string // the call must have all of them
+	annotations []annotation
+	trusted     map[string]bool // servers whose annotations count for an allow
+	args        []argument
 }
 
-func (s *selector) matches(c *subject) bool {
-	return (s.kind == "" || s.kind == c.kind) && (s.server == "" || glob(s.server, c.server)) && (s.host == "" || s.host == c.call.Host)
+// annotation is one thing that a server says of its tool.
+type annotation struct {
+	name string
+	want bool
+}
+
+// matches reports whether the call is one that the selector speaks of.
+func (s *selector) matches(c *subject, allow bool) bool {
+	return s.matchesTool(c, allow) &&
+		(len(s.kinds) == 0 || slices.Contains(s.kinds, string(c.kind))) &&
+		(len(s.servers) == 0 || c.server != "" && anyGlob(s.servers, c.server)) &&
+		(len(s.hosts) == 0 || anyGlob(s.hosts, c.call.Host)) &&
+		(len(s.callers) == 0 || anyGlob(s.callers, c.call.Caller)) &&
+		(len(s.sessions) == 0 || anyGlob(s.sessions, c.call.Session)) &&
+		s.matchesTags(c) && s.matchesAnnotations(c, allow) && s.matchesArgs(c, allow)
+}
+
+// matchesTool compares names. A name without a server is that of a tool of no
+// server; all but an allow look at servers' tools too.
+func (s *selector) matchesTool(c *subject, allow bool) bool {
+	if len(s.tools) == 0 {
+		return true
+	}
+	if c.server == "" {
+		return anyGlob(s.tools, c.canonical) || anyGlob(s.tools, c.call.Tool)
+	}
+	if allow && len(s.servers) == 0 {
+		return false
+	}
+	return anyGlob(s.tools, c.canonical) || !allow && anyGlob(s.tools, "mcp__"+c.server+"__"+c.canonical)
+}
+
+func anyGlob(patterns []string, s string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return glob(p, s) })
+}
+
+func (s *selector) matchesTags(c *subject) bool {
+	for _, want := range s.tags {
+		if !slices.ContainsFunc(c.call.Tags, func(tag string) bool { return glob(want, tag) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// matchesAnnotations compares what the server says. An allow takes the word of
+// a trusted server alone; for the others, what is not said is the worst.
+func (s *selector) matchesAnnotations(c *subject, allow bool) bool {
+	if len(s.annotations) == 0 {
+		return true
+	}
+	if allow && (c.guessed || !s.trusted[c.server]) {
+		return false
+	}
+	said := worst(c.call.Annotations)
+	for _, a := range s.annotations {
+		if said[a.name] != a.want {
+			return false
+		}
+	}
+	return true
+}
+
+// worst is what annotations say, and the worst where they say nothing.
+func worst(a *sayso.Annotations) map[string]bool {
+	said := map[string]bool{"read_only": false, "destructive": true, "idempotent": false, "open_world": true}
+	if a == nil {
+		return said
+	}
+	for name, value := range map[string]*bool{"read_only": a.ReadOnly, "destructive": a.Destructive, "idempotent": a.Idempotent, "open_world": a.OpenWorld} {
+		if value != nil {
+			said[name] = *value
+		}
+	}
+	return said
 }
 
 var kinds = []string{"shell", "read", "write", "edit", "delete", "list", "fetch", "search", "delegate", "mcp", "other"}
 
-// selector reads {kind: …, server: …, host: …}.
-func (r *reader) selector(e sayso.Effect, n *yaml.Node) matcher {
+// selector reads {kind: …, server: …, …}.
+func (r *reader) selector(f *File, e sayso.Effect, n *yaml.Node) matcher {
 	s := &selector{}
 	var words []string
-	add := func(key, value string) { words = append(words, key+": "+value) }
-	r.mapping(n, "a matcher", map[string]field{
-		"kind": func(_, n *yaml.Node) {
-			word, ok := r.word(n, "kind", kinds...)
-			if ok && word == string(sayso.KindShell) && e == sayso.Allow {
-				r.fail(n, CodeShellWide, `write the exact text of each command, as in "bash:git status"`, "this would allow every command")
+	globs := func(into *[]string) field {
+		return func(k, n *yaml.Node) {
+			for _, item := range r.choices(k, n) {
+				if text, ok := r.text(item, k.Value); ok {
+					*into = append(*into, text)
+				}
 			}
-			s.kind = sayso.Kind(word)
-			add("kind", word)
+			words = append(words, k.Value+": "+strings.Join(*into, ", "))
+		}
+	}
+	r.mapping(n, "a matcher", map[string]field{
+		"tool": func(k, n *yaml.Node) {
+			globs(&s.tools)(k, n)
+			r.pending = append(r.pending, func() { r.selectedTools(e, s, n) })
 		},
-		"server": func(_, n *yaml.Node) { s.server, _ = r.text(n, "server"); add("server", s.server) },
-		"host":   func(_, n *yaml.Node) { s.host, _ = r.text(n, "host"); add("host", s.host) },
-	}, map[string]string{
-		"annotations": "what a server says of its tools", "caller": "who calls", "session": "the session",
-		"tags": "tags of the call", "args": "conditions on arguments", "tool": "tools of a server by name",
-	})
+		"kind": func(k, n *yaml.Node) {
+			for _, item := range r.choices(k, n) {
+				if word, ok := r.word(item, "kind", kinds...); ok {
+					s.kinds = append(s.kinds, word)
+				}
+			}
+			words = append(words, "kind: "+strings.Join(s.kinds, ", "))
+		},
+		"server":  globs(&s.servers),
+		"host":    globs(&s.hosts),
+		"caller":  globs(&s.callers),
+		"session": globs(&s.sessions),
+		"tags":    globs(&s.tags),
+		"annotations": func(k, n *yaml.Node) {
+			s.annotations = r.annotations(n)
+			words = append(words, "annotations: "+annotationsText(s.annotations))
+			r.pending = append(r.pending, func() { r.trusts(f, e, s, k) })
+		},
+		"args": func(_, n *yaml.Node) {
+			s.args = r.arguments(e, n)
+			words = append(words, "args: "+argumentsText(s.args))
+		},
+	}, nil)
 	if len(n.Content) == 0 {
 		r.fail(n, CodePattern, "write for example {kind: delete}", "an empty matcher says nothing")
 	}
 	return matcher{text: "{" + strings.Join(words, ", ") + "}", selector: s}
+}
+
+// choices are the values of a key, of which there must be one: an empty list
+// would be read as no condition at all.
+func (r *reader) choices(key, n *yaml.Node) []*yaml.Node {
+	items := list(n)
+	if len(items) == 0 {
+		r.fail(n, CodePattern, "write the value that it must have, or remove "+key.Value, "there is no value for %s", key.Value)
+	}
+	return items
+}
+
+// selectedTools looks for names that nothing knows. Names of servers' tools are
+// taken as given.
+func (r *reader) selectedTools(e sayso.Effect, s *selector, n *yaml.Node) {
+	if len(s.servers) > 0 {
+		return
+	}
+	for i, name := range s.tools {
+		if name != "*" && !strings.HasPrefix(name, "mcp__") && len(toolsNamed(name)) == 0 {
+			r.unknownTool(e, list(n)[i], name)
+		}
+	}
+}
+
+func (r *reader) annotations(n *yaml.Node) []annotation {
+	var out []annotation
+	read := func(k, n *yaml.Node) {
+		if want, ok := r.boolean(n, k.Value); ok {
+			out = append(out, annotation{k.Value, want})
+		}
+	}
+	ok := r.mapping(n, "annotations", map[string]field{"read_only": read, "destructive": read, "idempotent": read, "open_world": read}, nil)
+	if ok && len(n.Content) == 0 {
+		r.fail(n, CodePattern, "write for example annotations: {read_only: true}", "there is no annotation, so this says nothing")
+	}
+	return out
+}
+
+func annotationsText(as []annotation) string {
+	var words []string
+	for _, a := range as {
+		words = append(words, a.name+": "+strconv.FormatBool(a.want))
+	}
+	return "{" + strings.Join(words, ", ") + "}"
+}
+
+// trusts refuses an allow that takes the word of a server that the file does
+// not trust.
+func (r *reader) trusts(f *File, e sayso.Effect, s *selector, key *yaml.Node) {
+	s.trusted = f.servers
+	if e != sayso.Allow {
+		return
+	}
+	server := "NAME"
+	missing := len(f.servers) == 0
+	for _, name := range s.servers {
+		if !f.servers[name] {
+			server, missing = name, true
+		}
+	}
+	if missing {
+		r.fail(key, CodeTrust, "write servers: {"+server+": {trust: [annotations]}} if what it says of its tools can be relied on",
+			"an allow relies on what a server says of its tools, and this one is not trusted")
+	}
 }

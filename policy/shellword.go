@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"iter"
 	stdpath "path"
 	"strings"
+	"unicode/utf8"
 )
 
 // shellWord is a piece of a command that may name a file: without its quotes,
@@ -20,23 +22,55 @@ type shellWord struct {
 // asked about long before.
 const maxShellWords = 20_000
 
-// shellWords splits a command at everything that may stand between two words,
-// inside quotes as well: more words than there are do no harm.
-func shellWords(text, home, cwd string) []shellWord {
-	var out []shellWord
-	for _, raw := range strings.FieldsFunc(unquoted(text), betweenWords) {
-		if len(out) == maxShellWords {
-			break
-		}
-		if w, ok := readShellWord(raw, home, cwd); ok {
-			out = append(out, w)
+// shellWords yields the pieces of a command without quotes that stand between
+// everything that may stand between two words, inside quotes as well: more words
+// than there are do no harm.
+func shellWords(unquoted, home, cwd string) iter.Seq[shellWord] {
+	return func(yield func(shellWord) bool) {
+		for left, to := maxShellWords, 0; left > 0; {
+			from := to
+			for from < len(unquoted) && betweenWords[unquoted[from]] {
+				from++
+			}
+			plain := true
+			for to = from; to < len(unquoted) && !betweenWords[unquoted[to]]; to++ {
+				plain = plain && !oddInWord[unquoted[to]]
+			}
+			if from == to {
+				return
+			}
+			w, ok := shellWord{text: unquoted[from:to], plain: unquoted[from] == '/'}, true
+			if !plain {
+				w, ok = readShellWord(w.text, home, cwd)
+			}
+			if !ok {
+				continue
+			}
+			if left--; !yield(w) {
+				return
+			}
 		}
 	}
-	return out
 }
 
-func betweenWords(r rune) bool {
-	return r < 0x80 && strings.IndexByte(" \t\r\n;|&<>()`=,:", byte(r)) >= 0
+// betweenWords are the bytes that stand between words, and oddInWord those that
+// make a word more, or less, than its bytes.
+var (
+	betweenWords = bytesOf(" \t\r\n;|&<>()`=,:")
+	oddInWord    = bytesOf("~$*?[{ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+)
+
+func init() {
+	for b := utf8.RuneSelf; b < len(oddInWord); b++ {
+		oddInWord[b] = true // may be a capital letter
+	}
+}
+
+func bytesOf(bytes string) (out [256]bool) {
+	for i := range len(bytes) {
+		out[bytes[i]] = true
+	}
+	return out
 }
 
 // unquoted drops quotes and backslashes, and puts a star for braces and for
@@ -46,6 +80,8 @@ func unquoted(text string) string {
 		return text
 	}
 	var b strings.Builder
+	b.Grow(len(text))
+	lists := braceLists{text: text}
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
 		case '\'', '"':
@@ -69,7 +105,7 @@ func unquoted(text string) string {
 				b.WriteByte(c)
 				continue
 			}
-			i += braced(&b, text[i:])
+			i += lists.braced(&b, i)
 		default:
 			b.WriteByte(c)
 		}
@@ -81,30 +117,52 @@ func unquoted(text string) string {
 // it were none.
 const maxBraced = 1024
 
+// braceLists finds the ends of lists in braces, looking at each byte once.
+type braceLists struct {
+	text     string
+	from, to int     // the part without blanks that was looked at
+	closing  []int32 // in it, behind each brace that opens the one that closes it; 0 for none
+	open     []int32
+}
+
 // braced writes what a list in braces may become, and returns how many bytes
 // behind the first it took.
-func braced(b *strings.Builder, text string) int {
-	depth := 0
-	for i, r := range text[:min(len(text), maxBraced)] {
-		switch r {
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth > 0 {
-				continue
-			}
-			if strings.Contains(text[:i], "/") {
-				b.WriteString("/**/")
-			} else {
-				b.WriteByte('*')
-			}
-			return i
-		case ' ', '\t', '\n':
-			b.WriteByte(' ')
-			return 0
+func (l *braceLists) braced(b *strings.Builder, at int) int {
+	if at >= l.to {
+		l.look(at)
+	}
+	switch n := int(l.closing[at-l.from]); {
+	case n > 0 && n < maxBraced:
+		if strings.Contains(l.text[at:at+n], "/") {
+			b.WriteString("/**/")
+		} else {
+			b.WriteByte('*')
 		}
+		return n
+	case n == 0 && l.to < len(l.text) && l.to-at < maxBraced:
+		b.WriteByte(' ') // a blank ends it
 	}
 	return 0
+}
+
+// look finds out which braces belong together from a place up to the next blank.
+func (l *braceLists) look(from int) {
+	l.from, l.to, l.open = from, len(l.text), l.open[:0]
+	if n := strings.IndexAny(l.text[from:], " \t\n"); n >= 0 {
+		l.to = from + n
+	}
+	l.closing = append(l.closing[:0], make([]int32, l.to-from)...)
+	for i := range l.closing {
+		switch l.text[from+i] {
+		case '{':
+			l.open = append(l.open, int32(i))
+		case '}':
+			if last := len(l.open) - 1; last >= 0 {
+				l.closing[l.open[last]] = int32(i) - l.open[last]
+				l.open = l.open[:last]
+			}
+		}
+	}
 }
 
 // readShellWord puts folders for a tilde and for the variables that everybody
@@ -141,22 +199,30 @@ func loosen(text string) (loose string, wild bool) {
 	if !strings.ContainsAny(text, "*?[{$`") {
 		return text, false
 	}
+	brackets, braces := strings.LastIndexByte(text, ']'), strings.LastIndexByte(text, '}')
 	var b strings.Builder
+	b.Grow(len(text))
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
-		case '?':
+		case '?', '`':
 			b.WriteByte('*')
 		case '[':
 			b.WriteByte('*')
-			i += max(strings.IndexByte(text[i:], ']'), 0)
+			// Which brackets belong together was said by quotes that are gone.
+			if i < brackets {
+				name, _, _ := strings.Cut(text[i:], "/")
+				i += max(strings.LastIndexByte(name, ']'), 0)
+			}
 		case '{':
 			b.WriteByte('*')
-			i += max(strings.IndexByte(text[i:], '}'), 0)
-		case '`':
-			b.WriteByte('*')
+			if i < braces {
+				i += strings.IndexByte(text[i:], '}')
+			}
 		case '$':
 			b.WriteByte('*')
-			i += variable(text[i+1:])
+			if i < braces || !strings.HasPrefix(text[i+1:], "{") {
+				i += variable(text[i+1:])
+			}
 		default:
 			b.WriteByte(text[i])
 		}

@@ -2,11 +2,14 @@ package policy
 
 import (
 	"bytes"
+	"iter"
 	"strings"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/inspect/address"
+	"github.com/sayso-dev/sayso/inspect/shell"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/policy/internal/condition"
 )
 
 // subject is a call as the rules see it, with what was worked out so far.
@@ -21,6 +24,8 @@ type subject struct {
 	server    string     // the server it belongs to, empty for none
 	operand   sayso.Operand
 	guessed   bool // which server that is is a guess
+	unheard   bool // no table has the tool
+	strange   bool // it is called like a shell, and nobody knows whether it is one
 
 	state argState
 	arg   string // the argument that rules match on
@@ -31,8 +36,18 @@ type subject struct {
 	progs   []program
 	broken  bool
 	lexed   bool
+	us      int8 // whether the command has our name in it: 0 not looked, -1 no, 1 yes
+	plainly int8 // of the line: 0 not looked at, 1 plain, -1 not
 	named   *named
-	strayed bool // a rule has the text of the command, for another folder
+	ours    []string // our folders, in lower case
+	hold    []string // and what is in them
+	gaps    *gaps    // of a call that is looked back at, nil for one that is made
+
+	inspected  *shell.Line
+	broke      bool                       // the reader of commands broke on the line
+	looked     map[string]*sayso.PathFact // where words of the command lead
+	conditions map[*condition.Condition]answer
+	seen       *condition.Input // what they see
 }
 
 // argState says what became of the argument that rules match on.
@@ -63,12 +78,13 @@ func (s *subject) of(c *sayso.Call, f *sayso.Facts, home string) {
 		// A host without a table does not make a shell less of a shell.
 		s.kind = s.kind.Stricter(sayso.Call{Tool: c.Tool}.Known().Kind)
 	}
-	if s.unheard() {
-		for _, t := range alike(c.Tool) {
-			s.kind = s.kind.Stricter(t.Kind)
-		}
+	if s.unheard = s.unheardOf(); s.unheard {
+		s.suppose()
 	}
 	s.operand = operandOf(s.tool)
+	if s.strange {
+		s.operand = sayso.OperandCommand
+	}
 	s.read()
 }
 
@@ -82,9 +98,12 @@ func guessed(c *sayso.Call, tool string) bool {
 	return tool == c.Tool && len(sayso.HostTools(c.Host)) > 0
 }
 
-// atHome reports whether a command would run in the workspace. The same text
-// means something else in a folder whose files somebody else wrote.
-func (s *subject) atHome() bool { return sayso.Beneath(s.facts.Workspace, s.facts.Cwd) }
+// strayed reports whether a command would run outside the workspace, or it is
+// not known where. The same text means something else in a folder whose files
+// somebody else wrote. Where there is no workspace nothing is outside of it.
+func (s *subject) strayed() bool {
+	return s.facts.Cwd == "" || s.facts.Workspace != "" && !sayso.Beneath(s.facts.Workspace, s.facts.Cwd)
+}
 
 // read takes the primary argument out of the arguments.
 func (s *subject) read() {
@@ -114,29 +133,50 @@ func isObject(args []byte) bool {
 }
 
 // member returns the string under a key of a JSON object that passed
-// [jcs.Check]. A key that differs in case alone makes it ambiguous.
+// [jcs.Check].
 func member(args []byte, key string) (string, argState) {
-	if !isObject(args) {
-		return "", argsBad
+	raw, state := rawMember(args, key)
+	if state != argGiven {
+		return "", state
 	}
-	value, state := "", argMissing
-	for i := blank(args, blank(args, 0)+1); args[i] == '"'; {
-		end := valueEnd(args, i)
-		name := args[i:end]
-		from := blank(args, blank(args, end)+1) // behind the colon
-		to := valueEnd(args, from)
+	return text(raw)
+}
+
+// rawMember returns the value under a key of a JSON object that passed
+// [jcs.Check]. A key that differs in case alone makes it ambiguous.
+func rawMember(args []byte, key string) (raw []byte, state argState) {
+	if !isObject(args) {
+		return nil, argsBad
+	}
+	state = argMissing
+	for name, value := range members(args) {
 		switch {
 		case isKey(name, key):
-			value, state = text(args[from:to], state)
+			raw, state = value, argGiven
 		case foldsTo(name, key):
-			return "", argBad
-		}
-		i = blank(args, to)
-		if args[i] == ',' {
-			i = blank(args, i+1)
+			return nil, argBad
 		}
 	}
-	return value, state
+	return raw, state
+}
+
+// members yields the names of a JSON object, as they are written, and their
+// values.
+func members(args []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(name, value []byte) bool) {
+		for i := blank(args, blank(args, 0)+1); args[i] == '"'; {
+			end := valueEnd(args, i)
+			from := blank(args, blank(args, end)+1) // behind the colon
+			to := valueEnd(args, from)
+			if !yield(args[i:end], args[from:to]) {
+				return
+			}
+			i = blank(args, to)
+			if args[i] == ',' {
+				i = blank(args, i+1)
+			}
+		}
+	}
 }
 
 func isKey(name []byte, key string) bool {
@@ -167,8 +207,8 @@ func unquoteJSON(raw []byte) (string, bool) {
 }
 
 // text reads a value that must be a string.
-func text(raw []byte, before argState) (string, argState) {
-	if raw[0] != '"' || before == argBad {
+func text(raw []byte) (string, argState) {
+	if raw[0] != '"' {
 		return "", argBad
 	}
 	if s, ok := unquoteJSON(raw); ok {

@@ -20,22 +20,15 @@ func (s *subject) unlisted() bool {
 		return false
 	}
 	args := []byte(s.call.Args)
-	i := blank(args, 0)
-	if i >= len(args) {
+	if !isObject(args) {
 		return false // no arguments at all
 	}
-	for i = blank(args, i+1); args[i] == '"'; {
-		end := valueEnd(args, i)
-		name := args[i:end]
-		from := blank(args, blank(args, end)+1) // behind the colon
-		to := valueEnd(args, from)
-		value := string(args[from:to])
-		if value != "false" && value != "null" && !slices.ContainsFunc(s.tool.Args, func(key string) bool { return isKey(name, key) }) {
-			return true
+	for name, value := range members(args) {
+		if v := string(value); v == "false" || v == "null" {
+			continue
 		}
-		i = blank(args, to)
-		if args[i] == ',' {
-			i = blank(args, i+1)
+		if !slices.ContainsFunc(s.tool.Args, func(key string) bool { return isKey(name, key) }) {
+			return true
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,7 @@ func (p *urlPattern) wide() bool { return p.host == "" }
 const urlShape = "write https://example.org/*, https://*.example.org/docs/* or https://*"
 
 // url compiles a pattern on addresses.
-func (r *reader) url(e sayso.Effect, n *yaml.Node, arg string) *urlPattern {
+func (r *reader) url(n *yaml.Node, arg string) *urlPattern {
 	p := &urlPattern{}
 	if arg == "*" {
 		p.anyPath = true
@@ -57,11 +58,7 @@ func (r *reader) url(e sayso.Effect, n *yaml.Node, arg string) *urlPattern {
 	if what := p.readPath(rest[end:]); what != "" {
 		r.fail(n, CodeURL, urlShape, "%s in %s", what, quoted(arg))
 	}
-	if end == len(rest) && e != sayso.Allow {
-		p.anyPath = true
-	} else if end == len(rest) {
-		r.warn(n, "%s is the first page of the host alone; for all of them write %s/*", quoted(arg), arg)
-	}
+	p.anyPath = p.anyPath || end == len(rest) // a host alone stands for all of it
 	return p
 }
 
@@ -118,13 +115,18 @@ func (m *matcher) matchURL(s *subject, allow bool) bool {
 	if allow && (u.Odd != "" || p.wide() && u.Local) {
 		return false
 	}
+	return p.matchesOrigin(u, allow) && p.matchPath(u, allow)
+}
+
+// matchesOrigin compares scheme, host and port.
+func (p *urlPattern) matchesOrigin(u *address.URL, allow bool) bool {
 	if p.scheme != "" && p.scheme != u.Scheme && (allow || u.Scheme != "") || !p.matchHost(u) {
 		return false
 	}
-	if allow && !p.matchPort(u) || !allow && p.port != 0 && p.port != u.Port {
-		return false
+	if allow {
+		return p.matchPort(u)
 	}
-	return p.matchPath(u, allow)
+	return p.port == 0 || p.port == u.Port
 }
 
 func (p *urlPattern) matchHost(u *address.URL) bool {
@@ -149,16 +151,45 @@ func (p *urlPattern) matchPort(u *address.URL) bool {
 }
 
 func (p *urlPattern) matchPath(u *address.URL, allow bool) bool {
-	if p.anyPath {
+	switch {
+	case p.anyPath:
+		return true
+	case allow:
+		return !u.Escaped && p.fits(u.Path) && (p.more || !u.HasQuery)
+	case p.fits(u.Path):
 		return true
 	}
-	if u.Escaped {
-		return !allow // servers disagree about where it leads
-	}
+	readings, whole := u.Readings()
+	return !whole || slices.ContainsFunc(readings, p.fits)
+}
+
+// fits compares a path.
+func (p *urlPattern) fits(path string) bool {
 	if p.more {
-		return strings.HasPrefix(u.Path, p.path)
+		return strings.HasPrefix(path, p.path)
 	}
-	return u.Path == p.path && (!allow || !u.HasQuery)
+	return path == p.path
+}
+
+// mayLead reports whether servers disagree about where on the hosts of the
+// pattern the address leads, and the pattern is not about all of them.
+func (p *urlPattern) mayLead(u *address.URL) bool {
+	return u.Escaped && !p.anyPath && p.matchesOrigin(u, false)
+}
+
+// namesAddress reports whether an allow that has no pattern on addresses covers
+// the one of the call: one on this machine or network only if it, or its
+// condition, says which. A tool's bare name is as wide as a star.
+func (e *entry) namesAddress(s *subject) bool {
+	if s.operand != sayso.OperandURL || s.state != argGiven || !s.address().Local {
+		return true
+	}
+	if e.when != nil && (strings.Contains(e.when.String(), "call.url.host") || strings.Contains(e.when.String(), "call.url.local")) {
+		return true
+	}
+	return e.m.selector != nil && slices.ContainsFunc(e.m.selector.args, func(a argument) bool {
+		return a.key == s.tool.Primary && !slices.ContainsFunc(a.values, func(v value) bool { return strings.Contains(v.text, "*") })
+	})
 }
 
 // address is the parsed form of the argument.

@@ -1,11 +1,13 @@
 package policy
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/inspect/path"
+	"github.com/sayso-dev/sayso/inspect/shell"
 )
 
 // A command can name a thing in more ways than can be listed. What is here
@@ -36,7 +38,7 @@ var looking = set("cat", "ls", "head", "tail", "less", "more", "grep", "egrep", 
 var handsOn = set("xargs", "parallel", "alias", "hash", "complete", "enable")
 
 // ourFiles are what our folders hold.
-var ourFiles = []string{"tokens", "tokens.json", "policy.yaml", "sayso.db", "sayso.sock", "leases", "codes", "segments", "off.json", "locked"}
+var ourFiles = []string{"tokens", "tokens.json", "trusted.json", "policy.yaml", "sayso.db", "sayso.sock", "leases", "codes", "segments", "off.json", "locked"}
 
 // veiled returns what a command asks for that names us, our folders or the
 // settings of an agent otherwise than plainly.
@@ -51,7 +53,7 @@ func (s *subject) veiled() []sayso.Match {
 	if s.names().state {
 		out = append(out, ownNamed)
 	}
-	if slices.ContainsFunc(s.names().words, namesAgent) && s.changes() {
+	if s.names().agent() && s.changesAgent() {
 		out = append(out, floorSettings)
 	}
 	return out
@@ -60,19 +62,39 @@ func (s *subject) veiled() []sayso.Match {
 // veiledProgram reports whether a program of the line may be ours, or may be
 // made to run ours.
 func (s *subject) veiledProgram() bool {
-	named := s.namesUs(s.arg)
+	if s.plain() {
+		return false // hiddenOwn has looked at its commands
+	}
+	named := s.namedUs()
 	if named && (strings.ContainsAny(s.arg, "*?[{`$\\") || strings.Contains(s.arg, "-exec") || strings.Contains(s.arg, "-ok") || strings.Contains(s.arg, "!sayso")) {
 		return true
 	}
 	if _, value, ok := strings.Cut(s.arg, "="); named && ok && mentions(value) {
 		return true // a setting that is a command
 	}
+	if !named && !strings.ContainsAny(s.arg, "*?[{`$\\") {
+		return false // nothing in it becomes our name
+	}
 	budget := maxSearch
-	for i := range s.programs() {
-		p := &s.progs[i]
-		if mayBeUs(p, &budget) || named && runsUs(p, &budget) || budget < 0 {
-			return true
+	return anyProgram(s.arg, func(p *program) bool {
+		return mayBeUs(p, &budget) && !s.isText(p) || named && runsUs(p, &budget) || budget < 0
+	})
+}
+
+// isText reports whether what looks like a program stands in a here-document
+// in which nothing expands, and whose reader runs nothing of it.
+func (s *subject) isText(p *program) bool {
+	if !s.readsCommands() || !s.line().Understood() || p.to != 0 || len(p.words) == 0 {
+		return false
+	}
+	l, at := s.line(), p.words[0].from
+	for i := range l.Redirects {
+		r := &l.Redirects[i]
+		if r.Kind != shell.Body || !r.Target.Literal() || r.Command < 0 || at < r.Target.Span.From || at >= r.Target.Span.To {
+			continue
 		}
+		class := l.Commands[r.Command].Class
+		return class == shell.ReadOnly || class == shell.Ordinary
 	}
 	return false
 }
@@ -111,8 +133,70 @@ func runsUs(p *program, budget *int) bool {
 	return at >= 0 && answers(p.words[at+2:])
 }
 
+// changesAgent reports whether a command that names the settings of an agent may
+// change them. Where all of the line is known, only what does more than look
+// counts, with its own words.
+func (s *subject) changesAgent() bool {
+	if !s.readsCommands() || len(s.line().Problems) > 0 || !s.line().Understood() {
+		return s.changes()
+	}
+	l := s.line()
+	for i := range l.Redirects {
+		if r := &l.Redirects[i]; r.Kind == shell.Write && (!r.Target.Literal() || namesAgent(shellWord{text: strings.ToLower(r.Target.Text)})) {
+			return s.changes()
+		}
+	}
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		if c.Open || c.Has(shell.Inline) || slices.ContainsFunc(c.Words(), shell.Word.Unknown) {
+			return s.changes() // what it does is not in its words
+		}
+		if changesFiles(c) && actsOnAgent(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// changesFiles reports whether a command is more than a look at what it names.
+func changesFiles(c *shell.Command) bool {
+	return c.Class != shell.ReadOnly || c.Beyond() != nil || c.Has(shell.Writes) || c.Has(shell.Deletes)
+}
+
+// actsOnAgent reports whether a word of a command, or a folder that it may run
+// in, names the settings of an agent. A glob of the shell fits no name that
+// begins with a dot unless it does too.
+func actsOnAgent(c *shell.Command) bool {
+	for _, w := range c.Words() {
+		glob := w.Dynamic&shell.Glob != 0
+		if glob && globsAgent(w.Text) || !glob && namesAgent(shellWord{text: strings.ToLower(w.Text)}) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.Dirs, func(d shell.Dir) bool {
+		return d.Unknown || slices.ContainsFunc(d.Steps, func(step string) bool { return namesAgent(shellWord{text: strings.ToLower(step)}) })
+	})
+}
+
+// globsAgent reports whether a glob of the shell may stand for the settings of
+// an agent.
+func globsAgent(text string) bool {
+	for name := range strings.SplitSeq(strings.ToLower(text), "/") {
+		loose, _ := loosen(name)
+		for file := range agentFiles {
+			if name != "" && (file[0] != '.' || name[0] == '.') && path.GlobsMeet(loose, file) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // changes reports whether a command is more than a look at files.
 func (s *subject) changes() bool {
+	if s.onlyLooks() {
+		return false
+	}
 	text := strings.NewReplacer("2>&1", "", ">/dev/null", "", "> /dev/null", "").Replace(s.arg)
 	if s.broken || strings.Contains(text, ">") {
 		return true
@@ -120,9 +204,25 @@ func (s *subject) changes() bool {
 	return slices.ContainsFunc(s.programs(), func(p program) bool { return p.dynamic || !looking[p.name] })
 }
 
+// onlyLooks reports whether a line was read to its end, and all that is in it
+// is known to change nothing.
+func (s *subject) onlyLooks() bool {
+	if !s.readsCommands() || !s.line().Understood() {
+		return false
+	}
+	l := s.line()
+	return !slices.ContainsFunc(l.Redirects, func(r shell.Redirect) bool { return r.Kind == shell.Write || r.Kind == shell.Network }) &&
+		!slices.ContainsFunc(l.Commands, func(c shell.Command) bool {
+			return !c.Program.Literal() || c.Beyond() != nil || c.Class != shell.ReadOnly && !looking[c.Program.Text]
+		})
+}
+
 // namesAgent reports whether a word may name the settings of an agent.
 func namesAgent(w shellWord) bool {
 	for name := range strings.SplitSeq(w.text, "/") {
+		if name == "" || name[0] != '.' && name[0] != 'o' && name[0] != '*' && strings.IndexByte(name, '*') < 0 {
+			continue // none of them begins otherwise
+		}
 		if agentFiles[name] {
 			return true
 		}
@@ -140,51 +240,108 @@ func namesAgent(w shellWord) bool {
 
 // named is what the words of a command name, found out once.
 type named struct {
-	words   []shellWord
-	state   bool // one of our folders or something in it, perhaps
-	plainly bool // and without a doubt
+	text      string // the command without quotes
+	home, cwd string
+	state     bool // one of our folders or something in it, perhaps
+	plainly   bool // and without a doubt
+}
+
+// words yields the words.
+func (n *named) words() iter.Seq[shellWord] { return shellWords(n.text, n.home, n.cwd) }
+
+// agent reports whether a word may name the settings of an agent.
+func (n *named) agent() bool {
+	for w := range n.words() {
+		if namesAgent(w) {
+			return true
+		}
+	}
+	return false
 }
 
 // names takes the words of the command of a call apart, once.
 func (s *subject) names() *named {
 	if s.named == nil {
-		s.named = &named{words: shellWords(s.arg, s.home, s.facts.Cwd)}
+		s.named = &named{text: unquoted(s.arg), home: s.home, cwd: s.facts.Cwd}
 		s.nameState(s.named)
 	}
 	return s.named
 }
 
+// bases are the folders that words may be relative to: the working directory
+// and those that the command enters.
+func (n *named) bases(cwd string) []string {
+	bases := []string{cwd}
+	enters := false
+	for w := range n.words() {
+		if enters {
+			if bases = append(bases, absolute(cwd, w.text)); len(bases) == maxBases {
+				break
+			}
+		}
+		enters = entersNext[w.text]
+	}
+	return bases
+}
+
 // nameState looks for words that name one of our folders, from the working
 // directory or from a folder that the command enters.
 func (s *subject) nameState(n *named) {
-	cwd := s.facts.Cwd
-	if cwd == "" {
-		cwd = s.call.Cwd
+	bases := n.bases(s.cwdFound())
+	anyWord := slices.ContainsFunc(s.ourFolders(), func(dir string) bool { return sayso.Beneath(strings.ToLower(bases[0]), dir) })
+	near := make([]bool, len(bases)) // a word that does not climb may name us from there
+	for i, b := range bases {
+		near[i] = s.nearOurs(b)
 	}
-	bases := []string{cwd}
-	for i, w := range n.words {
-		if i > 0 && len(bases) < maxBases && entersNext[n.words[i-1].text] {
-			bases = append(bases, absolute(cwd, w.text))
-		}
-	}
-	anyWord := slices.ContainsFunc(s.facts.State, func(dir string) bool { return sayso.Beneath(strings.ToLower(cwd), strings.ToLower(dir)) })
-	for _, w := range n.words {
+	for w := range n.words() {
 		if !anyWord && len(bases) == 1 && !strings.ContainsAny(w.text, "/*") {
 			continue
 		}
 		n.state = n.state || w.below != "" && s.namesUsThere("/**"+w.below)
-		for _, b := range bases {
+		rooted := strings.HasPrefix(w.text, "/")
+		for i, b := range bases {
+			if !rooted && !near[i] && !strings.Contains(w.text, "..") {
+				continue
+			}
 			if s.namesUsThere(absolute(b, w.text)) {
 				n.state, n.plainly = true, n.plainly || w.plain
 			}
 			if n.plainly {
 				return
 			}
-			if strings.HasPrefix(w.text, "/") {
+			if rooted {
 				break
 			}
 		}
 	}
+}
+
+// cwdFound is the directory of the call as it was found, or as it was given.
+func (s *subject) cwdFound() string {
+	if s.facts.Cwd != "" {
+		return s.facts.Cwd
+	}
+	return s.call.Cwd
+}
+
+// nearOurs reports whether what lies in a folder may be ours: it holds one of
+// our folders, lies in one, or stands for several.
+func (s *subject) nearOurs(folder string) bool {
+	folder = strings.ToLower(folder)
+	return strings.Contains(folder, "*") || folder == "" || slices.ContainsFunc(s.ourFolders(), func(dir string) bool {
+		return sayso.Beneath(folder, dir) || sayso.Beneath(dir, folder)
+	})
+}
+
+// ourFolders are our folders in lower case, worked out once.
+func (s *subject) ourFolders() []string {
+	if s.ours == nil {
+		s.ours = make([]string, len(s.facts.State))
+		for i, dir := range s.facts.State {
+			s.ours[i] = strings.ToLower(dir)
+		}
+	}
+	return s.ours
 }
 
 // maxBases is how many folders words are taken to be relative to.
@@ -200,7 +357,7 @@ func (s *subject) namesUsThere(pattern string) bool {
 	if strings.Contains(pattern, "/**/") {
 		return s.namesUsAnywhere(strings.Split(pattern, "/"))
 	}
-	return slices.ContainsFunc(s.facts.State, func(dir string) bool { return fitsBeneath(strings.ToLower(dir), pattern) })
+	return slices.ContainsFunc(s.ourFolders(), func(dir string) bool { return fitsBeneath(dir, pattern) })
 }
 
 // fitsBeneath compares the names of a folder with the first ones of a pattern.
@@ -234,9 +391,13 @@ func (s *subject) namesUsAnywhere(names []string) bool {
 	return false
 }
 
-// ourPlaces are our folders and what is in them, without the slash in front.
+// ourPlaces are our folders and what is in them, without the slash in front,
+// worked out once.
 func (s *subject) ourPlaces() []string {
-	var places []string
+	if s.hold != nil {
+		return s.hold
+	}
+	places := make([]string, 0, len(s.facts.State)*(1+len(ourFiles)))
 	for _, dir := range s.facts.State {
 		dir = strings.Trim(strings.ToLower(dir), "/")
 		places = append(places, dir)
@@ -244,5 +405,6 @@ func (s *subject) ourPlaces() []string {
 			places = append(places, dir+"/"+file)
 		}
 	}
+	s.hold = places
 	return places
 }

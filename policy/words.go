@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // word is a word of a command, without its quotes, and where it stands in the
 // text.
@@ -25,16 +22,30 @@ type line struct {
 }
 
 // readLine takes a command line apart.
-func readLine(text string) line {
-	l := lexer{text: text}
+func readLine(text string) (l line) {
+	var room []word
+	l.broken = eachCommand(text, func(words []word) {
+		from := len(room)
+		if from+len(words) > cap(room) {
+			room, from = make([]word, 0, max(len(words), min(2*cap(room), 512), 8)), 0
+		}
+		room = append(room, words...)
+		l.commands = append(l.commands, room[from:len(room):len(room)])
+	})
+	return l
+}
+
+// eachCommand hands on the words of each command of a line, which stand there
+// until the next one is read, and reports whether quotes or brackets do not end.
+func eachCommand(text string, found func(words []word)) (broken bool) {
+	l := lexer{text: text, found: found}
 	l.until(0, 0)
 	if l.broken {
 		// Where the quotes cannot be trusted, nothing is quoted.
-		plain := lexer{text: strings.Map(unquote, text)}
+		plain := lexer{text: strings.Map(unquote, text), found: found}
 		plain.until(0, 0)
-		l.commands = append(l.commands, plain.commands...)
 	}
-	return l.line
+	return l.broken
 }
 
 func unquote(r rune) rune {
@@ -50,22 +61,58 @@ const maxNesting = 50
 
 // lexer reads a text from left to right.
 type lexer struct {
-	line
-	text string
-	i    int
+	text   string
+	i      int
+	broken bool // quotes or brackets that do not end
+	found  func(words []word)
 }
 
 // command is the command being read at one level of nesting.
 type command struct {
 	words   []word
-	buf     []byte
+	piece   piece
 	word    word
 	open    bool // a word has begun
 	skip    bool // the next word is the target of a redirection
+	ran     bool // there is a word that is no keyword
 	quoting byte // the quote that is open: ", or 0
 	parens  int  // brackets that are open at this level
 	cases   int  // case words that no esac has ended
 }
+
+// piece is the part of a word that was read: a range of the text, as long as
+// nothing was left out of the middle of it, and a copy from then on.
+type piece struct {
+	from, to int
+	copied   bool
+	buf      []byte
+}
+
+// add appends a range of the text.
+func (p *piece) add(text string, from, to int) {
+	switch {
+	case p.copied:
+		p.buf = append(p.buf, text[from:to]...)
+	case p.from == p.to:
+		p.from, p.to = from, to
+	case p.to == from:
+		p.to = to
+	case from < to:
+		p.copied = true
+		p.buf = append(append(p.buf[:0], text[p.from:p.to]...), text[from:to]...)
+	}
+}
+
+// in is the piece as a string.
+func (p *piece) in(text string) string {
+	if p.copied {
+		return string(p.buf)
+	}
+	return text[p.from:p.to]
+}
+
+// clear empties the piece.
+func (p *piece) clear() { p.from, p.to, p.copied = 0, 0, false }
 
 // closes reports whether a closing bracket belongs to something that this level
 // opened: a subshell, a function's name, or the pattern of a case.
@@ -83,7 +130,7 @@ func (l *lexer) until(end byte, depth int) {
 	var c command
 	for l.i < len(l.text) {
 		b := l.text[l.i]
-		if b == end && c.quoting == 0 && (end != ')' || !c.closes()) {
+		if b == end && end != 0 && c.quoting == 0 && (end != ')' || !c.closes()) {
 			l.i++
 			l.finish(&c)
 			return
@@ -101,14 +148,38 @@ func (l *lexer) until(end byte, depth int) {
 // begin opens a word at the current byte.
 func (l *lexer) begin(c *command) {
 	if !c.open {
-		c.open, c.word, c.buf = true, word{from: l.i}, c.buf[:0]
+		c.open, c.word = true, word{from: l.i}
+		c.piece.clear()
 	}
 }
 
-func (l *lexer) add(c *command, b byte) {
+// add takes the current byte as it is.
+func (l *lexer) add(c *command) {
 	l.begin(c)
-	c.buf = append(c.buf, b)
+	c.piece.add(l.text, l.i, l.i+1)
 	l.i++
+}
+
+// plainBytes are those that mean themselves outside of quotes, and textBytes
+// those that do between double quotes.
+var plainBytes, textBytes = allBut(" \t\r(\n;|&)<>#'\"\\$`"), allBut("\"\\$`")
+
+func allBut(bytes string) [256]bool {
+	out := bytesOf(bytes)
+	for b := range out {
+		out[b] = !out[b]
+	}
+	return out
+}
+
+// run takes all bytes that mean themselves, of which the current one is one.
+func (l *lexer) run(c *command, set *[256]bool) {
+	l.begin(c)
+	from := l.i
+	for l.i < len(l.text) && set[l.text[l.i]] {
+		l.i++
+	}
+	c.piece.add(l.text, from, l.i)
 }
 
 // closeWord ends the word that is open.
@@ -121,25 +192,24 @@ func (l *lexer) closeWord(c *command) {
 		c.skip = false
 		return
 	}
-	c.word.text, c.word.to = string(c.buf), l.i
+	c.word.text, c.word.to = c.piece.in(l.text), l.i
 	switch {
-	case c.word.text == "case" && !slices.ContainsFunc(c.words, isNoKeyword):
+	case c.word.text == "case" && !c.ran:
 		c.cases++
 	case c.word.text == "esac" && len(c.words) == 0 && c.cases > 0:
 		c.cases--
 	}
+	c.ran = c.ran || !keywords[c.word.text]
 	c.words = append(c.words, c.word)
 }
-
-func isNoKeyword(w word) bool { return !keywords[w.text] }
 
 // finish ends the command.
 func (l *lexer) finish(c *command) {
 	l.closeWord(c)
 	if len(c.words) > 0 {
-		l.commands = append(l.commands, c.words)
+		l.found(c.words)
 	}
-	c.words, c.skip = nil, false
+	c.words, c.skip, c.ran = c.words[:0], false, false
 }
 
 // plain reads one thing outside quotes.
@@ -159,7 +229,7 @@ func (l *lexer) plain(c *command, b byte, depth int) {
 		l.redirect(c)
 	case '#':
 		if c.open {
-			l.add(c, b)
+			l.add(c)
 			return
 		}
 		l.i += lineLen(l.text[l.i:])
@@ -174,7 +244,7 @@ func (l *lexer) plain(c *command, b byte, depth int) {
 	case '$', '`':
 		l.expansion(c, b, depth)
 	default:
-		l.add(c, b)
+		l.run(c, &plainBytes)
 	}
 }
 
@@ -188,7 +258,7 @@ func lineLen(s string) int {
 // redirect skips an operator; the word behind it is no argument, and neither
 // is the number in front of it.
 func (l *lexer) redirect(c *command) {
-	if c.open && strings.Trim(string(c.buf), "0123456789") == "" {
+	if c.open && strings.Trim(c.piece.in(l.text), "0123456789") == "" {
 		c.open = false
 	}
 	l.closeWord(c)
@@ -205,7 +275,7 @@ func (l *lexer) singleQuoted(c *command) {
 	if n < 0 {
 		l.broken, n = true, len(rest)
 	}
-	c.buf = append(c.buf, rest[:n]...)
+	c.piece.add(l.text, l.i+1, l.i+1+n)
 	l.i = min(l.i+n+2, len(l.text))
 }
 
@@ -219,7 +289,7 @@ func (l *lexer) escaped(c *command) {
 		l.i++
 		return
 	}
-	l.add(c, l.text[l.i])
+	l.add(c)
 }
 
 // inQuotes reads one thing between double quotes.
@@ -232,8 +302,10 @@ func (l *lexer) inQuotes(c *command, b byte, depth int) {
 		l.escaped(c)
 	case b == '$' || b == '`':
 		l.expansion(c, b, depth)
+	case b == '\\':
+		l.add(c)
 	default:
-		l.add(c, b)
+		l.run(c, &textBytes)
 	}
 }
 
@@ -249,7 +321,7 @@ func (l *lexer) expansion(c *command, b byte, depth int) {
 	switch {
 	case depth >= maxNesting:
 		l.broken = true
-		l.add(c, b)
+		l.add(c)
 	case b == '`':
 		l.i++
 		l.until('`', depth+1)
@@ -260,6 +332,6 @@ func (l *lexer) expansion(c *command, b byte, depth int) {
 		l.i++ // the escapes in it are left as they are, the word is dynamic
 		l.singleQuoted(c)
 	default:
-		l.add(c, b)
+		l.add(c)
 	}
 }

@@ -76,7 +76,7 @@ func (e *escaper) judge() (sayso.WarningKind, bool) {
 		return "", false
 	case r == utf8.RuneError && e.size == 1:
 		return sayso.WarnControl, true
-	case r < 0xa0:
+	case r < 0xa0 || unicode.Is(unicode.Noncharacter_Code_Point, r):
 		return sayso.WarnControl, true
 	case isBidi(r):
 		return sayso.WarnBidi, true
@@ -119,9 +119,9 @@ func isInvisible(r rune) bool {
 		return true
 	case r >= 0x180b && r <= 0x180f, r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe0fff:
 		return true
-	case r >= 0xfff0 && r <= 0xfffb, r == 0x2065, r >= 0x1d173 && r <= 0x1d17a:
+	case r >= 0xfff0 && r <= 0xfffb, r == 0x2065, r >= 0x1d173 && r <= 0x1d17a, r == 0x1d159, r == 0xfffc:
 		return true
-	case r >= 0x0600 && r <= 0x0605, r == 0x06dd, r == 0x070f, r == 0x08e2, r == 0x110bd, r == 0x110cd:
+	case r >= 0x0600 && r <= 0x0605, r == 0x06dd, r == 0x070f, r == 0x0890, r == 0x0891, r == 0x08e2, r == 0x110bd, r == 0x110cd:
 		return false // signs of Arabic, Syriac and Kaithi that are drawn
 	}
 	return unicode.Is(unicode.Cf, r)

@@ -32,30 +32,44 @@ func frameSafe(s string, columns int, first, next string) []string {
 	return out
 }
 
-// wrap breaks one line into parts of at most first, then next columns. Tabs
-// become blanks, so that columns stay what they are counted as.
+// wrap breaks one line into parts of at most first, then next columns.
 func wrap(line string, first, next int) []string {
-	var out []string
-	var b strings.Builder
-	room, col := first, 0
-	for _, r := range line {
-		n, text := runeWidth(r), string(r)
-		if r == '\t' {
-			n = tabWidth - col%tabWidth
-			text = strings.Repeat(" ", n)
-		}
-		if col+n > room && n > 0 {
-			out = append(out, b.String())
-			b.Reset()
-			room, col = next, 0
-			if r == '\t' {
-				n, text = 1, " "
-			}
-		}
-		b.WriteString(text)
-		col += n
+	parts := wrapRuns([]colored{{"", line}}, first, next)
+	out := make([]string, len(parts))
+	for i, part := range parts {
+		out[i] = part[0].text
 	}
-	return append(out, b.String())
+	return out
+}
+
+// wrapRuns is wrap for a line of coloured runs. Tabs become blanks, so that
+// columns stay what they are counted as.
+func wrapRuns(line []colored, first, next int) [][]colored {
+	var out [][]colored
+	var part []colored
+	room, col := first, 0
+	for _, run := range line {
+		var b strings.Builder
+		for _, r := range run.text {
+			n, text := runeWidth(r), string(r)
+			if r == '\t' {
+				n = tabWidth - col%tabWidth
+				text = strings.Repeat(" ", n)
+			}
+			if col+n > room && n > 0 {
+				out = append(out, append(part, colored{run.color, b.String()}))
+				part, room, col = nil, next, 0
+				b.Reset()
+				if r == '\t' {
+					n, text = 1, " "
+				}
+			}
+			b.WriteString(text)
+			col += n
+		}
+		part = append(part, colored{run.color, b.String()})
+	}
+	return append(out, part)
 }
 
 // textWidth returns how many columns s takes on a terminal.

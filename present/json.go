@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 // maxWarnings bounds the warnings of one kind about one document. A person
@@ -22,26 +22,37 @@ const maxWarnings = 50
 // blanks between them are not. It is an error if raw is not one strict JSON
 // value.
 func SafeJSON(raw []byte) (shown []byte, warnings []sayso.Warning, err error) {
-	d := document{warnings: []sayso.Warning{}, counts: map[sayso.WarningKind]int{}}
+	if !jcs.Valid(raw) {
+		return nil, nil, fmt.Errorf("show JSON: %w", fault(raw))
+	}
+	d := document{Cursor: jcs.Walk(string(raw)), warnings: []sayso.Warning{}}
+	return d.value(make([]byte, 0, len(raw)), "", ""), d.warnings, nil
+}
+
+// fault says why raw is not one strict JSON value.
+func fault(raw []byte) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
-	shown, err = d.value(nil, dec, "", "")
-	if err == nil {
-		if _, err = dec.ReadToken(); errors.Is(err, io.EOF) {
-			return shown, d.warnings, nil
-		}
-		if err == nil {
+	for whole := false; ; whole = dec.StackDepth() == 0 {
+		_, err := dec.ReadToken()
+		if err == nil && whole {
 			err = errors.New("more than one value")
 		}
+		if err != nil {
+			return err
+		}
 	}
-	return nil, nil, fmt.Errorf("show JSON: %w", err)
 }
 
 type document struct {
+	jcs.Cursor
 	warnings []sayso.Warning
 	counts   map[sayso.WarningKind]int
 }
 
 func (d *document) note(ws []sayso.Warning, path string) {
+	if len(ws) > 0 && d.counts == nil {
+		d.counts = map[sayso.WarningKind]int{}
+	}
 	for _, w := range ws {
 		if d.counts[w.Kind]++; d.counts[w.Kind] <= maxWarnings {
 			w.Path = path
@@ -54,7 +65,11 @@ func (d *document) note(ws []sayso.Warning, path string) {
 func (d *document) quote(dst []byte, s, path, name string) []byte {
 	text, ws := inspect(s, !holdsDocument(name))
 	d.note(ws, path)
-	out, err := jsontext.AppendQuote(dst, text)
+	return quote(dst, text)
+}
+
+func quote(dst []byte, s string) []byte {
+	out, err := jcs.AppendString(dst, s)
 	if err != nil {
 		return append(dst, `""`...) // text is valid UTF-8, so this is not reached
 	}
@@ -62,51 +77,34 @@ func (d *document) quote(dst []byte, s, path, name string) []byte {
 }
 
 // value copies one value. Name is that of the member it stands in or under.
-func (d *document) value(dst []byte, dec *jsontext.Decoder, path, name string) ([]byte, error) {
-	switch dec.PeekKind() {
+func (d *document) value(dst []byte, path, name string) []byte {
+	switch d.Peek() {
 	case '{':
-		return d.members(dst, dec, path)
+		return d.members(dst, path)
 	case '[':
-		return d.items(dst, dec, path, name)
+		return d.items(dst, path, name)
+	case '"':
+		return d.quote(dst, jcs.Unquote(d.Plain()), path, name)
 	}
-	raw, err := dec.ReadValue()
-	if err != nil {
-		return nil, err
-	}
-	if raw.Kind() != '"' {
-		return append(dst, raw...), nil
-	}
-	text, err := jsontext.AppendUnquote(nil, raw)
-	return d.quote(dst, string(text), path, name), err
+	return append(dst, d.Plain()...)
 }
 
-func (d *document) members(dst []byte, dec *jsontext.Decoder, path string) ([]byte, error) {
-	if _, err := dec.ReadToken(); err != nil {
-		return nil, err
-	}
+func (d *document) members(dst []byte, path string) []byte {
+	d.Step()
 	used := map[string]bool{}
 	dst = append(dst, '{')
-	for first := true; dec.PeekKind() != '}'; first = false {
-		tok, err := dec.ReadToken()
-		if err != nil {
-			return nil, err
-		}
+	for first := true; d.Peek() != '}'; first = false {
 		if !first {
 			dst = append(dst, ',')
 		}
-		shown, ws := inspect(tok.String(), true)
+		shown, ws := inspect(jcs.Unquote(d.Plain()), true)
 		shown = free(shown, used)
 		at := path + "/" + strings.ReplaceAll(strings.ReplaceAll(shown, "~", "~0"), "/", "~1")
 		d.note(ws, at)
-		if dst, err = jsontext.AppendQuote(dst, shown); err != nil {
-			return nil, err
-		}
-		if dst, err = d.value(append(dst, ':'), dec, at, shown); err != nil {
-			return nil, err
-		}
+		dst = d.value(append(quote(dst, shown), ':'), at, shown)
 	}
-	_, err := dec.ReadToken()
-	return append(dst, '}'), err
+	d.Step()
+	return append(dst, '}')
 }
 
 // free returns the name, numbered if two names came to look the same.
@@ -119,22 +117,17 @@ func free(name string, used map[string]bool) string {
 	return out
 }
 
-func (d *document) items(dst []byte, dec *jsontext.Decoder, path, name string) ([]byte, error) {
-	if _, err := dec.ReadToken(); err != nil {
-		return nil, err
-	}
+func (d *document) items(dst []byte, path, name string) []byte {
+	d.Step()
 	dst = append(dst, '[')
-	for i := 0; dec.PeekKind() != ']'; i++ {
+	for i := 0; d.Peek() != ']'; i++ {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		var err error
-		if dst, err = d.value(dst, dec, path+"/"+strconv.Itoa(i), name); err != nil {
-			return nil, err
-		}
+		dst = d.value(dst, path+"/"+strconv.Itoa(i), name)
 	}
-	_, err := dec.ReadToken()
-	return append(dst, ']'), err
+	d.Step()
+	return append(dst, ']')
 }
 
 // holdsDocument reports whether a member of this name holds a document of some

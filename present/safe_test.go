@@ -12,7 +12,7 @@ import (
 
 type kinds []sayso.WarningKind
 
-func TestSafe(t *testing.T) {
+func TestVW2_safe(t *testing.T) {
 	blanks := strings.Repeat(" ", 200)
 	tests := []struct {
 		name, in, want string
@@ -82,7 +82,7 @@ func TestSafe(t *testing.T) {
 	}
 }
 
-func TestOrdinaryTextIsNotWarnedAbout(t *testing.T) {
+func TestVW2_ordinaryTextIsNotWarnedAbout(t *testing.T) {
 	tests := []string{
 		"", "ls -la | grep x > out\n\tindented\n", "git commit -m \"don't\" && make -j8",
 		"Привет, мир! Добавил тест в README.md", "обновить Makefile и go.mod", "commit: добавил тест для API",
@@ -107,7 +107,7 @@ func TestOrdinaryTextIsNotWarnedAbout(t *testing.T) {
 	}
 }
 
-func TestInspectSaysWhatItReallyIs(t *testing.T) {
+func TestVW2_saysWhatItReallyIs(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"\u0441url http://g\u03bf\u03bfgle.com", "curl, google"},
 		{"ｒｍ x", "rm"},
@@ -122,7 +122,7 @@ func TestInspectSaysWhatItReallyIs(t *testing.T) {
 	}
 }
 
-func TestSafeJSON(t *testing.T) {
+func TestVW2_safeJSON(t *testing.T) {
 	in := `{"command":"a\u202eb","n\u200bm":[1.50,"\u001b[2J",{"x/y":"ok"}],"content":"<script>x</script>","big":12345678901234567890}`
 	shown, warnings, err := present.SafeJSON([]byte(in))
 	if err != nil {
@@ -142,7 +142,7 @@ func TestSafeJSON(t *testing.T) {
 	}
 }
 
-func TestSafeJSONKeepsNamesApart(t *testing.T) {
+func TestVW2_safeJSONKeepsNamesApart(t *testing.T) {
 	shown, _, err := present.SafeJSON([]byte(`{"a\u200b":1,"a\\u{200b}":2}`))
 	if want := `{"a\\u{200b}":1,"a\\u{200b} #2":2}`; err != nil || string(shown) != want {
 		t.Errorf("got %s, %v; want %s", shown, err, want)

@@ -28,6 +28,7 @@ type View struct {
 	Said         map[string]string // what the agent says about its call
 	Preview      []byte            // the arguments, as JSON
 	Presentation *sayso.Presentation
+	ShownBy      string   // whose presentation it is, if that is not the broker's own
 	Drawn        []string // names of arguments that the presentation shows in full; they are not drawn again
 	Warnings     []sayso.Warning
 	Redactions   []sayso.Redaction
@@ -48,39 +49,88 @@ const (
 	keyNext  = "    "
 )
 
-// Terminal draws a call in plain text, in lines of at most the given number of
-// columns; zero means DefaultWidth. What would run comes first, what is known of
-// it after that, with a blank line between the blocks. Each text of the agent, the tool or the
-// arguments stands behind a bar, line by line, and cannot leave it. A line that
-// is too long goes on behind a backslash; nothing is cut.
-func Terminal(v View, columns int) string {
-	return (&drawing{columns: columns}).draw(v)
+// Style says how a call is drawn. The zero Style is plain text of the default
+// width, with nothing left out.
+type Style struct {
+	Columns int  // of the terminal; zero for [DefaultWidth]
+	Color   bool // sixteen colours; no sequence of anybody else's gets through
+	// Lines is how many lines there is room for; zero for any number. Where
+	// there is too little, each text is drawn with its head, its tail and how
+	// many lines were left out between them.
+	Lines int
+	// Highlight takes code apart into tokens, for its colours. It is given a
+	// text that is safe already, and is not believed: tokens that do not make up
+	// that text are not used. Nil draws code without colours.
+	Highlight func(code, language string) []sayso.Token
 }
 
-// Colored is Terminal with colours. Only our own labels and the sides of a
-// difference are coloured; no sequence of anybody else's gets through.
+// Draw draws a call. What would run comes first, what is known of it after that,
+// with a blank line between the blocks. Each text of the agent, the tool or the
+// arguments stands behind a bar, line by line, and cannot leave it. A line that
+// is too long goes on behind a backslash. whole reports that nothing was left
+// out for want of room.
+func Draw(v View, s Style) (text string, whole bool) {
+	if s.Columns <= 0 {
+		s.Columns = DefaultWidth
+	}
+	s.Columns = max(s.Columns, minWidth)
+	d := &drawing{Style: s}
+	d.draw(v)
+	if s.Lines <= 0 || d.lines <= s.Lines {
+		return d.b.String(), true
+	}
+	for _, d.most = range []int{24, 12, 6, 3} {
+		d.b.Reset()
+		d.lines, d.cut = 0, false
+		if d.draw(v); d.lines < s.Lines {
+			return d.b.String(), !d.cut
+		}
+	}
+	return d.first(s.Lines), false
+}
+
+// first is the first of the lines that were drawn, and how many there are more.
+func (d *drawing) first(lines int) string {
+	all := strings.SplitAfter(d.b.String(), "\n")
+	keep := min(max(lines-1, 1), d.lines)
+	return strings.Join(all[:keep], "") + fmt.Sprintf("… %d more lines\n", d.lines-keep)
+}
+
+// Terminal is Draw in plain text, with nothing left out; zero columns mean
+// [DefaultWidth].
+func Terminal(v View, columns int) string {
+	text, _ := Draw(v, Style{Columns: columns})
+	return text
+}
+
+// Colored is Terminal with colours, but for code.
 func Colored(v View, columns int) string {
-	return (&drawing{columns: columns, color: true}).draw(v)
+	text, _ := Draw(v, Style{Columns: columns, Color: true})
+	return text
 }
 
 type drawing struct {
-	b       strings.Builder
-	columns int
-	color   bool
+	Style
+	b     strings.Builder
+	lines int
+	most  int  // lines of one text, zero for any number
+	cut   bool // something was left out
 }
 
 // The colours, as numbers of the usual terminal sequences.
 const (
-	bold   = "1"
-	dim    = "2"
-	red    = "31"
-	green  = "32"
-	yellow = "33"
-	cyan   = "36"
+	bold    = "1"
+	dim     = "2"
+	red     = "31"
+	green   = "32"
+	yellow  = "33"
+	blue    = "34"
+	magenta = "35"
+	cyan    = "36"
 )
 
 func (d *drawing) paint(color, s string) string {
-	if !d.color || color == "" || s == "" {
+	if !d.Color || color == "" || s == "" {
 		return s
 	}
 	return "\x1b[" + color + "m" + s + "\x1b[0m"
@@ -89,30 +139,28 @@ func (d *drawing) paint(color, s string) string {
 func (d *drawing) line(color, s string) {
 	d.b.WriteString(d.paint(color, s))
 	d.b.WriteByte('\n')
+	d.lines++
 }
 
-func (d *drawing) draw(v View) string {
-	if d.columns <= 0 {
-		d.columns = DefaultWidth
-	}
-	d.columns = max(d.columns, minWidth)
+func (d *drawing) draw(v View) {
 	d.title(v.Title)
 	for _, draw := range []func(*drawing, View){
 		(*drawing).warnings, (*drawing).presentation, (*drawing).arguments, (*drawing).redactions, (*drawing).facts, (*drawing).words,
 	} {
-		part := drawing{columns: d.columns, color: d.color}
-		if draw(&part, v); part.b.Len() > 0 {
+		part := drawing{Style: d.Style, most: d.most}
+		if draw(&part, v); part.lines > 0 {
 			d.b.WriteString("\n" + part.b.String())
+			d.lines += 1 + part.lines
+			d.cut = d.cut || part.cut
 		}
 	}
-	return d.b.String()
 }
 
 func (d *drawing) title(title string) {
 	if title == "" {
 		title = "a call waits for an answer"
 	}
-	for _, l := range Frame(title, d.columns, "", "  ") {
+	for _, l := range Frame(title, d.Columns, "", "  ") {
 		d.line(bold, l)
 	}
 }
@@ -137,7 +185,7 @@ func (d *drawing) field(label, text string) {
 	}
 	first := fmt.Sprintf("  %-10s ", label)
 	next := strings.Repeat(" ", len(first)-2) + `\ `
-	for _, l := range frameSafe(oneLine(text), d.columns, first, next) {
+	for _, l := range frameSafe(oneLine(text), d.Columns, first, next) {
 		d.line("", l)
 	}
 }
@@ -176,7 +224,7 @@ var aboutKind = map[sayso.WarningKind]string{
 
 // note draws a short text as an item of a list.
 func (d *drawing) note(color, text string) {
-	for _, l := range frameSafe(oneLine(text), d.columns, "  - ", `  \ `) {
+	for _, l := range frameSafe(oneLine(text), d.Columns, "  - ", `  \ `) {
 		d.line(color, l)
 	}
 }
@@ -185,7 +233,7 @@ func (d *drawing) note(color, text string) {
 func (d *drawing) words(v View) {
 	if v.Description != "" {
 		d.line(cyan, "it is described as (not checked):")
-		d.framed(v.Description, "")
+		d.framed(v.Description)
 	}
 	if len(v.Said) == 0 {
 		return
@@ -193,7 +241,7 @@ func (d *drawing) words(v View) {
 	d.line(cyan, "the agent says (not checked):")
 	for _, name := range slices.Sorted(maps.Keys(v.Said)) {
 		d.name(name)
-		d.framed(v.Said[name], "")
+		d.framed(v.Said[name])
 	}
 }
 
@@ -204,7 +252,7 @@ func (d *drawing) name(name string) {
 	if !plainName(shown) {
 		shown = `"` + shown + `"`
 	}
-	for _, l := range frameSafe(shown+":", d.columns, keyFirst, keyNext) {
+	for _, l := range frameSafe(shown+":", d.Columns, keyFirst, keyNext) {
 		d.line(dim, l)
 	}
 }
@@ -218,56 +266,6 @@ func plainName(s string) bool {
 	return s != ""
 }
 
-// framed draws a text behind a bar.
-func (d *drawing) framed(text string, kind sayso.PresentationType) {
-	for _, l := range Frame(strings.TrimSuffix(text, "\n"), d.columns, barFirst, barNext) {
-		d.line(lineColor(l, kind), l)
-	}
-}
-
-// lineColor is the colour of a line of a difference.
-func lineColor(l string, kind sayso.PresentationType) string {
-	if kind != sayso.PresentDiff || !strings.HasPrefix(l, barFirst) {
-		return ""
-	}
-	switch rest := l[len(barFirst):]; {
-	case strings.HasPrefix(rest, "+"):
-		return green
-	case strings.HasPrefix(rest, "-"):
-		return red
-	case strings.HasPrefix(rest, "@@"):
-		return cyan
-	}
-	return ""
-}
-
-// titles of presentations.
-var titles = map[sayso.PresentationType]string{
-	sayso.PresentText:        "shown as text:",
-	sayso.PresentDiff:        "the change:",
-	sayso.PresentFileContent: "the file:",
-	sayso.PresentCommand:     "the command:",
-	sayso.PresentStructured:  "the data:",
-}
-
-func (d *drawing) presentation(v View) {
-	p := v.Presentation
-	if p == nil || p.Content == "" {
-		return
-	}
-	title := titles[p.Type]
-	if title == "" {
-		title = titles[sayso.PresentText]
-	}
-	d.line(cyan, title)
-	for _, key := range []string{"path", "cwd"} {
-		if text := p.Metadata[key]; text != "" {
-			d.field(key, text)
-		}
-	}
-	d.framed(p.Content, p.Type)
-}
-
 // arguments draws each argument in a frame of its own: a text as it is, other
 // values as JSON.
 func (d *drawing) arguments(v View) {
@@ -278,13 +276,13 @@ func (d *drawing) arguments(v View) {
 	shown, _, err := SafeJSON(preview)
 	if err != nil {
 		d.line(cyan, "arguments (not strict JSON):")
-		d.framed(string(preview), "")
+		d.framed(string(preview))
 		return
 	}
 	names, values := membersOf(shown)
 	if names == nil {
 		d.line(cyan, "arguments:")
-		d.framed(indented(shown), "")
+		d.framed(indented(shown))
 		return
 	}
 	if len(names) == 0 {
@@ -295,11 +293,11 @@ func (d *drawing) arguments(v View) {
 		if slices.Contains(v.Drawn, name) {
 			continue
 		}
-		if d.b.Len() == 0 {
+		if d.lines == 0 {
 			d.line(cyan, "arguments:")
 		}
 		d.name(name)
-		d.framed(valueText(values[i]), "")
+		d.framed(valueText(values[i]))
 	}
 }
 
@@ -337,8 +335,15 @@ func valueText(v jsontext.Value) string {
 	return string(text)
 }
 
+// maxNesting bounds how deep a value may nest to be indented: the blanks of a
+// deeper one would be more than all its text.
+const maxNesting = 64
+
 func indented(raw []byte) string {
 	v := jsontext.Value(bytes.Clone(raw))
+	if nesting(raw) > maxNesting {
+		return string(raw)
+	}
 	if err := v.Indent(jsontext.WithIndent("  ")); err != nil {
 		return string(raw)
 	}

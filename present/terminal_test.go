@@ -24,7 +24,7 @@ func view() present.View {
 	}
 }
 
-func TestTerminal(t *testing.T) {
+func TestVW1_terminal(t *testing.T) {
 	want := `a call waits for an answer
 
 look out:
@@ -85,7 +85,7 @@ func TestTerminal_drawsNothingTwice(t *testing.T) {
 	}
 }
 
-func TestTerminalWrapsAndLosesNothing(t *testing.T) {
+func TestVW3_terminalWrapsAndLosesNothing(t *testing.T) {
 	v := present.View{Tool: "bash", Preview: []byte(`{"command":"` + strings.Repeat("x", 100) + `界界界界界界界界界界界界界界界界"}`)}
 	got := present.Terminal(v, 40)
 	if n := strings.Count(got, "x"); n != 100 {
@@ -98,7 +98,7 @@ func TestTerminalWrapsAndLosesNothing(t *testing.T) {
 	}
 }
 
-func TestColoredAddsNothingButOurColours(t *testing.T) {
+func TestVW2_coloredAddsNothingButOurColours(t *testing.T) {
 	v := view()
 	got := present.Colored(v, 80)
 	for _, seq := range []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[36m"} {
@@ -112,8 +112,8 @@ func TestColoredAddsNothingButOurColours(t *testing.T) {
 // ownLines are how lines of ours begin; all others are behind a bar.
 var ownLines = []string{
 	"a call waits", "look out:", "it is described as", "the agent says", "arguments", "hidden:", "no arguments",
-	"shown as text:", "the change:", "the file:", "the command:", "the data:",
-	"  tool  ", "  server  ", "  host  ", "  from  ", "  session  ", "  directory  ", "  risk  ", "  danger  ", "  why  ", "  path  ", "  cwd  ",
+	"shown as text:", "the change:", "the file:", "the command:", "the data:", "… ", "  … ",
+	"  tool  ", "  server  ", "  host  ", "  from  ", "  session  ", "  directory  ", "  risk  ", "  danger  ", "  why  ", "  shown by  ", "  path  ", "  in  ", "  note  ", "  left out  ",
 	"  - ", "  | ", `  \ `, `           \ `,
 }
 

@@ -123,14 +123,20 @@ func (c *call) emit(dst []byte, n *node, at *trail, name string) []byte {
 }
 
 func (c *call) emitMembers(dst []byte, n *node, up *trail) []byte {
-	used := map[string]bool{}
+	var used map[string]bool
 	dst = append(dst, '{')
 	for i, m := range n.members {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		spans := merge(whole(m.name.text, c.table.findParts(m.name.text, m.name.spans)))
-		shown := unused(cut(m.name.text, spans), used)
+		shown := m.name.text
+		if len(spans) > 0 || used != nil {
+			if used == nil {
+				used = namesOf(n.members[:i])
+			}
+			shown = unused(cut(shown, spans), used)
+		}
 		at := &trail{up: up, name: shown, named: true}
 		for _, sp := range spans {
 			c.note(at.String(), shown, sp.size)
@@ -139,6 +145,15 @@ func (c *call) emitMembers(dst []byte, n *node, up *trail) []byte {
 		dst = c.emit(dst, m.value, at, shown)
 	}
 	return append(dst, '}')
+}
+
+// namesOf returns the names of members.
+func namesOf(members []member) map[string]bool {
+	names := make(map[string]bool, len(members))
+	for _, m := range members {
+		names[m.name.text] = true
+	}
+	return names
 }
 
 // unused returns the name, with a number if it is taken already, and takes it.

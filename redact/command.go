@@ -54,8 +54,15 @@ func commandLike(s string, prompted bool) bool {
 		return false
 	}
 	program := base(s[:n])
+	if program == "export" && declares[rest[:span0(rest, isAlpha)]] {
+		return false
+	}
 	return knownPrograms[program] && (prompted || program != "set" && program != "go" && program != "make" || rest[0] == '-')
 }
+
+// declares are the words behind the export of a module, which is not that of a
+// shell.
+var declares = set(`const let var default type interface class function async abstract declare enum`)
 
 // commandFollows reports whether s, which stands after a sign that may join
 // commands, begins with one.
@@ -159,7 +166,7 @@ func (f *finder) simple(ws []word, depth int) {
 // secret elsewhere. A program stays visible unless it cannot be one.
 func (c *command) again(i int) {
 	w := &c.ws[i]
-	program := c.head && !strings.Contains(w.text, "=")
+	program := c.head && !strings.ContainsAny(w.text, "= \t\n")
 	c.meet(w)
 	if !program || looksRandom(w.text) {
 		c.plain(i)

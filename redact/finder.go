@@ -211,7 +211,7 @@ func isPlace(name, v string) bool {
 		return false
 	}
 	return strings.HasPrefix(v, "/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") ||
-		strings.HasPrefix(v, "~") || fileName(v)
+		strings.HasPrefix(v, "~") || fileName(v) || strings.Contains(v, "/") && span0(v, func(c byte) bool { return isLower(c) || strings.IndexByte("/-_", c) >= 0 }) == len(v)
 }
 
 // fileName reports whether v is a name with an ordinary ending.

@@ -27,7 +27,7 @@ func newNames(keys []string) names {
 var tellingWords = set(`
 	password passwd passphrase passcode passwort secret token authorization
 	cookie session bearer credential creds apikey accesskey privatekey secretkey
-	authtoken accesstoken refreshtoken idtoken sessiontoken sessionid sessionkey
+	authtoken apitoken accesstoken refreshtoken idtoken sessiontoken sessionid sessionkey
 	clientsecret jwt otp totp psk mnemonic phpsessid jsessionid sessid authkey
 	pgpassword sshpass htpasswd storepass keypass storepassword keypassword
 	passwords passwds passphrases secrets tokens cookies credentials apikeys
@@ -36,7 +36,7 @@ var tellingWords = set(`
 
 // tellingPairs are telling as two words side by side.
 var tellingPairs = set(`
-	apikey apikeys accesskey accesskeys privatekey privatekeys secretkey
+	apikey apikeys accesskey accesskeys clientkey privatekey privatekeys secretkey
 	signingkey encryptionkey masterkey authkey accountkey sharedkey storagekey
 	deploykey servicekey connectionstring passphrase password passcode
 	recoverycode recoverycodes backupcode backupcodes seedphrase npmauth redisauth

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 // maxLevels is how deep a preview shows containers in containers.
@@ -15,9 +16,13 @@ const maxLevels = 32
 // were left out between them; of a container with more than MaxItems items or
 // members likewise. Each cut has a warning of kind truncated whose text says
 // what was left out. Preview hides nothing: give it what [Redactor.Args]
-// returned. What is not strict JSON gives a preview that says so.
+// returned. What is not strict JSON gives a preview that says so. The preview
+// may be full itself.
 func (r *Redactor) Preview(full []byte) (preview []byte, warnings []sayso.Warning) {
 	p := &shortener{maxString: r.maxString, maxItems: r.maxItems, warnings: []sayso.Warning{}}
+	if p.keeps(full) {
+		return full, p.warnings
+	}
 	root, err := parse(full)
 	if err != nil {
 		p.warn("", "not strict JSON: not shown")
@@ -26,15 +31,36 @@ func (r *Redactor) Preview(full []byte) (preview []byte, warnings []sayso.Warnin
 	return p.value(nil, root, "", 0), p.warnings
 }
 
-// Shorten is Preview for one text. It reports how many characters were left
-// out.
-func (r *Redactor) Shorten(s string) (string, int) {
-	return shorten(s, r.maxString)
-}
-
 type shortener struct {
 	maxString, maxItems int
 	warnings            []sayso.Warning
+}
+
+// keeps reports whether a preview is what it is of, byte for byte, as far as one
+// look can tell: it is short in all, and written as a preview is.
+func (p *shortener) keeps(full []byte) bool {
+	if len(full) > p.maxString {
+		return false
+	}
+	commas, level, quoted := 0, 0, false
+	for _, c := range full {
+		switch {
+		case c == '\\', c <= ' ' && !quoted:
+			return false // an escape or a blank that is perhaps written otherwise
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == ',':
+			commas++
+		case c == '{', c == '[':
+			if level++; level > maxLevels {
+				return false
+			}
+		case c == '}', c == ']':
+			level--
+		}
+	}
+	return commas < p.maxItems && jcs.Valid(full)
 }
 
 func (p *shortener) warn(path, text string) {

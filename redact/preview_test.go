@@ -85,6 +85,30 @@ func TestPreviewOfContainers(t *testing.T) {
 	}
 }
 
+// What is short is shown as it is, and that is what reading it would come to. A
+// blank in front makes the redactor read.
+func TestPreviewOfWhatIsShort(t *testing.T) {
+	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	for _, limits := range []redact.Options{{MaxItems: 3, MaxString: 80}, {MaxItems: 1, MaxString: 1}} {
+		r := redact.New(&limits)
+		for _, in := range []string{
+			`{}`, `[]`, `1`, `"a"`, `null`, `[1]`, `[1,2]`, `[1,2,3]`, `[1,2,3,4]`, `{"a":{"b":[1,2]},"c":-1.50}`,
+			`{"é":"<\u2028>","界":"` + "\x7f\u2028" + `"}`, `{"a":"x\ny"}`, `{"a":"\/"}`, `{"a b":"c d, {e}"}`,
+			`"` + strings.Repeat("a", 78) + `"`, `"` + strings.Repeat("a", 79) + `"`, `"` + strings.Repeat("a", 81) + `"`,
+			nested(31), nested(32), nested(33), `{"a":1,"a":2}`, `{"a":1}{}`, "\"\xff\"", "\"\x01\"", `[1,]`, ``,
+		} {
+			got, warnings := r.Preview([]byte(in))
+			want, wantWarnings := r.Preview([]byte(" " + in))
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("%s: preview (-read +looked at):\n%s", in, diff)
+			}
+			if diff := cmp.Diff(wantWarnings, warnings); diff != "" {
+				t.Errorf("%s: warnings (-read +looked at):\n%s", in, diff)
+			}
+		}
+	}
+}
+
 func TestPreviewOfDeepNesting(t *testing.T) {
 	in := strings.Repeat("[", 500) + "1" + strings.Repeat("]", 500)
 	preview, warnings := redact.New(nil).Preview([]byte(in))

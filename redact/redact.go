@@ -131,12 +131,6 @@ func (r *Redactor) Text(s string) (string, []sayso.Redaction) {
 	return out, c.redactions
 }
 
-// Strip is Text for those who need only the text.
-func (r *Redactor) Strip(s string) string {
-	out, _ := r.Text(s)
-	return out
-}
-
 // marker is what stands in place of n hidden bytes.
 func marker(n int) string {
 	return fmt.Sprintf("[hidden %d bytes]", n)

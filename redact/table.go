@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
@@ -65,39 +66,42 @@ func (t *table) learn(value, key string) {
 
 // build makes the table ready for find.
 func (t *table) build() {
-	forms := make([][]string, len(t.secrets))
-	total := 0
-	for i, s := range t.secrets {
-		forms[i] = s.forms()
-		for _, f := range forms[i] {
-			total += len(f)
-		}
-	}
-	if total == 0 {
+	if len(t.secrets) == 0 {
 		return
 	}
-	size := 1 << bits.Len(uint(2*total))
+	all := make([]forms, len(t.secrets))
+	runs := 0
+	for i := range t.secrets {
+		all[i] = t.secrets[i].forms()
+		runs += all[i].runs()
+	}
+	size := 1 << bits.Len(uint(runs+runs/2)) // two thirds full at most
 	t.slots = make([]slot, size)
 	t.shift = 64 - bits.Len(uint(size-1))
 	for _, whole := range []bool{false, true} { // where two share a run, the one whose parts count has it
 		for i, s := range t.secrets {
-			if s.whole != whole {
-				continue
-			}
-			for _, f := range forms[i] {
-				t.add(f, int32(i+1), whole)
+			if s.whole == whole {
+				t.addForms(&all[i], int32(i+1), whole)
 			}
 		}
 	}
 }
 
-func (t *table) add(form string, id int32, whole bool) {
+func (t *table) addForms(f *forms, id int32, whole bool) {
+	from := 0
+	for _, end := range f.ends {
+		t.add(f.text[from:end], id, whole)
+		from = end
+	}
+}
+
+func (t *table) add(form []byte, id int32, whole bool) {
 	last := len(form) - partLen
 	if whole {
 		last = 0
 	}
 	for i := 0; i <= last; i++ {
-		w := wordAt(form, i)
+		w := binary.LittleEndian.Uint64(form[i:])
 		if blankWord(w) {
 			continue
 		}
@@ -208,40 +212,66 @@ func blankWord(w uint64) bool {
 	return w == 0x2020202020202020 || w == 0x0909090909090909 || w == 0x0a0a0a0a0a0a0a0a
 }
 
-// forms returns the value and the encodings in which it may also stand.
-func (s secret) forms() []string {
-	out := []string{s.value}
-	if len(s.value) > maxEncoded || s.whole {
-		return out
-	}
-	add := func(f string) {
-		if len(f) >= partLen && f != s.value {
-			out = append(out, f)
-		}
-	}
-	add(url.QueryEscape(s.value))
-	add(url.PathEscape(s.value))
-	add(strings.Trim(string(quote(nil, s.value)), `"`))
-	add(hex.EncodeToString([]byte(s.value)))
-	add(strings.ToUpper(hex.EncodeToString([]byte(s.value))))
-	for shift := range 3 {
-		std := innerBase64(base64.RawStdEncoding, s.value, shift)
-		add(std)
-		if alt := innerBase64(base64.RawURLEncoding, s.value, shift); alt != std {
-			add(alt)
-		}
-	}
-	return out
+// forms are texts of at least partLen bytes, one behind the other.
+type forms struct {
+	text []byte
+	ends []int
 }
 
-// innerBase64 returns those base64 digits that are decided by value alone when
-// shift bytes stand before it and anything after it.
-func innerBase64(enc *base64.Encoding, value string, shift int) string {
-	text := enc.EncodeToString(append(make([]byte, shift), value...))
+// runs is how many runs of partLen bytes there are.
+func (f *forms) runs() int { return len(f.text) - len(f.ends)*(partLen-1) }
+
+// end ends a form that was appended to text. A form that is too short to have a
+// run is dropped, and so is one that is the first form again.
+func (f *forms) end(text []byte) {
+	form := text[len(f.text):]
+	if len(form) < partLen || len(f.ends) > 0 && string(form) == string(text[:f.ends[0]]) {
+		return
+	}
+	f.text, f.ends = text, append(f.ends, len(text))
+}
+
+// forms returns the value and the encodings in which it may also stand.
+func (s *secret) forms() forms {
+	v := s.value
+	if len(v) > maxEncoded || s.whole {
+		return forms{[]byte(v), []int{len(v)}}
+	}
+	f := forms{make([]byte, 0, 12*len(v)+64), make([]int, 0, 12)}
+	f.end(append(f.text, v...))
+	f.end(append(f.text, url.QueryEscape(v)...))
+	f.end(append(f.text, url.PathEscape(v)...))
+	quoted := quote(f.text, v)
+	f.end(append(f.text, bytes.Trim(quoted[len(f.text):], `"`)...))
+	f.end(hex.AppendEncode(f.text, []byte(v)))
+	f.end(upper(hex.AppendEncode(f.text, []byte(v)), len(f.text)))
+	for shift := range 3 {
+		f.base64(v, shift)
+	}
+	return f
+}
+
+// upper turns text to capitals from a place on.
+func upper(text []byte, from int) []byte {
+	copy(text[from:], bytes.ToUpper(text[from:]))
+	return text
+}
+
+// base64 adds those base64 digits that are decided by value alone when shift
+// bytes stand before it and anything after it, in both alphabets.
+func (f *forms) base64(value string, shift int) {
+	text := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift, shift+len(value)), value...))
 	first := (shift*8 + 5) / 6
 	last := (shift + len(value)) * 8 / 6
-	return text[first:min(last, len(text))]
+	std := text[first:min(last, len(text))]
+	f.end(append(f.text, std...))
+	if strings.ContainsAny(std, "+/") {
+		f.end(append(f.text, safeBase64.Replace(std)...))
+	}
 }
+
+// safeBase64 brings digits to the alphabet for addresses.
+var safeBase64 = strings.NewReplacer("+", "-", "/", "_")
 
 // withoutScheme drops the word Bearer, Basic ... before a credential.
 func withoutScheme(v string) string {

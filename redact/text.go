@@ -161,6 +161,10 @@ func sectionName(line string) string {
 
 // valueAfter looks for a value after the name s[i:end], which is read up to j.
 func (r *reader) valueAfter(i, j, end int, name string) int {
+	if at, ok := r.given(i, j, name); ok {
+		v := value{reader: r, name: name, start: i, nameEnd: end, delim: loose}
+		return max(j, v.read(at))
+	}
 	d, at, ok := r.delimiter(i, j)
 	if !ok {
 		return r.spaced(i, j, name)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 var errEmpty = errors.New("no JSON value")
@@ -18,16 +19,15 @@ var errEmpty = errors.New("no JSON value")
 // order and numbers their spelling.
 type node struct {
 	kind    jsontext.Kind
+	hidden  bool   // the whole value
+	command bool   // the string was read as a command line
 	text    string // of a string decoded, of a number or literal as spelled
 	members []member
 	items   []*node
-	at      int // where it stands in the text it was read from
-	size    int // bytes of the value as spelled
-
-	hidden  bool   // the whole value
+	at      int    // where it stands in the text it was read from
+	size    int    // bytes of the value as spelled
 	key     string // the name it is hidden under
 	spans   []span // parts of a string
-	command bool   // the string was read as a command line
 }
 
 type member struct {
@@ -37,18 +37,25 @@ type member struct {
 
 // parse reads one strict JSON value. Its error shows nothing of the text.
 func parse(raw []byte, opts ...jsontext.Options) (*node, error) {
+	if !jsontext.Value(raw).IsValid(opts...) {
+		return nil, fault(raw, opts...)
+	}
+	p := parser{Cursor: jcs.Walk(string(raw))}
+	return p.value(), nil
+}
+
+// fault says where and why raw is not one strict JSON value.
+func fault(raw []byte, opts ...jsontext.Options) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(raw), opts...)
-	n, err := read(dec)
-	if err == nil {
-		_, err = dec.ReadToken()
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
-		if err == nil {
+	for whole := false; ; whole = dec.StackDepth() == 0 {
+		_, err := dec.ReadToken()
+		if err == nil && whole {
 			err = errors.New("more than one value")
 		}
+		if err != nil {
+			return fmt.Errorf("redact arguments: not strict JSON near byte %d: %s", dec.InputOffset(), plainCause(err))
+		}
 	}
-	return nil, fmt.Errorf("redact arguments: not strict JSON near byte %d: %s", dec.InputOffset(), plainCause(err))
 }
 
 // plainCause says what is wrong with a text without quoting any of it.
@@ -67,66 +74,60 @@ func plainCause(err error) string {
 	}
 }
 
-func read(dec *jsontext.Decoder) (*node, error) {
-	if k := dec.PeekKind(); k != '{' && k != '[' {
-		return readPlain(dec)
-	}
-	tok, err := dec.ReadToken()
-	if err != nil {
-		return nil, err
-	}
-	n := &node{kind: tok.Kind(), at: int(dec.InputOffset()) - 1}
-	if n.kind == '{' {
-		err = readMembers(dec, n)
-	} else {
-		err = readItems(dec, n)
-	}
-	n.size = int(dec.InputOffset()) - n.at
-	return n, err
+// parser reads valid JSON.
+type parser struct {
+	jcs.Cursor
+	nodes []node // to be used next
 }
 
-// readPlain reads a string, a number or a literal.
-func readPlain(dec *jsontext.Decoder) (*node, error) {
-	raw, err := dec.ReadValue()
-	if err != nil {
-		return nil, err
+func (p *parser) value() *node {
+	if len(p.nodes) == 0 {
+		p.nodes = make([]node, 12) // enough for most calls
 	}
-	n := &node{kind: raw.Kind(), at: int(dec.InputOffset()) - len(raw), size: len(raw)}
-	if n.kind != '"' {
-		n.text = string(raw)
-		return n, nil
+	n := &p.nodes[0]
+	p.nodes = p.nodes[1:]
+	first := p.Peek()
+	n.kind, n.at = kindOf(first), p.Offset()
+	switch first {
+	case '{':
+		p.members(n)
+	case '[':
+		p.items(n)
+	case '"':
+		n.text = jcs.Unquote(p.Plain())
+	default:
+		n.text = p.Plain()
 	}
-	text, err := jsontext.AppendUnquote(nil, raw)
-	n.text = string(text)
-	return n, err
+	n.size = p.Offset() - n.at
+	return n
 }
 
-func readMembers(dec *jsontext.Decoder, n *node) error {
-	for dec.PeekKind() != '}' {
-		name, err := readPlain(dec)
-		if err != nil {
-			return err
-		}
-		value, err := read(dec)
-		if err != nil {
-			return err
-		}
-		n.members = append(n.members, member{name, value})
+// kindOf is the kind of a value that begins with this byte.
+func kindOf(first byte) jsontext.Kind {
+	if first == '-' || isDigit(first) {
+		return '0'
 	}
-	_, err := dec.ReadToken()
-	return err
+	return jsontext.Kind(first)
 }
 
-func readItems(dec *jsontext.Decoder, n *node) error {
-	for dec.PeekKind() != ']' {
-		item, err := read(dec)
-		if err != nil {
-			return err
+func (p *parser) members(n *node) {
+	p.Step()
+	for p.Peek() != '}' {
+		if n.members == nil {
+			n.members = make([]member, 0, 6) // enough for most calls
 		}
-		n.items = append(n.items, item)
+		name := p.value()
+		n.members = append(n.members, member{name, p.value()})
 	}
-	_, err := dec.ReadToken()
-	return err
+	p.Step()
+}
+
+func (p *parser) items(n *node) {
+	p.Step()
+	for p.Peek() != ']' {
+		n.items = append(n.items, p.value())
+	}
+	p.Step()
 }
 
 // get returns the string value of the first member with one of the names.
@@ -182,11 +183,11 @@ func (n *node) allNumbers() bool {
 	return true
 }
 
-// quote appends s as a JSON string.
+// quote appends s as a JSON string. What is not UTF-8 in it is replaced.
 func quote(dst []byte, s string) []byte {
-	out, err := jsontext.AppendQuote(dst, s)
-	if err != nil { // invalid UTF-8, which AppendQuote has replaced
-		return out
+	out, err := jcs.AppendString(dst, s)
+	if err != nil {
+		out, _ = jsontext.AppendQuote(dst, s)
 	}
 	return out
 }

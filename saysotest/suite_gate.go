@@ -23,6 +23,7 @@ var _ = promised(
 	promise{"Admit/too many", admitTooMany},
 	promise{"Admit/what is no call", admitInvalid},
 	promise{"Admit/the presentation", admitPresents},
+	promise{"Admit/the presentation of a remembered call", admitPresentsNoGrant},
 	promise{"Admit/edited arguments", admitEdited},
 	promise{"Redeem/once, for this call", redeem},
 	promise{"Redeem/at once", redeemRace},
@@ -237,6 +238,35 @@ func admitPresents(h *house) {
 	}
 	if string(full.Args) != `{"command":"a"}` {
 		h.Errorf("a person is shown %s", full.Args)
+	}
+}
+
+func admitPresentsNoGrant(h *house) {
+	var shown atomic.Int64
+	presented := func(id string) sayso.Admission {
+		a := asks(id, "make")
+		a.Present = func(context.Context) (*sayso.Presentation, error) {
+			shown.Add(1)
+			return &sayso.Presentation{Type: sayso.PresentText, Content: "much work", Marks: []sayso.Mark{{From: 5, To: 9, Text: "work"}}}, nil
+		}
+		return a
+	}
+	w, r := h.opened(atOnce(presented("c1")))
+	full, err := h.owner.Content(h.ctx, r.ID)
+	h.must(err)
+	if p := full.Presentation; p == nil || len(p.Marks) != 1 || p.Content[p.Marks[0].From:p.Marks[0].To] != "work" {
+		h.Errorf("a person is shown %+v", p)
+	}
+	yes := answer(r, sayso.Allow)
+	yes.Scope = sayso.ScopeSession
+	_, err = h.owner.Answer(h.ctx, r.ID, yes)
+	h.must(err)
+	_, err = w.result()
+	h.must(err)
+	d, err := h.now(atOnce(presented("c2")))
+	h.must(err)
+	if n := shown.Load(); d.Source != sayso.SourceGrant || n != 1 {
+		h.Errorf("%s by %s: presented %d times, want once", d.Effect, d.Source, n)
 	}
 }
 

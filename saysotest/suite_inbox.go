@@ -23,8 +23,6 @@ var _ = promised(
 	promise{"Follow/what was asked for", followSelects},
 )
 
-var openStates = []sayso.State{sayso.StateOpen, sayso.StateParked}
-
 func listed(h *house) {
 	var want []sayso.ID
 	for i := range 5 {
@@ -40,13 +38,16 @@ func listed(h *house) {
 		q    sayso.RowQuery
 		want []sayso.ID
 	}{
-		"open, the oldest first":  {sayso.RowQuery{States: openStates}, want},
+		"open, the oldest first":  {sayso.RowQuery{States: sayso.OpenStates()}, want},
 		"parked":                  {sayso.RowQuery{States: []sayso.State{sayso.StateParked}}, want},
 		"open, and not parked":    {sayso.RowQuery{States: []sayso.State{sayso.StateOpen}}, nil},
-		"of a session":            {sayso.RowQuery{States: openStates, Session: "s2"}, want[4:]},
-		"of a group":              {sayso.RowQuery{States: openStates, Group: "g1"}, []sayso.ID{want[1], want[3]}},
-		"the first two":           {sayso.RowQuery{States: openStates, Limit: 2}, want[:2]},
-		"of no session":           {sayso.RowQuery{States: openStates, Session: "s9"}, nil},
+		"of a session":            {sayso.RowQuery{States: sayso.OpenStates(), Session: "s2"}, want[4:]},
+		"of a group":              {sayso.RowQuery{States: sayso.OpenStates(), Group: "g1"}, []sayso.ID{want[1], want[3]}},
+		"of a call":               {sayso.RowQuery{States: sayso.OpenStates(), Session: "s1", CallID: "c2"}, want[2:3]},
+		"by a call":               {sayso.RowQuery{CallID: "c4"}, want[4:]},
+		"by no call":              {sayso.RowQuery{CallID: "c"}, nil},
+		"the first two":           {sayso.RowQuery{States: sayso.OpenStates(), Limit: 2}, want[:2]},
+		"of no session":           {sayso.RowQuery{States: sayso.OpenStates(), Session: "s9"}, nil},
 		"newest first, by a tool": {sayso.RowQuery{Tool: toolAsks, Limit: 2}, []sayso.ID{want[4], want[3]}},
 	} {
 		rs, err := h.owner.Requests(h.ctx, c.q)
@@ -113,7 +114,7 @@ func rights(h *house) {
 		}
 		_, err = in.Content(h.ctx, r.ID)
 		may("reads all", c.reads, err)
-		if rs, err := in.Requests(h.ctx, sayso.RowQuery{States: openStates}); err != nil || (len(rs) == 1) != c.looks {
+		if rs, err := in.Requests(h.ctx, sayso.RowQuery{States: sayso.OpenStates()}); err != nil || (len(rs) == 1) != c.looks {
 			h.Errorf("%s lists %d requests, %v", name, len(rs), err)
 		}
 		if !c.answers {

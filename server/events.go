@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -16,28 +15,10 @@ import (
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
-// eventTypes are the types of events, in the order of the catalogue.
-var eventTypes = []sayso.EventType{
-	sayso.EventRequested, sayso.EventAnswered, sayso.EventResolved, sayso.EventExpired, sayso.EventWithdrawn,
-	sayso.EventParked, sayso.EventTaken, sayso.EventRedeemed, sayso.EventVoided, sayso.EventFinished,
-	sayso.EventAnswerRefused, sayso.EventGrantCreated, sayso.EventGrantUsed, sayso.EventGrantRevoked,
-	sayso.EventGrantEnded, sayso.EventSessionStarted, sayso.EventSessionPolicy, sayso.EventSessionEnded,
-	sayso.EventModeChanged, sayso.EventPolicyLoaded, sayso.EventPolicyAccepted, sayso.EventDefinitionQuarantined,
-	sayso.EventDefinitionAccepted, sayso.EventContentErased,
-}
-
-var knownType = func() map[sayso.EventType]bool {
-	m := map[sayso.EventType]bool{}
-	for _, t := range eventTypes {
-		m[t] = true
-	}
-	return m
-}()
-
 // begin is where a follow begins and up to where the log was then.
 func (c *caller) begin(ctx context.Context, f *wire.Follow) (since, head sayso.Seq, err error) {
 	for _, t := range f.Types {
-		if !knownType[t] {
+		if !t.Known() {
 			return 0, 0, fmt.Errorf("%w: a type of event that nobody knows", sayso.ErrInvalid)
 		}
 	}
@@ -80,9 +61,8 @@ func (s *Server) events(x *exchange) (any, error) {
 	h["X-Accel-Buffering"] = []string{"no"}
 	x.status = http.StatusOK
 	x.w.WriteHeader(x.status)
-	st := stream{x: x, rc: http.NewResponseController(x.w), buf: bufio.NewWriterSize(x.w, 32<<10), live: head}
-	st.w = sse.NewWriter(st.buf, nil)
-	if err := st.run(since, f.Query()); err != nil {
+	st := stream{x: x, rc: http.NewResponseController(x.w), w: sse.NewWriter(x.w, nil), last: since, live: head}
+	if err := st.run(f.Query()); err != nil {
 		s.log.DebugContext(x.ctx(), "stream ended", "error", err)
 	}
 	return nil, errServed
@@ -90,120 +70,100 @@ func (s *Server) events(x *exchange) (any, error) {
 
 // stream is one response of events.
 type stream struct {
-	x    *exchange
-	rc   *http.ResponseController
-	buf  *bufio.Writer
-	w    *sse.Writer
-	live sayso.Seq // events behind it are new
+	x     *exchange
+	rc    *http.ResponseController
+	w     *sse.Writer // of what is no event
+	last  sayso.Seq   // up to there it has all
+	live  sayso.Seq   // events behind it are new
+	timed time.Time   // when the deadline was set
 }
 
-// item is an event on its way, or why there are no more.
-type item struct {
-	event sayso.Event
-	err   error
-}
-
-func (st *stream) run(since sayso.Seq, q sayso.EventQuery) error {
-	ctx, cancel := context.WithCancel(st.x.ctx())
-	defer cancel()
-	items := make(chan item, 64)
-	go feed(ctx, st.x.as.inbox, since, q, items)
-	beat := time.NewTicker(st.x.s.o.Heartbeat)
+func (st *stream) run(q sayso.EventQuery) error {
+	ctx, end := st.x.lasting()
+	defer end()
+	s, as := st.x.s, st.x.as
+	items, leave := s.feeds.join(s, as, st.last, q)
+	defer leave()
+	beat := time.NewTicker(s.o.limits.heartbeat)
 	defer beat.Stop()
-	defer st.deadline(time.Time{})
-	st.deadline(time.Now().Add(st.x.s.o.Stall))
+	defer func() { _ = st.rc.SetWriteDeadline(time.Time{}) }()
 	if err := st.send(st.w.Retry(time.Second)); err != nil {
 		return err
 	}
 	for {
+		var err error
 		select {
-		case it := <-items:
-			st.deadline(time.Now().Add(st.x.s.o.Stall))
-			if err := st.take(it, items); err != nil {
-				return err
+		case it, ok := <-items:
+			if ok {
+				err = st.take(it, items)
+			} else {
+				leave()
+				items = s.alone(ctx, as, st.last, q)
 			}
 		case <-beat.C:
-			st.deadline(time.Now().Add(st.x.s.o.Stall))
-			if err := st.x.s.stillGood(st.x.as); err != nil {
-				return err
-			}
-			if err := st.send(st.w.Comment("")); err != nil {
-				return err
+			if err = s.stillGood(as); err == nil {
+				err = st.send(st.w.Comment(""))
 			}
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-st.x.s.leaving.Done():
-			return errLeaving
-		}
-	}
-}
-
-// feed puts the events of a follow into items. Who reads slowly makes it wait,
-// and it reads the log no faster than its events are taken.
-func feed(ctx context.Context, in sayso.Inbox, since sayso.Seq, q sayso.EventQuery, items chan<- item) {
-	for e, err := range in.Follow(ctx, since, q) {
-		select {
-		case items <- item{e, err}:
-		case <-ctx.Done():
-			return
 		}
 		if err != nil {
-			return
+			return err
 		}
 	}
-	select {
-	case items <- item{err: errEnded}:
-	case <-ctx.Done():
-	}
 }
-
-var errEnded = errors.New("the log ended")
 
 // take writes an event and those that wait behind it, and sends them together.
 func (st *stream) take(it item, items <-chan item) error {
-	for range cap(items) {
-		if it.err != nil {
-			return errors.Join(it.err, st.send(nil))
+	st.hurry()
+	for n := 1; ; n++ {
+		if err := st.write(&it); err != nil {
+			return errors.Join(err, st.rc.Flush())
 		}
-		if err := st.write(&it.event); err != nil {
-			return err
+		if n > cap(items) {
+			return st.rc.Flush()
 		}
+		var ok bool
 		select {
-		case it = <-items:
-			continue
+		case it, ok = <-items:
 		default:
 		}
-		return st.send(nil)
+		if !ok {
+			return st.rc.Flush()
+		}
 	}
-	if it.err != nil {
-		return errors.Join(it.err, st.send(nil))
-	}
-	return st.send(st.write(&it.event))
 }
 
-func (st *stream) write(e *sayso.Event) error {
-	text, err := st.x.s.texts.of(e)
-	if err != nil {
-		return err
+// write writes an event, unless the stream had it before it joined the others.
+func (st *stream) write(it *item) error {
+	if it.err != nil || it.seq <= st.last {
+		return it.err
 	}
-	if e.Seq > st.live {
-		st.x.s.metrics.delivered(e)
+	st.last = it.seq
+	if it.seq > st.live {
+		st.x.s.metrics.delivered(it.at)
 	}
-	return st.w.Event(strconv.FormatUint(uint64(e.Seq), 10), string(e.Type), text)
+	_, err := st.x.w.Write(it.frame)
+	return err
 }
 
-// deadline is until when what is written now must be taken. A connection that
-// knows no deadlines, in a test, has none.
-func (st *stream) deadline(t time.Time) { _ = st.rc.SetWriteDeadline(t) }
+// hurry sees to it that what is written now must be taken in time. The deadline
+// is not moved for each event, so it may be an eighth later than it has to be. A
+// connection that knows no deadlines, in a test, has none.
+func (st *stream) hurry() {
+	stall, now := st.x.s.o.limits.stall, time.Now()
+	if now.Sub(st.timed) > stall/8 {
+		st.timed = now
+		_ = st.rc.SetWriteDeadline(now.Add(stall + stall/8))
+	}
+}
 
 // send sends what was written, unless writing it failed.
 func (st *stream) send(err error) error {
 	if err != nil {
 		return err
 	}
-	if err := st.buf.Flush(); err != nil {
-		return err
-	}
+	st.hurry()
 	return st.rc.Flush()
 }
 
@@ -214,36 +174,61 @@ type texts struct {
 	kept [512]struct {
 		seq     sayso.Seq
 		payload sayso.Args
-		text    []byte
+		text    shape
 	}
 }
 
-// of is an event as everybody sees it, whoever made it. The text must not be
-// changed. An event whose content was erased meanwhile has another payload, and
-// so another text.
-func (t *texts) of(e *sayso.Event) ([]byte, error) {
+// shape is one event as everybody sees it, whoever made it. It must not be
+// changed.
+type shape struct {
+	frame []byte // of an event stream
+	json  []byte // the same bytes, but for the fields around them
+}
+
+// of is the text of an event. An event whose content was erased meanwhile has
+// another payload, and so another text.
+func (t *texts) of(e *sayso.Event) (shape, error) {
 	if e.Content != nil {
 		p, err := e.Public()
 		if err != nil {
-			return nil, err
+			return shape{}, err
 		}
 		e = &p
 	}
+	at := &t.kept[e.Seq%sayso.Seq(len(t.kept))]
 	t.mu.Lock()
-	kept := t.kept[e.Seq%sayso.Seq(len(t.kept))]
+	kept := *at
 	t.mu.Unlock()
-	if kept.seq == e.Seq && kept.text != nil && bytes.Equal(kept.payload, e.Payload) {
+	if kept.seq == e.Seq && kept.text.json != nil && bytes.Equal(kept.payload, e.Payload) {
 		return kept.text, nil
 	}
-	text, err := e.MarshalJSON()
+	made, err := textOf(e)
 	if err != nil {
-		return nil, err
+		return shape{}, err
 	}
-	kept.seq, kept.payload, kept.text = e.Seq, e.Payload, text
+	kept.seq, kept.payload, kept.text = e.Seq, e.Payload, made
 	t.mu.Lock()
-	t.kept[e.Seq%sayso.Seq(len(t.kept))] = kept
+	*at = kept
 	t.mu.Unlock()
-	return text, nil
+	return made, nil
+}
+
+func textOf(e *sayso.Event) (shape, error) {
+	json, err := e.MarshalJSON()
+	if err != nil {
+		return shape{}, err
+	}
+	frame, err := sse.Append(nil, strconv.FormatUint(uint64(e.Seq), 10), string(e.Type), json)
+	if err != nil {
+		return shape{}, err
+	}
+	return shape{frame: frame, json: frame[len(frame)-len("\n\n")-len(json) : len(frame)-len("\n\n")]}, nil
+}
+
+// item is an event on its way to streams.
+func (t *texts) item(e *sayso.Event) item {
+	text, err := t.of(e)
+	return item{seq: e.Seq, at: e.At.Wall, frame: text.frame, err: err}
 }
 
 // stillGood asks again whether the token of a long connection is.

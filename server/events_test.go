@@ -154,7 +154,7 @@ func TestEvents_onlyOnesOwn(t *testing.T) {
 }
 
 func TestEvents_heartbeatAndEndOfToken(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.Heartbeat = 20 * time.Millisecond })
+	w := newWorld(t, func(o *server.Options) { o.SetHeartbeat(20 * time.Millisecond) })
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	resp, _ := w.stream(ctx, "person", "")
@@ -176,7 +176,7 @@ func TestEvents_heartbeatAndEndOfToken(t *testing.T) {
 // A reader that takes nothing must lose its connection, and nobody else
 // anything.
 func TestEvents_slowReaderLosesItsConnection(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.Stall = 100 * time.Millisecond })
+	w := newWorld(t, func(o *server.Options) { o.SetStall(100 * time.Millisecond) })
 	c, err := net.Dial("unix", w.socket)
 	if err != nil {
 		t.Fatal(err)

@@ -40,51 +40,72 @@ type exchange struct {
 	values []string // in the path
 	as     *caller  // nil where no token is needed
 	status int
+	start  time.Time
+	traced func(Span) // nil for no trace
 }
 
-// ServeHTTP implements [http.Handler].
+// ServeHTTP implements [http.Handler]. Thousands of requests wait in it, so what
+// comes before and after the wait has functions of its own, whose stack is free
+// meanwhile.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := exchange{s: s, w: w, r: r}
-	start := time.Now()
-	harden(w.Header())
-	if s.o.Version != "" {
-		w.Header()[wire.VersionHeader] = []string{s.o.Version}
+	x := &exchange{s: s, w: w, r: r, start: time.Now()}
+	x.begin()
+	out, err := x.serve()
+	x.finish(out, err)
+}
+
+// begin is what every request gets, whoever it is from.
+func (x *exchange) begin() {
+	h := x.w.Header()
+	harden(h)
+	if x.s.o.Version != "" {
+		h[wire.VersionHeader] = []string{x.s.o.Version}
 	}
 	x.hurry()
-	end := s.span(&x)
-	out, err := x.serve()
+	x.span()
+}
+
+// finish answers, unless the route has, and takes note.
+func (x *exchange) finish(out any, err error) {
 	if err == errServed {
 		x.status = max(x.status, http.StatusOK)
 	} else {
 		x.reply(out, err)
 	}
-	end(x.status)
-	s.metrics.served(x.route, x.status, time.Since(start))
+	if x.traced != nil {
+		x.traced(Span{Route: x.name(), Status: x.status})
+	}
+	x.s.metrics.served(x.route, x.status, time.Since(x.start))
 }
 
-// serve finds the route, refuses who may not use it, and runs it.
+// serve refuses who may not use the route, and runs it.
 func (x *exchange) serve() (any, error) {
+	if err := x.admit(); err != nil {
+		return nil, err
+	}
+	return x.route.serve(x.s, x)
+}
+
+// admit finds the route and lets in who may use it.
+func (x *exchange) admit() error {
 	n, values := x.s.routes.find(x.r.URL.EscapedPath(), make([]string, 0, 2))
 	page := n == nil && x.s.o.Page != nil && !api(x.r.URL.Path)
 	if err := x.s.guard.check(x.r, page); err != nil {
-		return nil, err
+		return err
 	}
 	if page {
-		return nil, x.page()
+		return x.page()
 	}
 	if x.r.Method == http.MethodOptions {
-		return nil, wire.ErrMethod
+		return wire.ErrMethod
 	}
 	if n != nil {
 		x.route, x.values = n.method(x.r.Method), values
 	}
 	if err := x.enter(n); err != nil {
-		return nil, err
+		return err
 	}
-	if err := x.checkBody(); err != nil {
-		return nil, err
-	}
-	return x.route.serve(x.s, x)
+	return x.checkBody()
 }
 
 // api reports whether a path is one that a page never has.
@@ -182,7 +203,7 @@ var buffers = sync.Pool{New: func() any { return new(wire.Message) }}
 // deadlines, in tests, have none.
 func (x *exchange) hurry() {
 	if x.r.ContentLength != 0 {
-		_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(x.s.o.Body))
+		_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(x.s.o.limits.body))
 	}
 }
 
@@ -211,6 +232,14 @@ func decode(text []byte, into any) error {
 
 // ctx is the context of the request, which ends when the client goes away.
 func (x *exchange) ctx() context.Context { return x.r.Context() }
+
+// lasting is the context of a request that may take long: it ends when the
+// server stops, too, and at the latest with end.
+func (x *exchange) lasting() (ctx context.Context, end func()) {
+	ctx, cancel := context.WithCancel(x.ctx())
+	stop := context.AfterFunc(x.s.leaving, cancel)
+	return ctx, func() { stop(); cancel() }
+}
 
 // wholeID is an id from outside, which must not be a short one.
 func wholeID(s string) (sayso.ID, error) {
@@ -295,7 +324,7 @@ func (s *Server) problem(ctx context.Context, name string, err error) wire.Probl
 	p.Detail = redact.Scrub(p.Detail) // the name of a member may itself be a secret
 	var told *decidedError
 	if errors.As(err, &told) {
-		p.Decision = wire.Shown(&told.decision)
+		p.Decision = told.decision.Public()
 	}
 	if !known {
 		s.log.ErrorContext(ctx, "internal error", "route", name, "error", err)

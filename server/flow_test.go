@@ -346,6 +346,48 @@ func TestGrants(t *testing.T) {
 	}
 }
 
+// A cover that the request does not offer is a word that it does not know, over
+// every transport; one that it offers is remembered with what it showed.
+func TestGR3_coversOverTheWire(t *testing.T) {
+	for name, connect := range transports {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nil)
+			agent, ann := connect(w, "agent"), connect(w, "person")
+			c := call("bash", "c1")
+			c.Args = sayso.Args(`{"command":"git add a"}`)
+			if _, err := agent.Admit(t.Context(), sayso.Admission{Call: c, Patience: time.Millisecond}); !errors.Is(err, sayso.ErrPending) {
+				t.Fatal(err)
+			}
+			id := w.await("s1", "c1").ID
+			r, err := ann.Request(t.Context(), string(id))
+			if err != nil || len(r.Covers) != 3 || r.Covers[1].Pattern != "bash:git add*" {
+				t.Fatalf("offered %+v, %v", r.Covers, err)
+			}
+			a := allow(r)
+			a.Scope = sayso.ScopeSession
+			for _, cover := range []sayso.Cover{sayso.CoverHost, sayso.CoverKind, "everything"} {
+				a.Cover = cover
+				if d, err := ann.Answer(t.Context(), r.ID, a); !errors.Is(err, sayso.ErrInvalid) || d.Allowed() {
+					t.Errorf("cover %s: %+v, %v", cover, d, err)
+				}
+			}
+			a.Cover = sayso.CoverPrefix
+			if _, err := ann.Answer(t.Context(), r.ID, a); err != nil {
+				t.Fatal(err)
+			}
+			c.CallID, c.Args = "c2", sayso.Args(`{"command":"git add b"}`)
+			d, err := agent.Admit(t.Context(), sayso.Admission{Call: c, Patience: time.Millisecond, Immediate: true})
+			if err != nil || d.Source != sayso.SourceGrant {
+				t.Errorf("the next call: %+v, %v", d, err)
+			}
+			gs, err := ann.Grants(t.Context(), "s1", false)
+			if err != nil || len(gs) != 1 || gs[0].Cover != sayso.CoverPrefix || gs[0].Pattern != "bash:git add*" || gs[0].Uses != 1 {
+				t.Errorf("remembered is %+v, %v", gs, err)
+			}
+		})
+	}
+}
+
 func TestGroup(t *testing.T) {
 	for name, connect := range transports {
 		t.Run(name, func(t *testing.T) {

@@ -11,8 +11,9 @@ import (
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
-// admit is the gate: it holds while the caller is patient. What it keeps on the
-// stack is kept for as long, by thousands of callers.
+// admit is the gate: it holds while the caller is patient, or until ctx ends,
+// which it does when the server stops. What it keeps on the stack is kept for as
+// long, by thousands of callers.
 func (s *Server) admit(ctx context.Context, c *caller, in *wire.Admit) (any, error) {
 	a, err := admission(in)
 	if err != nil {
@@ -33,6 +34,9 @@ func admission(in *wire.Admit) (*sayso.Admission, error) {
 	if in.Presentation == wire.Later {
 		a.Present = askForIt
 	}
+	if in.Gather == wire.Later {
+		a.Gather = askForFacts
+	}
 	return &a, nil
 }
 
@@ -48,6 +52,11 @@ func (s *Server) want(c *caller, a *sayso.Admission) error {
 // askForIt is the presentation of a caller that sends it once it is wanted.
 func askForIt(context.Context) (*sayso.Presentation, error) {
 	return nil, sayso.ErrPresentationWanted
+}
+
+// askForFacts are the facts of a caller that gathers them where it is.
+func askForFacts(_ context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
+	return sayso.Facts{}, &sayso.FactsWantedError{Wanted: want}
 }
 
 // present goes on with an admission that waited for its presentation.
@@ -66,14 +75,33 @@ func (s *Server) present(ctx context.Context, c *caller, in *wire.Present) (any,
 // hold waits at the gate until there is an answer, the caller goes away, or the
 // server stops.
 func (s *Server) hold(ctx context.Context, c *caller, a *sayso.Admission) (*sayso.Decision, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(s.leaving, cancel)()
-	d, err := c.gate.Admit(ctx, *a)
+	d := new(sayso.Decision)
+	err := admitInto(ctx, c.gate, a, d)
 	if err != nil && s.leaving.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errLeaving
 	}
-	return &d, err
+	return d, err
+}
+
+// frugal is a Gate that needs little stack while its caller waits, as the one of
+// the broker; a caller that waits costs half as much there.
+type frugal interface {
+	AdmitInto(context.Context, *sayso.Admission, *sayso.Decision) error
+}
+
+func admitInto(ctx context.Context, g sayso.Gate, a *sayso.Admission, d *sayso.Decision) error {
+	if g, ok := g.(frugal); ok {
+		return g.AdmitInto(ctx, a, d)
+	}
+	return admit(ctx, g, a, d)
+}
+
+// admit is not inlined, for the sake of the stack of those that need less.
+//
+//go:noinline
+func admit(ctx context.Context, g sayso.Gate, a *sayso.Admission, d *sayso.Decision) (err error) {
+	*d, err = g.Admit(ctx, *a)
+	return err
 }
 
 // settled is the answer to an admission. An error never carries an allow.

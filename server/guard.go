@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/address"
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
@@ -27,7 +29,7 @@ func newGuard(public string, hosts []string) (*guard, error) {
 		if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || strings.Trim(u.Path, "/") != "" {
 			return nil, fmt.Errorf("%w: the public address must be https://HOST without a path", sayso.ErrInvalid)
 		}
-		if u.Scheme == "http" && !loopbackName(u.Hostname()) {
+		if u.Scheme == "http" && !isLoopback(u.Host) {
 			return nil, fmt.Errorf("%w: the public address must be https", sayso.ErrInvalid)
 		}
 		g.public, g.scheme = strings.ToLower(u.Host), u.Scheme
@@ -45,12 +47,10 @@ func newGuard(public string, hosts []string) (*guard, error) {
 	return g, nil
 }
 
-func loopbackName(host string) bool {
-	switch host {
-	case "localhost", "127.0.0.1", "::1":
-		return true
-	}
-	return false
+// isLoopback reports whether a host, with or without a port, is this machine.
+func isLoopback(hostport string) bool {
+	_, ok := address.Loopback(hostport)
+	return ok
 }
 
 // overSocket reports whether a request came over a Unix socket, which no
@@ -62,12 +62,7 @@ func overSocket(r *http.Request) bool {
 
 // overLoopback reports whether the other end is on this machine.
 func overLoopback(r *http.Request) bool {
-	if overSocket(r) {
-		return true
-	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	ip := net.ParseIP(host)
-	return err == nil && ip != nil && ip.IsLoopback()
+	return overSocket(r) || isLoopback(r.RemoteAddr)
 }
 
 // host reports whether the Host header is one of ours.
@@ -79,11 +74,8 @@ func (g *guard) host(r *http.Request) bool {
 	if g.hosts[given] {
 		return true
 	}
-	name, port, err := net.SplitHostPort(given)
-	if err != nil { // without a port
-		name, port = strings.TrimSuffix(strings.TrimPrefix(given, "["), "]"), "80"
-	}
-	return loopbackName(name) && port == localPort(r)
+	port, ok := address.Loopback(given)
+	return ok && cmp.Or(port, "80") == localPort(r)
 }
 
 // localPort is the port that the request came to.

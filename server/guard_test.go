@@ -47,7 +47,7 @@ var doors = map[string]string{
 	"socket": "GET /v1/ws HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
 }
 
-func TestHostsAndOrigins(t *testing.T) {
+func TestNE1_hostsAndOrigins(t *testing.T) {
 	w := newWorld(t, func(o *server.Options) {
 		o.PublicURL, o.AllowedHosts = "https://Sayso.example.org", []string{"box.lan:7777"}
 	})

@@ -17,7 +17,9 @@ func (s *Server) postAdmission(x *exchange) (any, error) {
 	if err := x.read(&in); err != nil {
 		return nil, err
 	}
-	return s.admit(x.ctx(), x.as, &in)
+	ctx, end := x.lasting()
+	defer end()
+	return s.admit(ctx, x.as, &in)
 }
 
 func (s *Server) postPresentation(x *exchange) (any, error) {
@@ -25,7 +27,9 @@ func (s *Server) postPresentation(x *exchange) (any, error) {
 	if err := x.read(&in.Presentation); err != nil {
 		return nil, err
 	}
-	return s.present(x.ctx(), x.as, &in)
+	ctx, end := x.lasting()
+	defer end()
+	return s.present(ctx, x.as, &in)
 }
 
 func (s *Server) postRedeem(x *exchange) (any, error) {
@@ -118,7 +122,12 @@ func (s *Server) getRequest(x *exchange) (any, error) {
 }
 
 func (s *Server) getContent(x *exchange) (any, error) {
-	return plain(x, &wire.ByID{ID: x.values[0]}, s.content)
+	p := wire.ParseParams(x.r.URL.RawQuery)
+	in := wire.ByContent{ID: x.values[0], Tokens: p.Bool("tokens")}
+	if err := p.Done(); err != nil {
+		return nil, err
+	}
+	return s.content(x.ctx(), x.as, &in)
 }
 
 func (s *Server) getLife(x *exchange) (any, error) {
@@ -211,6 +220,24 @@ func (s *Server) postCheck(x *exchange) (any, error) {
 		return nil, err
 	}
 	return s.check(x.ctx(), x.as, &in)
+}
+
+func (s *Server) postExplain(x *exchange) (any, error) {
+	var in wire.Explain
+	if err := x.read(&in); err != nil {
+		return nil, err
+	}
+	return s.explain(x.ctx(), x.as, &in)
+}
+
+func (s *Server) postReplay(x *exchange) (any, error) {
+	var in wire.Replay
+	if err := x.read(&in); err != nil {
+		return nil, err
+	}
+	ctx, end := x.lasting()
+	defer end()
+	return s.replay(ctx, x.as, &in)
 }
 
 // sorted is a sorted copy.

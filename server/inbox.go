@@ -7,10 +7,8 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/wire"
+	"github.com/sayso-dev/sayso/present/highlight"
 )
-
-// openOnly are the states of requests that wait for people.
-var openOnly = []sayso.State{sayso.StateOpen, sayso.StateParked}
 
 // requests lists requests. The end of the log is read first, so that who
 // follows from there misses nothing.
@@ -28,7 +26,7 @@ func (s *Server) requests(ctx context.Context, c *caller, in *wire.Query) (any, 
 	if err != nil {
 		return nil, err
 	}
-	open := waiting(q.States)
+	open := q.OnlyOpen()
 	q.Oldest = q.Oldest || open
 	start := time.Now()
 	list, err := c.inbox.Requests(ctx, q)
@@ -39,19 +37,9 @@ func (s *Server) requests(ctx context.Context, c *caller, in *wire.Query) (any, 
 		s.metrics.openList.Observe(time.Since(start).Seconds())
 	}
 	for i := range list {
-		list[i].Decision = wire.Shown(list[i].Decision)
+		list[i].Decision = list[i].Decision.Public()
 	}
 	return &wire.Requests{Requests: list, Head: head.Seq}, nil
-}
-
-// waiting reports whether states are all open ones.
-func waiting(states []sayso.State) bool {
-	for _, st := range states {
-		if !st.Open() {
-			return false
-		}
-	}
-	return len(states) > 0
 }
 
 func (s *Server) request(ctx context.Context, c *caller, in *wire.ByID) (any, error) {
@@ -62,20 +50,23 @@ func (s *Server) request(ctx context.Context, c *caller, in *wire.ByID) (any, er
 	if err != nil {
 		return nil, err
 	}
-	r.Decision = wire.Shown(r.Decision)
+	r.Decision = r.Decision.Public()
 	return &r, nil
 }
 
 // call is the request that a call of a session is: an open one, or the newest.
 func (s *Server) call(ctx context.Context, c *caller, in *wire.ByCall) (any, error) {
+	if in.CallID == "" {
+		return nil, sayso.ErrNotFound
+	}
 	leave, err := s.shares.enter(ctx, c.actor.Principal)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
 	for _, q := range []sayso.RowQuery{
-		{Session: in.Session, States: openOnly, Oldest: true, Limit: wire.MaxLimit},
-		{Session: in.Session, Limit: wire.MaxLimit},
+		{Session: in.Session, CallID: in.CallID, States: sayso.OpenStates(), Oldest: true, Limit: wire.MaxLimit},
+		{Session: in.Session, CallID: in.CallID, Limit: wire.MaxLimit},
 	} {
 		list, err := c.inbox.Requests(ctx, q)
 		if err != nil {
@@ -83,7 +74,7 @@ func (s *Server) call(ctx context.Context, c *caller, in *wire.ByCall) (any, err
 		}
 		for i := range list {
 			if r := &list[i]; r.SessionID == in.Session && r.CallID == in.CallID {
-				r.Decision = wire.Shown(r.Decision)
+				r.Decision = r.Decision.Public()
 				return r, nil
 			}
 		}
@@ -91,7 +82,7 @@ func (s *Server) call(ctx context.Context, c *caller, in *wire.ByCall) (any, err
 	return nil, sayso.ErrNotFound
 }
 
-func (s *Server) content(ctx context.Context, c *caller, in *wire.ByID) (any, error) {
+func (s *Server) content(ctx context.Context, c *caller, in *wire.ByContent) (any, error) {
 	id, err := wholeID(in.ID)
 	if err != nil {
 		return nil, err
@@ -100,7 +91,11 @@ func (s *Server) content(ctx context.Context, c *caller, in *wire.ByID) (any, er
 	if err != nil {
 		return nil, err
 	}
-	return &full, nil
+	out := wire.Content{RequestedFull: full}
+	if in.Tokens && full.Presentation != nil {
+		out.Tokens = highlight.Presentation(*full.Presentation)
+	}
+	return &out, nil
 }
 
 func (s *Server) life(ctx context.Context, c *caller, in *wire.ByID) (any, error) {
@@ -136,19 +131,16 @@ func (s *Server) answer(ctx context.Context, c *caller, in *wire.Answer) (any, e
 	if err != nil {
 		return settled(&d, err)
 	}
-	return wire.Shown(&d), nil
+	return d.Public(), nil
 }
-
-// maxMembers is how many requests one answer to a group may be for.
-const maxMembers = 1000
 
 func (s *Server) group(ctx context.Context, c *caller, in *wire.Group) (any, error) {
 	a, err := in.Answer()
 	if err != nil {
 		return nil, err
 	}
-	if len(in.Members) == 0 || len(in.Members) > maxMembers || !a.Digest.IsZero() || !a.Content.IsZero() {
-		return nil, fmt.Errorf("%w: members has from 1 to %d requests, and each its own digest and content", sayso.ErrInvalid, maxMembers)
+	if len(in.Members) == 0 || len(in.Members) > sayso.MaxGroup || !a.Digest.IsZero() || !a.Content.IsZero() {
+		return nil, fmt.Errorf("%w: members has from 1 to %d requests, and each its own digest and content", sayso.ErrInvalid, sayso.MaxGroup)
 	}
 	results, err := c.inbox.AnswerGroup(ctx, in.Group, in.Members, a)
 	if err != nil {
@@ -161,7 +153,7 @@ func (s *Server) group(ctx context.Context, c *caller, in *wire.Group) (any, err
 			p := s.problem(ctx, "group", r.Err)
 			m.Error = &p
 		} else {
-			m.Decision = wire.Shown(&r.Decision)
+			m.Decision = r.Decision.Public()
 		}
 		out.Results = append(out.Results, m)
 	}

@@ -7,8 +7,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-
-	"github.com/sayso-dev/sayso"
 )
 
 // openRequestsName is the metric that only people with a token see.
@@ -111,7 +109,7 @@ func (m *metrics) served(r *route, status int, took time.Duration) {
 	m.http.WithLabelValues(r.pattern, classes[status/100%len(classes)]).Observe(took.Seconds())
 }
 
-// delivered notes that a new event reached a follower.
-func (m *metrics) delivered(e *sayso.Event) {
-	m.delivery.Observe(max(time.Since(e.At.Wall), 0).Seconds())
+// delivered notes that a new event, made at a time, reached a follower.
+func (m *metrics) delivered(made time.Time) {
+	m.delivery.Observe(max(time.Since(made), 0).Seconds())
 }

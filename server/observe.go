@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -122,16 +121,7 @@ func (w *watcher) resolved(ctx context.Context, e *sayso.Event) {
 }
 
 // took is the time from a request to the event that ended it.
-func took(e *sayso.Event) time.Duration { return max(e.At.Wall.Sub(madeAt(e.RequestID)), 0) }
-
-// madeAt is the time in an id: its first ten characters, in base 32.
-func madeAt(id sayso.ID) time.Time {
-	var ms int64
-	for i := 0; i < 10 && i < len(id); i++ {
-		ms = ms<<5 | int64(strings.IndexByte("0123456789abcdefghjkmnpqrstvwxyz", id[i])&31)
-	}
-	return time.UnixMilli(ms)
-}
+func took(e *sayso.Event) time.Duration { return max(e.At.Wall.Sub(e.RequestID.Time()), 0) }
 
 // line is the one line for a decision: never what was asked.
 func (w *watcher) line(ctx context.Context, e *sayso.Event, decision string) {
@@ -181,7 +171,7 @@ func openRequests(door func(sayso.Actor) (sayso.Gate, sayso.Inbox)) *openAges {
 		desc: prometheus.NewDesc(openRequestsName, "Requests that wait for people, by age.", []string{"age"}, nil),
 		list: func(ctx context.Context) ([]sayso.Request, error) {
 			_, inbox := door(observer)
-			return inbox.Requests(ctx, sayso.RowQuery{States: openOnly, Oldest: true, Limit: wire.MaxLimit})
+			return inbox.Requests(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true, Limit: wire.MaxLimit})
 		},
 	}
 }

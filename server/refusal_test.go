@@ -76,6 +76,11 @@ func callText(r sayso.Request) string {
 
 func yes(f *fixture) string { return answerBody(f.open, "allow") }
 
+// remembered is a yes for the session.
+func remembered(f *fixture) string {
+	return strings.TrimSuffix(yes(f), "}") + `,"scope":"session","cover":"call","for":"2h","uses":3}`
+}
+
 // examples has every route of the document.
 var examples = map[string]example{
 	"POST /v1/admissions": {"agent", path("/v1/admissions"), body(`{"call":{"tool":"file-read","args":{"path":"a"},"session":"s1","call_id":"n1"}}`), 200},
@@ -95,7 +100,7 @@ var examples = map[string]example{
 	"GET /v1/requests/{id}":                            {"person", onOpen(""), nil, 200},
 	"GET /v1/requests/{id}/content":                    {"person", onOpen("/content"), nil, 200},
 	"GET /v1/requests/{id}/life":                       {"person", onOpen("/life"), nil, 200},
-	"POST /v1/requests/{id}/answer":                    {"person", onOpen("/answer"), yes, 200},
+	"POST /v1/requests/{id}/answer":                    {"person", onOpen("/answer"), remembered, 200},
 	"POST /v1/groups/{group}/answer": {"person", path("/v1/groups/g1/answer"), func(f *fixture) string {
 		return `{"effect":"deny","members":[{"id":"` + string(f.open.ID) + `","digest":"` + f.open.Digest.String() + `","content":"` + f.open.Content.String() + `"}]}`
 	}, 200},
@@ -113,6 +118,8 @@ var examples = map[string]example{
 	"PUT /v1/mode":                                    {"person", path("/v1/mode"), body(`{"session":"s1","mode":"strict"}`), 204},
 	"GET /v1/policy":                                  {"person", path("/v1/policy"), nil, 200},
 	"POST /v1/policy/check":                           {"person", path("/v1/policy/check"), body(`{"call":{"tool":"bash","args":{"command":"ls"}}}`), 200},
+	"POST /v1/policy/explain":                         {"person", path("/v1/policy/explain"), body(`{"call":{"tool":"bash","args":{"command":"git push"}}}`), 200},
+	"POST /v1/policy/replay":                          {"person", path("/v1/policy/replay"), body(`{"policy":"version: 1\nrules: [{allow: \"bash:git push*\"}]\n","since":"720h"}`), 200},
 	"POST /v1/login":                                  {"", path("/v1/login"), body(`{"code":"once"}`), 200},
 	"POST /v1/logout":                                 {"person", path("/v1/logout"), body(`{}`), 204},
 	"GET /v1/tokens":                                  {"admin", path("/v1/tokens"), nil, 200},

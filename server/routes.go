@@ -61,7 +61,7 @@ func gateRoutes() []route {
 var selection = []param{
 	{"session", "of these sessions", "list"},
 	{"state", "in these states: open (held and parked), held, parked, allowed, denied, expired, withdrawn", "list"},
-	{"group", "with this group_id", "string"}, {"digest", "of exactly this call", "string"},
+	{"group", "with this group_id", "string"}, {"call_id", "begun by this call", "string"}, {"digest", "of exactly this call", "string"},
 	{"tool", "of this tool, by its canonical name", "string"}, {"host", "from this host", "string"},
 	{"asked", "only those that a person was asked about", "boolean"},
 	{"unspent", "only those that something can still come of", "boolean"},
@@ -80,7 +80,8 @@ func inboxRoutes() []route {
 		{method: "GET", pattern: "/v1/requests/{id}", who: everyone, serve: (*Server).getRequest,
 			op: wire.OpRequest, summary: "One request; {id} may be a short one", out: gives[sayso.Request](), fails: []int{404, 409}},
 		{method: "GET", pattern: "/v1/requests/{id}/content", who: deciders, serve: (*Server).getContent,
-			op: wire.OpContent, summary: "Everything that may be shown of a request, in full", out: gives[sayso.RequestedFull](), fails: []int{404}},
+			query: []param{{"tokens", "what is shown of it also as tokens: pairs of a class and a text that together are the content of the presentation", "boolean"}},
+			op:    wire.OpContent, summary: "Everything that may be shown of a request, in full", out: gives[wire.Content](), fails: []int{404}},
 		{method: "GET", pattern: "/v1/requests/{id}/life", who: lookers, serve: (*Server).getLife,
 			op: wire.OpLife, summary: "The events of one request", out: gives[wire.Life](), fails: []int{404}},
 		{method: "POST", pattern: "/v1/requests/{id}/answer", who: deciders, serve: (*Server).postAnswer, limit: large,
@@ -135,8 +136,17 @@ func ruleRoutes() []route {
 			summary: "Which policy is in force", out: gives[wire.PolicyInfo]()},
 		{method: "POST", pattern: "/v1/policy/check", who: deciders, serve: (*Server).postCheck, limit: large,
 			op: wire.OpCheck, summary: "Judge a call without recording anything", in: of[wire.Check](), out: gives[wire.Verdict]()},
+		{method: "POST", pattern: "/v1/policy/explain", who: deciders, serve: (*Server).postExplain, limit: large, needs: looksBack,
+			op: wire.OpExplain, summary: "Say why a call, or a request of the log, comes out as it does, and what to write to change that",
+			in: of[wire.Explain](), out: gives[wire.Explanation](), fails: []int{404, 409}},
+		{method: "POST", pattern: "/v1/policy/replay", who: deciders, serve: (*Server).postReplay, limit: medium, needs: looksBack,
+			op: wire.OpReplay, summary: "Judge the calls of the log again with another policy file, and list what would have come out otherwise",
+			in: of[wire.Replay](), out: gives[wire.Replayed]()},
 	}
 }
+
+// looksBack tells whether somebody explains and replays.
+func looksBack(o *Options) bool { return o.LookBack != nil }
 
 func adminRoutes() []route {
 	tokens := func(o *Options) bool { return o.Tokens != nil }

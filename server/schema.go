@@ -19,15 +19,17 @@ const componentPrefix = "#/components/schemas/"
 // named are the types that have a schema of their own in the document.
 var named = []reflect.Type{
 	of[sayso.Actor](), of[sayso.Annotations](), of[sayso.Call](), of[sayso.CoverOffer](), of[sayso.Decision](),
-	of[sayso.Facts](), of[sayso.FileFact](), of[sayso.Grant](), of[sayso.Member](), of[sayso.PathFact](), of[sayso.Presentation](),
-	of[sayso.Receipt](), of[sayso.Redaction](), of[sayso.Request](), of[sayso.RequestedFull](), of[sayso.Requirement](),
+	of[sayso.Facts](), of[sayso.FileFact](), of[sayso.Grant](), of[sayso.Mark](), of[sayso.Member](), of[sayso.PathFact](), of[sayso.Presentation](),
+	of[sayso.Receipt](), of[sayso.Redaction](), of[sayso.Request](), of[sayso.Requirement](),
 	of[sayso.ToolAsk](), of[sayso.Warning](),
-	of[wire.Admit](), of[wire.AnswerBody](), of[wire.BeginBody](), of[wire.Check](), of[wire.GrantList](), of[wire.GroupBody](),
+	of[wire.Admit](), of[wire.AnswerBody](), of[wire.BeginBody](), of[wire.Check](), of[wire.Content](), of[wire.GrantList](), of[wire.GroupBody](),
 	of[wire.GroupResult](), of[wire.Head](), of[wire.Life](), of[wire.Login](), of[wire.MadeToken](), of[wire.Match](),
 	of[wire.MemberResult](), of[wire.Mode](), of[wire.ModeState](), of[wire.NewToken](), of[wire.Nothing](), of[wire.OutcomeBody](),
 	of[wire.Pending](), of[wire.PoliciesBody](), of[wire.PolicyInfo](), of[wire.Problem](), of[wire.RedeemBody](), of[wire.Redeemed](),
 	of[wire.Requests](), of[wire.Status](), of[wire.Token](), of[wire.TokenInfo](), of[wire.Tokens](), of[wire.Verdict](),
 	of[wire.WithdrawBody](),
+	of[wire.Explain](), of[wire.Explanation](), of[wire.Spoken](), of[wire.CommandOutcome](), of[wire.Near](), of[wire.Change](), of[wire.Edit](),
+	of[wire.Replay](), of[wire.Replayed](), of[wire.Gap](), of[wire.Turn](), of[wire.Turned](), of[wire.Came](),
 }
 
 // componentName is the name of a type in the document.
@@ -51,8 +53,10 @@ func leaves() map[reflect.Type]*jsonschema.Schema {
 		of[sayso.ID]():     {Type: "string", Pattern: "^([0-9a-hjkmnp-tv-z]{36})?$"},
 		of[sayso.State]():  words(sayso.StateOpen, sayso.StateParked, sayso.StateAllowed, sayso.StateDenied, sayso.StateExpired, sayso.StateWithdrawn),
 		of[sayso.Scope]():  words(sayso.ScopeOnce, sayso.ScopeSession, ""),
+		of[sayso.Cover]():  words(append(sayso.Covers(), "")...),
 		of[sayso.Kind]():   words(append(kindWords, "")...),
 		of[sayso.Mode]():   words(sayso.ModeInteractive, sayso.ModeApproveAll, sayso.ModeStrict, ""),
+		of[sayso.Switch](): words(sayso.SwitchOff, sayso.SwitchOn, sayso.SwitchLocked, sayso.SwitchReleased),
 		of[sayso.PrincipalKind](): words(sayso.PrincipalAgent, sayso.PrincipalTool, sayso.PrincipalPerson,
 			sayso.PrincipalAdmin, sayso.PrincipalViewer, sayso.PrincipalBroker),
 		of[sayso.PresentationType](): words(sayso.PresentText, sayso.PresentDiff, sayso.PresentFileContent, sayso.PresentCommand, sayso.PresentStructured),
@@ -171,7 +175,7 @@ func (d *describer) events() error {
 	str := func() *jsonschema.Schema { return &jsonschema.Schema{Type: "string"} }
 	num := func() *jsonschema.Schema { return &jsonschema.Schema{Type: "integer", Minimum: new(0.0)} }
 	e := &jsonschema.Schema{Type: "object", AdditionalProperties: never(), Properties: map[string]*jsonschema.Schema{
-		"seq": num(), "id": d.refs[of[sayso.ID]()], "stream": str(), "pos": num(), "type": words(eventTypes...), "version": num(),
+		"seq": num(), "id": d.refs[of[sayso.ID]()], "stream": str(), "pos": num(), "type": words(sayso.EventTypes()...), "version": num(),
 		"created_at": d.refs[of[time.Time]()],
 		"boot": {Type: "object", AdditionalProperties: never(), Required: []string{"id", "since_ns"},
 			Properties: map[string]*jsonschema.Schema{"id": str(), "since_ns": {Type: "integer"}}},
@@ -180,7 +184,7 @@ func (d *describer) events() error {
 		"prev": d.refs[of[sayso.Digest]()], "hash": d.refs[of[sayso.Digest]()],
 	}}
 	e.Required = slices.Sorted(maps.Keys(e.Properties))
-	for _, t := range eventTypes {
+	for _, t := range sayso.EventTypes() {
 		s, err := d.payload(t)
 		if err != nil {
 			return err

@@ -31,6 +31,24 @@ type NewToken = wire.NewToken
 // PolicyInfo says which policy is in force.
 type PolicyInfo = wire.PolicyInfo
 
+// What the routes of [LookBack] take and give.
+type (
+	Explain     = wire.Explain
+	Explanation = wire.Explanation
+	Replay      = wire.Replay
+	Replayed    = wire.Replayed
+)
+
+// LookBack says what the policy makes of calls, for a principal that answers, of
+// what that principal may see. Errors are those of package sayso.
+type LookBack interface {
+	// Explain says why a call, or a request of the log, comes out as it does.
+	Explain(ctx context.Context, a sayso.Actor, want Explain) (Explanation, error)
+	// Replay says which calls since a time would have come out otherwise if a text
+	// had been the person's policy file. It records and changes nothing.
+	Replay(ctx context.Context, a sayso.Actor, text string, since time.Time) (Replayed, error)
+}
+
 // Tokens is where tokens are kept. Errors are those of package sayso.
 type Tokens interface {
 	// List returns all tokens, without their secrets.
@@ -54,6 +72,8 @@ type Options struct {
 	Tokens Tokens
 	// Policy says which policy is in force; nil for no such route.
 	Policy func() PolicyInfo
+	// LookBack serves the routes that explain and replay; nil for none.
+	LookBack LookBack
 	// PublicURL is the address people type when it is not loopback, behind TLS.
 	PublicURL string
 	// AllowedHosts are further values of the Host header, with their port if
@@ -68,18 +88,16 @@ type Options struct {
 	Version string
 	// Trace makes a span of each request; nil for none.
 	Trace Trace
-	// Heartbeat is how often quiet streams say that they live, and tokens of
-	// long connections are looked at again; zero for 15 seconds.
-	Heartbeat time.Duration
-	// Stall is how long a reader may take nothing before its connection is
-	// closed; zero for 10 seconds.
-	Stall time.Duration
-	// Body is how long the body of a request may take to arrive before its
-	// connection is closed; zero for 30 seconds.
-	Body time.Duration
-	// MaxOperations is how many operations one WebSocket may have under way;
-	// zero for 131072.
-	MaxOperations int
+
+	limits limits // others in tests
+}
+
+// limits are what nobody has had reason to set.
+type limits struct {
+	heartbeat  time.Duration // between two signs of life of a quiet stream, and two looks at the token of a long connection
+	stall      time.Duration // that a reader may take nothing before its connection is closed
+	body       time.Duration // that the body of a request may take to arrive
+	operations int           // that one WebSocket may have under way
 }
 
 // Server is an [http.Handler].
@@ -91,6 +109,7 @@ type Server struct {
 	wanted  *reservations
 	shares  *shares
 	streams *streams
+	feeds   *feeds
 	metrics *metrics
 	texts   texts
 	logins  *limiter
@@ -110,16 +129,16 @@ func New(door func(sayso.Actor) (sayso.Gate, sayso.Inbox), opts *Options) (*Serv
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	setDefault(&o.Heartbeat, 15*time.Second)
-	setDefault(&o.Stall, 10*time.Second)
-	setDefault(&o.Body, 30*time.Second)
-	setDefault(&o.MaxOperations, 1<<17)
+	setDefault(&o.limits.heartbeat, 15*time.Second)
+	setDefault(&o.limits.stall, 10*time.Second)
+	setDefault(&o.limits.body, 30*time.Second)
+	setDefault(&o.limits.operations, 1<<17)
 	g, err := newGuard(o.PublicURL, o.AllowedHosts)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		o: o, door: door, guard: g, wanted: newReservations(), shares: newShares(), streams: newStreams(), log: o.Logger,
+		o: o, door: door, guard: g, wanted: newReservations(), shares: newShares(), streams: newStreams(), feeds: newFeeds(), log: o.Logger,
 		logins: newLimiter(60, time.Minute),
 	}
 	s.leaving, s.leave = context.WithCancelCause(context.Background())

@@ -16,11 +16,11 @@ type Span struct {
 type Trace func(ctx context.Context, traceparent string) (context.Context, func(Span))
 
 // span begins a span for a request.
-func (s *Server) span(x *exchange) (end func(status int)) {
-	if s.o.Trace == nil {
-		return func(int) {}
+func (x *exchange) span() {
+	if x.s.o.Trace == nil {
+		return
 	}
-	ctx, done := s.o.Trace(x.r.Context(), x.r.Header.Get("Traceparent"))
+	var ctx context.Context
+	ctx, x.traced = x.s.o.Trace(x.r.Context(), x.r.Header.Get("Traceparent"))
 	x.r = x.r.WithContext(ctx)
-	return func(status int) { done(Span{Route: x.name(), Status: status}) }
 }

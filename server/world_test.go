@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -137,6 +138,41 @@ func (l *tokenList) authenticate(token string) (sayso.Actor, error) {
 	return a, nil
 }
 
+// stubLookBack says the same of every call, after it looked for the request.
+type stubLookBack struct{ w *world }
+
+func (l stubLookBack) Explain(ctx context.Context, a sayso.Actor, want server.Explain) (out server.Explanation, err error) {
+	if want.Call == nil {
+		if _, err := l.w.b.Inbox(a).Request(ctx, want.Request); err != nil {
+			return out, err
+		}
+	}
+	said := wire.Spoken{Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "default: ask", Span: [2]int{0, 8}, Reason: "no rule speaks about this call, so a person is asked"}
+	return server.Explanation{
+		Spoken: said, Risk: sayso.RiskModerate, Danger: []sayso.Danger{sayso.DangerNetwork}, Tool: "bash", Argument: "command", Text: "git push", Words: "git push",
+		Spoke: []wire.Spoken{said}, Commands: []wire.CommandOutcome{{Text: "git push", At: [2]int{0, 8}, By: -1, Spoken: said}},
+		Changes: []wire.Change{{Effect: sayso.Deny, Possible: true, Write: []wire.Edit{{
+			Do: "add", Tier: "user", File: "policy.yaml", Under: "rules", Text: `- deny: "bash:git push"`,
+		}}}},
+	}, nil
+}
+
+func (l stubLookBack) Replay(_ context.Context, _ sayso.Actor, text string, _ time.Time) (out server.Replayed, err error) {
+	if text == "rulez: []" {
+		return out, fmt.Errorf("%w: the policy has a mistake in line 1, column 1 (unknown-key)", sayso.ErrInvalid)
+	}
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	return server.Replayed{
+		Policy: "sha256:0f3a", From: at, To: at, Calls: 2, Replayed: 1, NotReplayed: []wire.Gap{{Why: "what was asked for was erased", Count: 1}},
+		DenialsAllowed: 1, DeniedByPerson: 1, PromptsBefore: 1, PromptsSaved: 1, Turns: []wire.Turn{{From: sayso.Ask, To: sayso.Allow, Count: 1}},
+		Changes: []wire.Turned{{
+			Request: "01m7wyf0nnpx5134avv40bmx4g3chvqgbe01", ShortID: "px51", At: at, Session: "s1", Tool: "bash", Text: "git push",
+			Was: wire.Came{Effect: sayso.Ask, By: "person", Answer: "deny", Rule: "default: ask"},
+			Now: wire.Came{Effect: sayso.Allow, By: "policy", Rule: "allow: bash:git push*", File: "policy", Line: 3},
+		}},
+	}, nil
+}
+
 // newWorld starts a server. change may alter its options.
 func newWorld(t *testing.T, change func(*server.Options)) *world {
 	t.Helper()
@@ -184,8 +220,9 @@ func (w *world) serve(change func(*server.Options), socket string) {
 			}
 			return "person", nil
 		},
-		Logout: func(token string) error { w.tokens.end(token); return nil },
-		Policy: func() server.PolicyInfo { return server.PolicyInfo{Version: "test-1", Files: []string{"policy.yaml"}} },
+		Logout:   func(token string) error { w.tokens.end(token); return nil },
+		LookBack: stubLookBack{w},
+		Policy:   func() server.PolicyInfo { return server.PolicyInfo{Version: "test-1", Files: []string{"policy.yaml"}} },
 	}
 	if change != nil {
 		change(&o)

@@ -67,6 +67,8 @@ var operations = map[string]operation{
 	wire.OpMode:         bind(lookers, (*Server).mode),
 	wire.OpSetMode:      bind(deciders, (*Server).setMode),
 	wire.OpCheck:        bind(deciders, (*Server).check),
+	wire.OpExplain:      bind(deciders, (*Server).explain),
+	wire.OpReplay:       bind(deciders, (*Server).replay),
 }
 
 // socket upgrades to a WebSocket and serves it to its end.
@@ -85,7 +87,7 @@ func (s *Server) socket(x *exchange) (any, error) {
 	x.status = http.StatusSwitchingProtocols
 	ws.SetReadLimit(wire.MaxMessage)
 	batch := ws.Subprotocol() == wire.ProtocolBatch
-	c := connection{s: s, as: x.as, ws: ws, batch: batch, out: wire.NewOutbox(batch), under: map[uint64]context.CancelFunc{}, jobs: make(chan job)}
+	c := connection{s: s, as: x.as, ws: ws, batch: batch, out: wire.NewOutbox(batch), under: map[uint64]context.CancelFunc{}, jobs: make(chan *job)}
 	c.serve()
 	return nil, errServed
 }
@@ -104,7 +106,7 @@ type connection struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
-	jobs   chan job     // for goroutines that are idle
+	jobs   chan *job    // for goroutines that are idle
 	idle   atomic.Int32 // how many are
 
 	mu    sync.Mutex
@@ -183,26 +185,34 @@ func (c *connection) frame(text []byte) error {
 		c.reply(c.ctx, f.ID, nil, sayso.ErrNotAllowed)
 		return nil
 	}
+	id, body := f.ID, f.Body
 	return c.start(f, op.holds, func(ctx context.Context) {
-		out, err := op.run(c.s, ctx, c.as, f.Body)
-		c.finish(f.ID)
-		c.reply(ctx, f.ID, out, err)
+		mine := body
+		body = nil // who waits keeps what was decoded, and not the text
+		out, err := op.run(c.s, ctx, c.as, mine)
+		c.finish(id)
+		c.reply(ctx, id, out, err)
 	})
 }
 
 // start runs an operation beside the others. An id that is in use is an error
 // of the connection, for nobody could tell the answers apart.
 func (c *connection) start(f wire.Frame, cancels bool, run func(context.Context)) error {
-	ctx, cancel := context.WithCancel(c.ctx)
-	if err := c.claim(f.ID, cancel, cancels); err != nil {
-		cancel()
+	ctx, cancel := c.ctx, context.CancelFunc(nil)
+	if cancels {
+		ctx, cancel = context.WithCancel(c.ctx)
+	}
+	if err := c.claim(f.ID, cancel); err != nil {
+		if cancels {
+			cancel()
+		}
 		if err == errFrame {
 			return err
 		}
 		c.reply(c.ctx, f.ID, nil, err)
 		return nil
 	}
-	j := job{ctx, cancel, run}
+	j := &job{ctx, cancel, run}
 	select {
 	case c.jobs <- j:
 	default:
@@ -214,7 +224,7 @@ func (c *connection) start(f wire.Frame, cancels bool, run func(context.Context)
 // job is one operation under way.
 type job struct {
 	ctx    context.Context
-	cancel context.CancelFunc
+	cancel context.CancelFunc // nil for one that cannot be cancelled
 	run    func(context.Context)
 }
 
@@ -224,10 +234,12 @@ const maxIdle = 512
 
 // labour runs operations until there is none to be had at once and enough
 // others wait for the next.
-func (c *connection) labour(j job) {
+func (c *connection) labour(j *job) {
 	for {
 		j.run(j.ctx)
-		j.cancel()
+		if j.cancel != nil {
+			j.cancel()
+		}
 		if c.idle.Add(1) > maxIdle {
 			c.idle.Add(-1)
 			return
@@ -242,17 +254,14 @@ func (c *connection) labour(j job) {
 }
 
 // claim takes an id for an operation.
-func (c *connection) claim(id uint64, cancel context.CancelFunc, cancels bool) error {
+func (c *connection) claim(id uint64, cancel context.CancelFunc) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, used := c.under[id]; used {
 		return errFrame
 	}
-	if len(c.under) >= c.s.o.MaxOperations {
+	if len(c.under) >= c.s.o.limits.operations {
 		return sayso.ErrTooMany
-	}
-	if !cancels {
-		cancel = nil
 	}
 	c.under[id] = cancel
 	return nil
@@ -329,9 +338,9 @@ func (c *connection) stream(ctx context.Context, f wire.Frame) error {
 		if err := c.room(ctx); err != nil {
 			return err
 		}
-		c.out.Add(f.ID, wire.OpEvent, 0, text)
+		c.out.Add(f.ID, wire.OpEvent, 0, text.json)
 		if e.Seq > head {
-			c.s.metrics.delivered(&e)
+			c.s.metrics.delivered(e.At.Wall)
 		}
 	}
 	return errEnded
@@ -347,7 +356,7 @@ func (c *connection) room(ctx context.Context) error {
 			return nil
 		}
 		if stall == nil {
-			stall = time.NewTimer(c.s.o.Stall)
+			stall = time.NewTimer(c.s.o.limits.stall)
 			defer stall.Stop()
 		}
 		select {
@@ -371,7 +380,7 @@ func (c *connection) write() {
 		}
 		chunks := c.out.Take()
 		for _, b := range chunks {
-			ctx, cancel := context.WithTimeoutCause(context.Background(), c.s.o.Stall, errSlow)
+			ctx, cancel := context.WithTimeoutCause(context.Background(), c.s.o.limits.stall, errSlow)
 			err := c.ws.Write(ctx, websocket.MessageText, b)
 			cancel()
 			if err != nil {
@@ -385,7 +394,7 @@ func (c *connection) write() {
 
 // beat sees to it that a dead connection and a token that ended are noticed.
 func (c *connection) beat() {
-	t := time.NewTicker(c.s.o.Heartbeat)
+	t := time.NewTicker(c.s.o.limits.heartbeat)
 	defer t.Stop()
 	for {
 		select {
@@ -397,7 +406,7 @@ func (c *connection) beat() {
 			c.cancel(err)
 			return
 		}
-		ctx, cancel := context.WithTimeout(c.ctx, c.s.o.Heartbeat)
+		ctx, cancel := context.WithTimeout(c.ctx, c.s.o.limits.heartbeat)
 		err := c.ws.Ping(ctx)
 		cancel()
 		if err != nil {

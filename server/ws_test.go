@@ -212,7 +212,7 @@ func TestSocket_follow(t *testing.T) {
 }
 
 func TestSocket_endsWithItsToken(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.Heartbeat = 20 * time.Millisecond })
+	w := newWorld(t, func(o *server.Options) { o.SetHeartbeat(20 * time.Millisecond) })
 	f := w.framesAs("viewer")
 	w.tokens.end("viewer")
 	if _, err := f.next(); websocket.CloseStatus(err) != wire.CloseRefused {
@@ -221,7 +221,7 @@ func TestSocket_endsWithItsToken(t *testing.T) {
 }
 
 func TestSocket_boundsOperations(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.MaxOperations = 2 })
+	w := newWorld(t, func(o *server.Options) { o.SetOperations(2) })
 	f := w.framesAs("agent")
 	for i := 1; i <= 3; i++ {
 		f.send(fmt.Sprintf(`{"id":%d,"op":"admit","body":{"call":{"tool":"bash","args":{"command":"%d"},"session":"s1","call_id":"c%d"}}}`, i, i, i))
@@ -244,7 +244,7 @@ func TestSocket_mirrorsRoutes(t *testing.T) {
 	want := []string{
 		wire.OpAdmit, wire.OpPresentation, wire.OpRedeem, wire.OpOutcome, wire.OpWithdraw, wire.OpBegin, wire.OpEnd, wire.OpRequests,
 		wire.OpRequest, wire.OpCall, wire.OpContent, wire.OpLife, wire.OpAnswer, wire.OpGroup, wire.OpHead, wire.OpGrants, wire.OpRevoke,
-		wire.OpPolicies, wire.OpSetPolicies, wire.OpMode, wire.OpSetMode, wire.OpCheck,
+		wire.OpPolicies, wire.OpSetPolicies, wire.OpMode, wire.OpSetMode, wire.OpCheck, wire.OpExplain, wire.OpReplay,
 	}
 	slices.Sort(want)
 	if !slices.Equal(have, want) {

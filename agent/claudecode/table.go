@@ -1,11 +1,6 @@
 package claudecode
 
-import (
-	"slices"
-	"time"
-
-	"github.com/sayso-dev/sayso"
-)
+import "time"
 
 // Host is the name of this host in calls, and what our hook is told of who
 // starts it.
@@ -51,13 +46,4 @@ var asking = map[string][]string{
 	"Bash":       {"dangerouslyDisableSandbox"},
 	"PowerShell": {"dangerouslyDisableSandbox"},
 	"Monitor":    {"ws"},
-}
-
-// Listed reports whether a field of a tool's input is known: what it is for, or
-// that it is asked about. Tools that are not in the table of this host have no
-// listed fields; they are asked about whatever their input.
-func Listed(tool, field string) bool {
-	call := sayso.Call{Host: Host, Tool: tool}
-	return slices.Contains(call.Known().Args, field) ||
-		slices.Contains(said[tool], field) || slices.Contains(asking[tool], field)
 }

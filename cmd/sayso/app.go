@@ -79,8 +79,28 @@ Use it: sayso init claude-code, then sayso watch`,
 	c.Version = versionOf()
 	c.SetVersionTemplate("sayso {{.Version}}\n")
 	a.commands(c)
+	about(c)
 	plainArgs(c)
 	return c
+}
+
+// about tidies what cobra adds of its own accord.
+func about(c *cobra.Command) {
+	c.AddGroup(&cobra.Group{ID: "about", Title: "About sayso:"})
+	c.SetHelpCommandGroupID("about")
+	c.SetCompletionCommandGroupID("about")
+	c.InitDefaultHelpCmd()
+	c.InitDefaultCompletionCmd()
+	for _, sub := range c.Commands() {
+		switch sub.Name() {
+		case "help":
+			sub.Short = "says what a command does"
+		case "completion":
+			sub.Short = "prints what lets your shell complete commands of sayso"
+		case "version":
+			sub.GroupID = "about"
+		}
+	}
 }
 
 // load works out settings and places before any command runs.
@@ -108,6 +128,10 @@ func (a *app) load(c *cobra.Command, _ []string) error {
 	return err
 }
 
+// undo are words for the end of a state, which is a flag of the command that
+// begins it. The command that sounds like them would do something else.
+var undo = map[string]string{"on": "off --end", "unlock": "lock --release", "release": "lock --release"}
+
 // noCommand refuses a command that does not exist, and names the one that was
 // meant.
 func (a *app) noCommand(c *cobra.Command, args []string) error {
@@ -115,7 +139,9 @@ func (a *app) noCommand(c *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := c.CommandPath() + " --help"
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+	if near := c.SuggestionsFor(args[0]); undo[args[0]] != "" && !c.HasParent() {
+		hint = "did you mean `" + c.CommandPath() + " " + undo[args[0]] + "`?"
+	} else if len(near) > 0 {
 		hint = "did you mean `" + c.CommandPath() + " " + near[0] + "`?"
 	}
 	return usage(errors.New("there is no command "+quote(args[0])), hint)

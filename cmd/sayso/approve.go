@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,27 +13,49 @@ import (
 
 // approval are the flags of approve.
 type approval struct {
-	scope, cover, note, digest, edit string
-	lasts                            time.Duration
-	uses                             int
-	yes                              bool
+	scope, cover, note, digest, edit, group string
+	lasts                                   time.Duration
+	uses                                    int
+	yes                                     bool
 }
 
 func (a *app) approveCommand() *cobra.Command {
 	var o approval
 	c := &cobra.Command{
-		Use: "approve ID", GroupID: "answer", Short: "shows a request in full, then allows it", Args: oneID("approve"),
+		Use: "approve ID", GroupID: "answer", Short: "shows a request in full, then allows it",
 		Long: `Shows everything of a request, asks, and records that it is allowed.
 
 Without a terminal it takes --yes together with --digest, at least the first
 twelve digits of the digest that sayso show prints: what you saw is what you
 allow. Exits with 0 if the answer was recorded, 1 if another decision stands,
-2 on an error.`,
-		RunE: func(c *cobra.Command, args []string) error { return a.approve(c.Context(), args[0], o) },
+2 on an error.
+
+With --cover, --for or --uses it is remembered for the session. sayso show lists
+the covers that a request offers; without --cover it is the exact call.
+
+With --group it shows every request of the group that waits, asks once, and
+answers each of those that it showed. Without a terminal the members are named:
+sayso approve --group GROUP --yes ID=DIGEST ID=DIGEST`,
+		Args: func(c *cobra.Command, args []string) error {
+			if o.group != "" {
+				return nil
+			}
+			return oneID("approve")(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if !c.Flags().Changed("scope") && (o.cover != "" || o.lasts > 0 || o.uses > 0) {
+				o.scope = string(sayso.ScopeSession)
+			}
+			if o.group != "" {
+				return a.approveGroup(c.Context(), o.group, args, o)
+			}
+			return a.approve(c.Context(), args[0], o)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.scope, "scope", "once", "once, or session to remember it for this session")
-	f.StringVar(&o.cover, "cover", "", "what is remembered: call, this exact call")
+	f.StringVar(&o.cover, "cover", "", "what is remembered: "+strings.Join(coverWords(), ", "))
+	f.StringVar(&o.group, "group", "", "answer the requests of this group, one answer each")
 	durationFlag(f, &o.lasts, "for", 0, "how long it is remembered; without, for the whole session")
 	f.IntVar(&o.uses, "uses", 0, "how often it may be used; without, any number of times")
 	f.StringVarP(&o.note, "note", "n", "", "a note for the log")
@@ -41,6 +64,13 @@ allow. Exits with 0 if the answer was recorded, 1 if another decision stands,
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask; needs --digest")
 	f.StringVar(&o.digest, "digest", "", "of the call that you were shown")
 	return c
+}
+
+func coverWords() (words []string) {
+	for _, c := range sayso.Covers() {
+		words = append(words, string(c))
+	}
+	return words
 }
 
 func (a *app) approve(ctx context.Context, typed string, o approval) error {
@@ -61,6 +91,13 @@ func (a *app) approve(ctx context.Context, typed string, o approval) error {
 			}
 		}
 		if s.Request.State.Open() {
+			if answer.Scope == sayso.ScopeSession {
+				offer, err := chosen(s.Request, o.cover)
+				if err != nil {
+					return err
+				}
+				answer.Cover = offer.Cover
+			}
 			if err := a.seen(ctx, in, s, &answer, o); err != nil {
 				return err
 			}
@@ -84,6 +121,14 @@ func (a *app) seen(ctx context.Context, in sayso.Inbox, s shownRequest, answer *
 		a.draw(a.err, s, 0)
 	}
 	danger, question := s.Request.Danger, "allow it?"
+	if answer.Scope == sayso.ScopeSession && !o.yes {
+		offer, err := chosen(s.Request, o.cover)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.err, "  remembered: %s\n", coverLines([]sayso.CoverOffer{offer})[0])
+		question = "allow it, and remember that?"
+	}
 	if o.edit != "" {
 		args, err := a.edited(ctx, s, o.edit)
 		if err != nil {

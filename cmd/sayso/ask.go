@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -35,13 +36,19 @@ found out.`,
 }
 
 func (a *app) askOne(ctx context.Context, name string) error {
-	text, err := io.ReadAll(io.LimitReader(a.in, sayso.MaxCall+1))
+	if _, tty := a.terminal(); tty {
+		return usage(errNoCall, "sayso ask < call.json; "+callExample)
+	}
+	text, err := io.ReadAll(io.LimitReader(stoppable{ctx, a.in}, sayso.MaxCall+1))
 	if err != nil {
 		return err
 	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return usage(errNoCall, callExample)
+	}
 	call, err := sayso.ParseCall(text)
 	if err != nil {
-		return hint(err, `a call is one JSON object, as {"tool":"bash","args":{"command":"ls"}}`)
+		return hint(err, callExample)
 	}
 	if call.Cwd == "" {
 		if call.Cwd, err = os.Getwd(); err != nil {
@@ -63,12 +70,24 @@ func (a *app) askOne(ctx context.Context, name string) error {
 	return errors.Join(err, l.Close())
 }
 
+// errNoCall says that nobody gave a call.
+var errNoCall = errors.New("there is no call")
+
+// callExample is what to type where a call cannot be read.
+const callExample = `a call is one JSON object, as {"tool":"bash","args":{"command":"ls"}}`
+
 func (a *app) admit(ctx context.Context, gate sayso.Gate, call sayso.Call, w *parkable) error {
-	asked := a.facts(ctx, call)
+	wanted := local.NewRules(a.paths).Wanted()
+	asked := a.factsFor(ctx, call, wanted)
 	d, err := gate.Admit(ctx, sayso.Admission{
 		Call: call, Facts: asked, Patience: a.askPatience(), Immediate: true, CanEdit: true,
+		Gather: func(ctx context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
+			wanted = want
+			asked = a.factsFor(ctx, call, want)
+			return asked, nil
+		},
 	})
-	if d.Allowed() && d.Source == sayso.SourcePerson && !asked.Equal(a.facts(ctx, call)) {
+	if d.Allowed() && d.Source == sayso.SourcePerson && !asked.Equal(a.factsFor(ctx, call, wanted)) {
 		d, err = sayso.Decision{Request: d.Request}, fmt.Errorf("%w: what the call names changed while people were asked", sayso.ErrVoided)
 	}
 	if ticket := w.ticket(); ctx.Err() != nil && errors.Is(err, context.Canceled) && ticket != "" {
@@ -88,10 +107,26 @@ func (a *app) admit(ctx context.Context, gate sayso.Gate, call sayso.Call, w *pa
 	return nil
 }
 
-// facts gathers what policy must know of this machine.
+// facts gathers what the policy of this machine must know of it.
 func (a *app) facts(ctx context.Context, c sayso.Call) sayso.Facts {
+	return a.factsFor(ctx, c, local.NewRules(a.paths).Wanted())
+}
+
+// factsFor gathers what a policy must know of this machine.
+func (a *app) factsFor(ctx context.Context, c sayso.Call, want sayso.FactsWanted) sayso.Facts {
 	c.Cwd = runsIn(c, "")
-	return facts.Gather(ctx, c, facts.Options{State: a.paths.Folders(), Home: a.getenv("HOME")})
+	o := a.machine("", want.Roots)
+	o.Policy = want.Policy
+	return facts.Gather(ctx, c, o)
+}
+
+// machine is what is known of this machine before a call is looked at, with the
+// folders that the policy names. Whoever runs the call may put HOME for a tilde
+// in it, so that is looked at as well.
+func (a *app) machine(workspace string, roots []string) facts.Options {
+	return facts.Options{
+		Workspace: workspace, State: a.paths.Folders(), Home: home.PersonFolder(), HostHome: a.getenv("HOME"), Roots: roots,
+	}
 }
 
 // runsIn is the directory that a call would run in: its own, or where we are if

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -14,17 +16,17 @@ func (a *app) callCommand() *cobra.Command {
 	digest := &cobra.Command{
 		Use: "digest < calls.jsonl", Short: "prints the digest of each call", Args: cobra.NoArgs,
 		Long: "Reads a call a line and prints {\"digest\"} or {\"error\"} for each.\nExits with 0 if all lines could be read, else with 1.",
-		RunE: func(*cobra.Command, []string) error { return a.eachCall(a.digestOf, nil) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.eachCall(c.Context(), a.digestOf, nil) },
 	}
 	var text bool
 	preview := &cobra.Command{
 		Use: "preview [--text] < calls.jsonl", Short: "prints what people would be shown of each call", Args: cobra.NoArgs,
 		Long: "Reads a call a line and prints {\"preview\", \"redactions\", \"warnings\"} for each, or\nwith --text exactly what a terminal shows. Exits with 0 if all lines could be\nread, else with 1.",
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			if text {
-				return a.eachCall(a.drawCall, a.drawError)
+				return a.eachCall(c.Context(), a.drawCall, a.drawError)
 			}
-			return a.eachCall(a.previewOf, nil)
+			return a.eachCall(c.Context(), a.previewOf, nil)
 		},
 	}
 	preview.Flags().BoolVar(&text, "text", false, "as a terminal shows it")
@@ -34,9 +36,9 @@ func (a *app) callCommand() *cobra.Command {
 
 // eachCall runs do for each call of the input, and prints what cannot be read
 // as {"error"} unless fail does so.
-func (a *app) eachCall(do func(sayso.Call) error, fail func(error) error) error {
+func (a *app) eachCall(ctx context.Context, do func(sayso.Call) error, fail func(error) error) error {
 	var bad bool
-	err := a.eachLine(func(line []byte) error {
+	err := a.eachLine(ctx, func(line []byte) error {
 		call, err := sayso.ParseCall(line)
 		if err == nil {
 			_, err = call.Digest() // arguments that two readers could read differently
@@ -93,13 +95,27 @@ func previewed(c sayso.Call) (callPreview, error) {
 	warnings = append(warnings, seen...)
 	for _, name := range sortedKeys(hidden.Texts) {
 		_, found := present.Inspect(hidden.Texts[name])
-		for _, w := range found {
-			w.Path = name
-			warnings = append(warnings, w)
-		}
+		warnings = noted(warnings, name, found)
+	}
+	for _, n := range [...]struct{ path, name string }{{"tool", c.Tool}, {"server", c.Server}, {"host", c.Host}, {"session", c.Session}} {
+		_, found := present.InspectName(n.name)
+		warnings = noted(warnings, n.path, found)
+	}
+	for _, name := range sortedKeys(c.Said) {
+		_, found := present.InspectName(name)
+		warnings = noted(warnings, "said", found)
 	}
 	redactions := append([]sayso.Redaction{}, hidden.Redactions...)
 	return callPreview{shown, redactions, append([]sayso.Warning{}, warnings...), hidden.Full, hidden.Texts}, nil
+}
+
+// noted adds what was found in a text.
+func noted(warnings []sayso.Warning, path string, found []sayso.Warning) []sayso.Warning {
+	for _, w := range found {
+		w.Path = path
+		warnings = append(warnings, w)
+	}
+	return warnings
 }
 
 func (a *app) previewOf(c sayso.Call) error {
@@ -125,10 +141,10 @@ func (a *app) drawCall(c sayso.Call) error {
 		v.Said[name] = p.texts["said/"+name]
 	}
 	if isTerminal(a.out) {
-		a.print("%s", present.Colored(v, width(a.out)))
+		fmt.Fprintln(a.out, present.Colored(v, width(a.out))) // which are safe as they come
 		return nil
 	}
-	a.print("%s", present.Terminal(v, 0))
+	fmt.Fprintln(a.out, present.Terminal(v, 0))
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,7 +116,7 @@ func (d *doctor) files() {
 		d.add("files", fail, typed, "%v", err)
 	}
 	if _, err := os.Stat(d.paths.State); errors.Is(err, fs.ErrNotExist) {
-		d.add("files", ok, "", "nothing is there yet; the first call makes %s", d.paths.State)
+		d.add("files", ok, "", "nothing was there yet; it is made in %s", d.paths.State)
 	} else if len(found) == 0 {
 		d.add("files", ok, "", "folders and files are closed to others")
 	}
@@ -135,7 +136,7 @@ func (d *doctor) switches() {
 func (d *doctor) database(ctx context.Context) {
 	e, err := local.OpenEngine(ctx, d.paths, local.Options{})
 	if err != nil {
-		d.add("database", fail, "sayso where", "%v", err)
+		d.add("database", fail, cmp.Or(ownHint(err), "sayso where"), "%v", err)
 		return
 	}
 	head, err := verifyLog(ctx, e.Log, sayso.Head{})

@@ -125,12 +125,9 @@ func (a *app) drawEdit(s shownRequest, args sayso.Args) { a.drawChange(a.err, "y
 
 // drawChange shows what edited arguments change.
 func (a *app) drawChange(w io.Writer, title string, s shownRequest, args sayso.Args) {
-	drawn := present.Terminal
-	if isTerminal(w) && a.getenv("NO_COLOR") == "" {
-		drawn = present.Colored
-	}
 	p := present.Diff("arguments", indented(s.Content.Args), indented(args))
-	fmt.Fprint(w, drawn(present.View{Title: title, Presentation: &p}, width(w)))
+	text, _ := present.Draw(present.View{Title: title, Presentation: &p}, a.style(w))
+	fmt.Fprint(w, text)
 }
 
 // indented is JSON over several lines.

@@ -56,7 +56,7 @@ func (a *app) exit(err error) int {
 	}
 	fmt.Fprintf(a.err, "sayso: error: %s\n", printable(err.Error()))
 	if h := hintOf(err); h != "" {
-		fmt.Fprintf(a.err, "sayso: hint: %s\n", h)
+		fmt.Fprintf(a.err, "sayso: hint: %s\n", printable(h))
 	}
 	var decided *sayso.DecidedError
 	if errors.As(err, &decided) {
@@ -68,13 +68,10 @@ func (a *app) exit(err error) int {
 // hintOf finds what to type next: what the error says itself, or what is known
 // of errors of its kind.
 func hintOf(err error) string {
-	var hinted *hintError
-	var open *home.OpenError
+	if own := ownHint(err); own != "" {
+		return own
+	}
 	switch {
-	case errors.As(err, &hinted):
-		return hinted.hint
-	case errors.As(err, &open):
-		return open.Hint()
 	case errors.Is(err, sayso.ErrNotFound):
 		return "sayso inbox lists what waits, sayso log what was"
 	case errors.Is(err, fs.ErrPermission):
@@ -85,9 +82,22 @@ func hintOf(err error) string {
 	return ""
 }
 
+// ownHint is what an error itself says is to be typed next.
+func ownHint(err error) string {
+	var hinted *hintError
+	var open *home.OpenError
+	switch {
+	case errors.As(err, &hinted):
+		return hinted.hint
+	case errors.As(err, &open):
+		return open.Hint()
+	}
+	return ""
+}
+
 // note tells the person something that is no answer.
 func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.err, "sayso: "+format+"\n", args...)
+	fmt.Fprintf(a.err, "sayso: "+format+"\n", visible(args)...)
 }
 
 func quote(s string) string { return strconv.Quote(s) }

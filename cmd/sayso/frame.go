@@ -12,6 +12,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/present"
+	"github.com/sayso-dev/sayso/present/highlight"
 )
 
 // safe is text as a terminal may show it, in one line.
@@ -39,21 +40,24 @@ func width(w io.Writer) int {
 	return min(n, 200)
 }
 
+// style is how calls are drawn on w.
+func (a *app) style(w io.Writer) present.Style {
+	return present.Style{
+		Columns: width(w), Color: isTerminal(w) && a.getenv("NO_COLOR") == "", Highlight: highlight.Code,
+	}
+}
+
 // draw writes a request with everything that may be shown of it, at most so
 // many lines; zero for all. It reports whether all of it was drawn.
 func (a *app) draw(w io.Writer, s shownRequest, limit int) (whole bool) {
-	drawn := present.Terminal
-	if isTerminal(w) && a.getenv("NO_COLOR") == "" {
-		drawn = present.Colored
+	style := a.style(w)
+	style.Lines = limit
+	text, whole := present.Draw(view(s), style)
+	fmt.Fprint(w, text)
+	if !whole {
+		fmt.Fprintf(w, "… all of it: sayso show %s\n", safe(s.Request.ShortID))
 	}
-	text := strings.TrimSuffix(drawn(view(s), width(w)), "\n")
-	lines := strings.Split(text, "\n")
-	if limit <= 0 || len(lines) <= limit {
-		fmt.Fprintf(w, "%s\n", text)
-		return true
-	}
-	fmt.Fprintf(w, "%s\n… %d more lines: sayso show %s\n", strings.Join(lines[:limit], "\n"), len(lines)-limit, s.Request.ShortID)
-	return false
+	return whole
 }
 
 // view is a request as a terminal shows it.
@@ -72,6 +76,10 @@ func view(s shownRequest) present.View {
 	}
 	if v.Host == v.From {
 		v.Host = ""
+	}
+	v.ShownBy = v.From
+	if sameData(v.Preview, v.Presentation) {
+		v.Presentation = nil
 	}
 	v.Drawn = drawnArgs(v.Preview, v.Presentation)
 	return v

@@ -81,3 +81,52 @@ func TestDrawnArgs_leaveNothingOut(t *testing.T) {
 		t.Errorf("without a difference, %v are shown", got)
 	}
 }
+
+// A presentation is what the asker made of the call. What it shows otherwise
+// than the call has it is drawn from the call.
+func TestVW1_drawnArgsOfAPresentationThatLies(t *testing.T) {
+	gone := present.Diff("a.txt", "rm -rf /\nls\n", "ls\n") // what would come is shown as what goes
+	other := present.File("a.txt", "ls\n")
+	for _, c := range []struct {
+		args string
+		p    sayso.Presentation
+		want []string
+	}{
+		{`{"content":"rm -rf /"}`, gone, nil},
+		{`{"new_string":"rm -rf /"}`, gone, nil},
+		{`{"old_string":"rm -rf /"}`, gone, []string{"old_string"}},
+		{`{"content":"rm -rf /\n","path":"a.txt"}`, other, []string{"path"}},
+		{`{"content":"ls\n","path":"b.txt"}`, other, []string{"content"}},
+		{`{"command":"rm -rf /"}`, present.Command("ls", ""), nil},
+		{`{"command":"ls","timeout":"9"}`, present.Command("ls", ""), []string{"command"}},
+		{`{"content":"ls"}`, present.PlainText("ls"), nil},
+	} {
+		if d := cmp.Diff(c.want, drawnArgs(sayso.Args(c.args), &c.p)); d != "" {
+			t.Errorf("%s:\n%s", c.args, d)
+		}
+	}
+}
+
+// Data that is the arguments is drawn as the arguments are, and only then.
+func TestSameData(t *testing.T) {
+	args := sayso.Args(`{"b":1,"a":{"c":"x"}}`)
+	for _, c := range []struct {
+		p    sayso.Presentation
+		want bool
+	}{
+		{present.Structured(args), true},
+		{present.Structured([]byte(`{"a":{"c":"x"},"b":1}`)), true},
+		{present.Structured([]byte(`{"a":{"c":"x"},"b":2}`)), false},
+		{present.Structured([]byte(`{"a":{"c":"x"}}`)), false},
+		{present.Structured([]byte(`no data`)), false},
+		{present.Noted(present.Structured(args), "look"), false},
+		{present.PlainText(string(args)), false},
+	} {
+		if got := sameData(args, &c.p); got != c.want {
+			t.Errorf("%+v: %v", c.p, got)
+		}
+	}
+	if sameData(args, nil) {
+		t.Error("nothing is the same as something")
+	}
+}

@@ -40,10 +40,18 @@ func (a *app) grants(ctx context.Context, session string, all bool) error {
 		}
 		rows := [][]string{{"ID", "TOOL", "COVERS", "SESSION", "BY", "USED", "ENDS"}}
 		for _, g := range list {
-			rows = append(rows, []string{g.ShortID, safe(g.Tool), safe(g.Label), dash(safe(g.SessionID)), safe(g.By.Principal), uses(g), ends(g)})
+			rows = append(rows, []string{g.ShortID, safe(g.Tool), coversOf(g), dash(safe(g.SessionID)), safe(g.By.Principal), uses(g), ends(g)})
 		}
 		return table(a.out, rows)
 	})
+}
+
+// coversOf is what a grant covers, with what calls are compared with.
+func coversOf(g sayso.Grant) string {
+	if g.Pattern == "" {
+		return safe(g.Label)
+	}
+	return safe(g.Label) + ": " + safe(g.Pattern)
 }
 
 func uses(g sayso.Grant) string {

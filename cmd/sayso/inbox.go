@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,10 @@ func (a *app) inboxCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "inbox", GroupID: "answer", Short: "lists what waits for an answer, the oldest first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			q.States, q.Oldest = []sayso.State{sayso.StateOpen, sayso.StateParked}, true
+			if q.Limit < 0 {
+				return usage(fmt.Errorf("%w: a limit is a number from 1 on", sayso.ErrInvalid), "sayso inbox --limit 20")
+			}
+			q.States, q.Oldest = sayso.OpenStates(), true
 			if all {
 				q.States, q.Oldest = nil, false
 			}
@@ -38,7 +42,7 @@ func (a *app) inbox(ctx context.Context, q sayso.RowQuery) error {
 			return a.printJSON(append([]sayso.Request{}, list...))
 		}
 		if len(list) == 0 {
-			a.note("nothing waits")
+			a.note("%s", nothing(q))
 			return nil
 		}
 		rows := [][]string{{"ID", "AGE", "LEFT", "STATE", "RISK", "FROM", "TOOL", "WHAT"}}
@@ -47,6 +51,18 @@ func (a *app) inbox(ctx context.Context, q sayso.RowQuery) error {
 		}
 		return table(a.out, rows)
 	})
+}
+
+// nothing says what there is none of.
+func nothing(q sayso.RowQuery) string {
+	text := "nothing waits"
+	if len(q.States) == 0 {
+		text = "nothing was asked yet"
+	}
+	if q.Session != "" {
+		text += " in session " + q.Session
+	}
+	return text
 }
 
 // left is how long a request may still wait.

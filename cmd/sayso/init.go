@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/agent/claudecode"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/install"
 	"github.com/sayso-dev/sayso/present"
@@ -140,14 +141,15 @@ func (a *app) replace(ctx context.Context, path string, old, text []byte, o init
 		a.print("%s: nothing to change", path)
 		return !o.dry, nil
 	}
-	for _, line := range present.Frame(present.Diff(filepath.Base(path), string(old), string(text)).Content, 1<<16, "", "") {
+	for _, line := range present.Frame(present.Diff(path, string(old), string(text)).Content, 1<<16, "", "") {
 		a.print("%s", line)
 	}
 	if o.dry {
+		a.note("nothing was written: %s", path)
 		return false, nil
 	}
 	if !o.yes {
-		if err := a.agree(ctx, "write this?"); err != nil {
+		if err := a.agree(ctx, "write this to "+path+"?"); err != nil {
 			return false, err
 		}
 	}
@@ -196,7 +198,7 @@ func (a *app) claudeWillDo(ctx context.Context, program string) error {
 	if program == "" {
 		found, err := exec.LookPath("claude")
 		if err != nil {
-			a.note("warning: there is no claude in PATH, so its version is not proved; the gate holds from %s on", install.OldestClaude)
+			a.note("warning: there is no claude in PATH, so its version is not proved; the gate holds from %s on", claudecode.Oldest)
 			return nil
 		}
 		program = found

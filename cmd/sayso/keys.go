@@ -59,7 +59,7 @@ func (a *app) raw(question string, do func(*os.File) error) error {
 		return err
 	}
 	flush(f)
-	fmt.Fprintf(a.err, "%s ", question)
+	fmt.Fprintf(a.err, "%s ", safe(question))
 	err = do(f)
 	err = errors.Join(err, term.Restore(int(f.Fd()), state))
 	fmt.Fprintln(a.err)

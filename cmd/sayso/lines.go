@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,14 +11,24 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// eachLine calls do for each line of the input that is not blank. A line that is
-// longer than a call may be is cut there, so that it cannot be read, and the
-// rest of it is passed over.
-func (a *app) eachLine(do func(line []byte) error) error {
-	r := bufio.NewReaderSize(a.in, 64<<10)
+// eachLine calls do for each line of the input, without the blanks around it that
+// JSON knows. A line of blanks alone counts where another line follows, so that
+// answers and lines can be told apart by number; at the end it is nothing. A line
+// that is longer than a call may be is cut there, so that it cannot be read, and
+// the rest of it is passed over.
+func (a *app) eachLine(ctx context.Context, do func(line []byte) error) error {
+	r := bufio.NewReaderSize(stoppable{ctx, a.in}, 64<<10)
+	empty := 0
 	for {
 		line, err := readLine(r)
-		if line = bytes.TrimSpace(line); len(line) > 0 {
+		if line = bytes.Trim(line, " \t\r\n"); len(line) == 0 {
+			empty++
+		} else {
+			for ; empty > 0; empty-- {
+				if err := do(nil); err != nil {
+					return err
+				}
+			}
 			if err := do(line); err != nil {
 				return err
 			}
@@ -41,5 +52,31 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err
 		}
+	}
+}
+
+// stoppable is an input whose reads end with ctx: whoever should write to it may
+// never do so. A read that is left behind ends with the program.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s stoppable) Read(p []byte) (int, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() {
+		buf := make([]byte, len(p))
+		n, err := s.r.Read(buf)
+		read <- result{buf[:n], err}
+	}()
+	select {
+	case got := <-read:
+		return copy(p, got.text), got.err
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
 	}
 }

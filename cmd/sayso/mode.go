@@ -45,6 +45,11 @@ func (a *app) showMode(ctx context.Context, session string) error {
 }
 
 func (a *app) printMode(ctx context.Context, in sayso.Inbox, session string) error {
+	if session != "" {
+		if _, err := in.Policies(ctx, session); err != nil {
+			return ofSession(err, session) // the mode of all would be shown for it
+		}
+	}
 	m, err := in.Mode(ctx, session)
 	if err != nil {
 		return err
@@ -83,7 +88,7 @@ func (a *app) setMode(ctx context.Context, session, word string, d time.Duration
 	}
 	return a.withInbox(ctx, who, func(in sayso.Inbox) error {
 		if err := in.SetMode(ctx, session, m, d); err != nil {
-			return err
+			return ofSession(err, session)
 		}
 		return a.printMode(ctx, in, session)
 	})

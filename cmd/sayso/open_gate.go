@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/sayso-dev/sayso"
@@ -11,22 +13,51 @@ import (
 	"github.com/sayso-dev/sayso/internal/local"
 )
 
-// open opens the gate: a running server, or the database.
+// open opens the gate for a person: a running server, or the database. A
+// database that was not there is told of: the person may have meant another one.
 func (a *app) open(ctx context.Context) (*local.Local, error) {
-	return a.openWith(ctx, local.Options{})
+	_, err := os.Lstat(a.paths.Database())
+	fresh := errors.Is(err, fs.ErrNotExist)
+	l, err := a.openWith(ctx, local.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if _, ours := l.Engine(); ours && fresh {
+		a.note("there was no log yet; one is begun in %s", a.paths.State)
+	}
+	return l, nil
 }
 
 // openWith opens the gate as o says, completed by the settings.
 func (a *app) openWith(ctx context.Context, o local.Options) (*local.Local, error) {
-	o.TokenFile, o.Version = a.settings.TokenFile, versionOf()
+	o.TokenFile, o.Version, o.KeepContent = a.settings.TokenFile, versionOf(), a.settings.Keep
 	if !o.Direct {
 		o.Server = a.settings.Server
+	}
+	if err := tokenFile(o.TokenFile); err != nil {
+		return nil, err
 	}
 	l, err := local.Open(ctx, a.paths, o)
 	if err != nil {
 		return nil, err
 	}
 	return l, nil
+}
+
+// tokenFile says what is wrong with the name of a file of a token, if that can
+// be seen from outside; empty is none.
+func tokenFile(path string) error {
+	if path == "" {
+		return nil
+	}
+	st, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return usage(fmt.Errorf("there is no token file %s", path), "is there a typo in the path? A token is made with sayso token create --name NAME --kind person > FILE")
+	case err == nil && st.IsDir():
+		return usage(fmt.Errorf("%s is a folder, not the file of a token", path), "--token-file FILE")
+	}
+	return nil // reading it says the rest
 }
 
 // withInbox opens the gate for a person, runs do, and closes it again.

@@ -3,11 +3,17 @@ package main
 import (
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/present"
 )
 
 // printJSON prints one JSON value over several lines.
@@ -16,8 +22,7 @@ func (a *app) printJSON(v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "%s\n", text)
-	return err
+	return a.printText(text)
 }
 
 // printLine prints one JSON value in one line.
@@ -26,18 +31,69 @@ func (a *app) printLine(v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "%s\n", text)
+	return a.printText(text)
+}
+
+// printText prints JSON. What could make a terminal do or show something else is
+// escaped, which changes nothing of what the JSON says.
+func (a *app) printText(text []byte) error {
+	_, err := fmt.Fprintf(a.out, "%s\n", escaped(text))
 	return err
 }
 
-// print writes lines of the answer.
-func (a *app) print(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
+// escaped is JSON in which every character that cannot be seen is written as
+// an escape. Such characters stand in strings alone.
+func escaped(text []byte) []byte {
+	var b []byte
+	for i, r := range string(text) {
+		switch {
+		case r < utf8.RuneSelf && r != 0x7f || unicode.IsPrint(r):
+			if b != nil {
+				b = utf8.AppendRune(b, r)
+			}
+			continue
+		case b == nil:
+			b = append(make([]byte, 0, len(text)+64), text[:i]...)
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			b = fmt.Appendf(b, `\u%04x`, unit)
+		}
+	}
+	if b == nil {
+		return text
+	}
+	return b
+}
 
-// table prints rows in columns.
+// print writes lines of the answer. The format is ours; what is put into it may
+// be anybody's and is made safe to look at.
+func (a *app) print(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", visible(args)...) }
+
+// visible makes all that is text safe to look at. What is safe stays as it is.
+func visible(args []any) []any {
+	out := slices.Clone(args)
+	for i, v := range out {
+		switch v := v.(type) {
+		case error, fmt.Stringer:
+			out[i], _ = present.Safe(fmt.Sprint(v))
+		default:
+			if reflect.ValueOf(v).Kind() == reflect.String {
+				out[i], _ = present.Safe(fmt.Sprint(v))
+			}
+		}
+	}
+	return out
+}
+
+// table prints rows in columns, and in each cell what is safe to look at.
 func table(w io.Writer, rows [][]string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
-		fmt.Fprintln(t, strings.TrimRight(strings.Join(r, "\t"), "\t"))
+		cells := make([]string, len(r))
+		for i, c := range r {
+			cells[i] = safe(c)
+		}
+		fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 	}
 	return t.Flush()
 }

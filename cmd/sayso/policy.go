@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/policy"
 )
@@ -33,7 +36,8 @@ could be read.`,
 	check.Flags().StringVar(&o.workspace, "workspace", "", "the folder of the project; without, it is found from each call's directory")
 	check.Flags().StringVar(&o.session, "session", "", "the session of calls that name none")
 	c := &cobra.Command{Use: "policy", GroupID: "force", Short: "the rules"}
-	return a.parent(c, check)
+	return a.parent(c, check, a.policyInitCommand(), a.policyTrustCommand(), a.policyWhereCommand(), a.policySchemaCommand(),
+		a.policyExplainCommand(), a.policyTestCommand(), a.policyLintCommand(), a.policyReplayCommand(), a.policySuggestCommand())
 }
 
 func (a *app) policyCheck(ctx context.Context, o checkOptions) error {
@@ -45,8 +49,15 @@ func (a *app) policyCheck(ctx context.Context, o checkOptions) error {
 		return hint(err, "mend the file, then run the command again")
 	}
 	if o.workspace != "" {
-		if st, err := os.Stat(o.workspace); err != nil || !st.IsDir() {
+		st, err := os.Stat(o.workspace)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			a.note("there is no folder %s; its files are taken for missing", printable(o.workspace))
+		case err != nil || !st.IsDir():
 			return usage(fmt.Errorf("the workspace %s is no folder", o.workspace), "sayso policy check --help")
+		}
+		if o.workspace, err = filepath.Abs(o.workspace); err != nil {
+			return err
 		}
 	}
 	if _, tty := a.terminal(); tty {
@@ -54,14 +65,13 @@ func (a *app) policyCheck(ctx context.Context, o checkOptions) error {
 	}
 	gather := func(ctx context.Context, c sayso.Call) sayso.Facts {
 		c.Cwd = runsIn(c, o.workspace)
-		return facts.Gather(ctx, c, facts.Options{Workspace: o.workspace, State: a.paths.Folders(), Home: a.getenv("HOME")})
+		return facts.Gather(ctx, c, a.machine(o.workspace, rootsOf(p)))
 	}
 	bad := false
-	err = a.eachLine(func(line []byte) error {
-		answer, ok := policy.Check(ctx, p, gather, line)
+	err = a.eachLine(ctx, func(line []byte) error {
+		answer, ok := policy.Check(ctx, inSession{p, o.session}, gather, line)
 		bad = bad || !ok
-		_, err := fmt.Fprintf(a.out, "%s\n", answer)
-		return err
+		return a.printText(answer)
 	})
 	if err == nil && bad {
 		return no{}
@@ -111,7 +121,7 @@ func (a *app) policyFor(o checkOptions) (sayso.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := policy.New(policy.Options{Home: local.PersonHome(), FinalOnly: true}, policy.Tiered{Tier: policy.TierUser, File: f})
+	p, err := policy.New(policy.Options{Home: home.PersonFolder(), FinalOnly: true}, policy.Tiered{Tier: policy.TierUser, File: f})
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +133,29 @@ func (a *app) warn(warnings []policy.Warning) {
 	for _, w := range warnings {
 		fmt.Fprintln(a.err, printable(w.String()))
 	}
+}
+
+// inSession is a policy that takes calls without a session for calls of one.
+type inSession struct {
+	sayso.Policy
+	session string
+}
+
+// Judge says what the policy thinks of a call.
+func (p inSession) Judge(ctx context.Context, c sayso.Call, f sayso.Facts) sayso.Verdict {
+	if c.Session == "" {
+		c.Session = p.session
+	}
+	return p.Policy.Judge(ctx, c, f)
+}
+
+// rootsOf are the folders that a policy names, and that facts must say where
+// they are.
+func rootsOf(p sayso.Policy) []string {
+	if p, ok := p.(interface{ Roots() []string }); ok {
+		return p.Roots()
+	}
+	return nil
 }
 
 // firstMistake is the first line of an error of a policy file.

@@ -14,7 +14,7 @@ func (a *app) promptCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "prompt [ID]", GroupID: "answer", Short: "asks about one request, the oldest if none is named", Args: cobra.MaximumNArgs(1),
 		Long: `Shows one request and takes one key: y allows it once, s remembers it for the
-session, n and Escape deny it, e changes the arguments, v shows everything.
+session and asks how far, n and Escape deny it, e changes the arguments, v shows everything.
 Ctrl-C leaves; so does Escape where a line is typed, and then the request still
 waits. Nothing happens by default, and what was typed before is no answer.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.prompt(c.Context(), strings.Join(args, "")) },
@@ -57,7 +57,7 @@ func (a *app) refuseAgentAtAll(ctx context.Context, typed string) error {
 }
 
 func oldest(ctx context.Context, in sayso.Inbox) (sayso.ID, error) {
-	list, err := in.Requests(ctx, sayso.RowQuery{States: []sayso.State{sayso.StateOpen, sayso.StateParked}, Oldest: true, Limit: 1})
+	list, err := in.Requests(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return "", err
 	}
@@ -87,6 +87,13 @@ func (a *app) promptFor(ctx context.Context, in sayso.Inbox, s shownRequest) (an
 			continue // not before all of it was on the screen
 		case key == "s":
 			answer.Scope = sayso.ScopeSession
+			cover, ok, err := a.chooseCover(ctx, s.Request.Covers)
+			if err != nil {
+				return false, err
+			}
+			if answer.Cover = cover; !ok {
+				continue
+			}
 		case key == "e" && s.Request.CanEdit:
 		case key != "y":
 			continue
@@ -150,7 +157,11 @@ func choices(r sayso.Request, seen bool) string {
 	if !seen {
 		return "[n] deny  [v] view all of it first  [esc] deny"
 	}
-	line := "[y] allow  [n] deny  [s] session  [v] view  "
+	line := "[y] allow  [n] deny  "
+	if len(r.Covers) > 0 {
+		line += "[s] session  "
+	}
+	line += "[v] view  "
 	if r.CanEdit {
 		line += "[e] edit  "
 	}

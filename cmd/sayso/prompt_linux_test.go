@@ -24,7 +24,7 @@ func openTTY(t *testing.T) (person, program *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("there are no terminals here: %v", err)
+		t.Skipf("there are no terminals here: %v; type: sudo mount -t devpts devpts /dev/pts", err)
 	}
 	t.Cleanup(func() { person.Close() })
 	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
@@ -81,7 +81,7 @@ const (
 	noteQuestion  = "(enter for nothing):"
 )
 
-func TestPrompt(t *testing.T) {
+func TestVW4_prompt(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		command string
@@ -189,12 +189,12 @@ func TestPrompt_edit(t *testing.T) {
 func prompted(t *testing.T, command, before string, script func(short string) []typist) (sayso.Request, int) {
 	t.Helper()
 	r, grants, _ := answeredBy(t, command, before, "", script)
-	return r, grants
+	return r, len(grants)
 }
 
 // answeredBy is prompted for a person with an editor, if one is named. It
 // returns the decision that the caller got, too.
-func answeredBy(t *testing.T, command, before, editor string, script func(short string) []typist) (sayso.Request, int, sayso.Decision) {
+func answeredBy(t *testing.T, command, before, editor string, script func(short string) []typist) (sayso.Request, []sayso.Grant, sayso.Decision) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -242,7 +242,7 @@ func answeredBy(t *testing.T, command, before, editor string, script func(short 
 	if now.State.Open() {
 		stop()
 	}
-	return now, len(grants), <-asked
+	return now, grants, <-asked
 }
 
 func argsOf(t *testing.T, command string) sayso.Args {

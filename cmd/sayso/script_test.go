@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"zombiezen.com/go/sqlite"
@@ -26,11 +27,12 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SAYSO_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("SAYSO_NOTICE", "off")
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("PERSON", home.PersonFolder())
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"waiting": waiting, "decided": decided, "tamper": tamper, "serving": serving, "twin": twin,
-			"watched": watched,
+			"watched": watched, "harmless": harmless,
 		},
 		RequireExplicitExec: true,
 	})
@@ -60,7 +62,7 @@ func waiting(ts *testscript.TestScript, neg bool, args []string) {
 	defer done()
 	in := e.Inbox(admin)
 	for seq := sayso.Seq(0); ; {
-		list, err := in.Requests(ctx, sayso.RowQuery{States: []sayso.State{sayso.StateOpen, sayso.StateParked}, Oldest: true})
+		list, err := in.Requests(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true})
 		ts.Check(err)
 		if len(list) == n {
 			for i, r := range list {
@@ -112,6 +114,25 @@ func watched(ts *testscript.TestScript, neg bool, args []string) {
 	paths, err := home.Find(ts.Getenv)
 	ts.Check(err)
 	until(ts, func() bool { return notice.Watched(paths.Watchers()) != neg })
+}
+
+// harmless NAME... checks that what the last command printed, or what stands in
+// files, holds nothing that a terminal obeys and nothing that cannot be seen.
+func harmless(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("usage: harmless stdout stderr")
+	}
+	for _, name := range args {
+		text := ts.ReadFile(name)
+		if !utf8.ValidString(text) {
+			ts.Fatalf("%s is no text: %q", name, text)
+		}
+		for _, r := range text {
+			if r != '\n' && !strconv.IsPrint(r) {
+				ts.Fatalf("%s holds %U: %q", name, r, text)
+			}
+		}
+	}
 }
 
 // until waits for something that nothing can be waited for.

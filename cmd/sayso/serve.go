@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/address"
 	"github.com/sayso-dev/sayso/internal/garbage"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/local"
@@ -81,7 +82,7 @@ func (a *app) checkServe(o serveOptions) error {
 	if err != nil {
 		return usage(fmt.Errorf("the address to listen on is %q: %w", a.settings.Listen, err), "sayso serve --listen "+home.DefaultListen)
 	}
-	if ip := net.ParseIP(name); name != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if _, ok := address.Loopback(name); !ok {
 		return usage(fmt.Errorf("%w: this server speaks plain HTTP, and does so on loopback alone", sayso.ErrNotAllowed),
 			"put a proxy with TLS before it: sayso serve --listen "+home.DefaultListen+" --public-url https://…")
 	}
@@ -139,6 +140,14 @@ func (a *app) serveEngine(ctx context.Context, e *local.Engine, o serveOptions) 
 // server makes the server over an engine.
 func (a *app) server(e *local.Engine) (*server.Server, error) {
 	tokens := a.paths.Tokens()
+	logger := slog.New(redact.LogHandler(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: a.level()})))
+	e.Policy.Tell(func(wrong error) {
+		if wrong != nil {
+			logger.Error("the policy has a mistake, and the old one stands; type sayso policy check", "mistake", firstMistake(wrong))
+			return
+		}
+		logger.Info("the policy loads again")
+	})
 	return server.New(e.Door, &server.Options{
 		Authenticate: func(secret string) (sayso.Actor, error) {
 			t, err := tokens.Authenticate(secret, a.now())
@@ -153,8 +162,9 @@ func (a *app) server(e *local.Engine) (*server.Server, error) {
 		Policy: func() server.PolicyInfo {
 			return server.PolicyInfo{Version: e.Policy.Version(), Files: e.Policy.Files()}
 		},
+		LookBack:  e.LookBack(),
 		PublicURL: a.settings.PublicURL,
-		Logger:    slog.New(redact.LogHandler(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: a.level()}))),
+		Logger:    logger,
 		Version:   versionOf(),
 	})
 }

@@ -5,14 +5,17 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/home"
 )
 
@@ -36,6 +39,7 @@ func (a *app) serviceCommand() *cobra.Command {
 type unit struct {
 	path, text          string
 	load, start, unload [][]string
+	forget              [][]string // once the file is gone
 }
 
 const label = "dev.sayso.server"
@@ -57,17 +61,43 @@ func (a *app) systemd(program string) (unit, error) {
 		dir = filepath.Join(a.getenv("HOME"), ".config")
 	}
 	env := ""
-	if a.paths.Home != "" {
-		env = "Environment=" + systemdQuote("SAYSO_HOME="+a.paths.Home) + "\n"
+	for _, v := range a.serviceEnv() {
+		env += "Environment=" + systemdQuote(v.name+"="+v.value) + "\n"
 	}
+	path := filepath.Join(dir, "systemd", "user", "sayso.service")
 	return unit{
-		path: filepath.Join(dir, "systemd", "user", "sayso.service"),
+		path: path,
 		text: "[Unit]\nDescription=sayso, which asks before an agent's tool call runs\n\n[Service]\nType=exec\n" + env +
 			"ExecStart=" + systemdQuote(program) + " serve\nRestart=on-failure\nRestartSec=1\nUMask=0077\n\n[Install]\nWantedBy=default.target\n",
-		load:   [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", "sayso.service"}},
+		load:   [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", path}}, // systemd may look elsewhere for names
 		start:  [][]string{{"systemctl", "--user", "restart", "sayso.service"}},
 		unload: [][]string{{"systemctl", "--user", "disable", "--now", "sayso.service"}},
+		forget: [][]string{{"systemctl", "--user", "daemon-reload"}},
 	}, nil
+}
+
+// variable is one of the service's environment.
+type variable struct{ name, value string }
+
+// serviceEnv is what the service must be told so that it finds what commands
+// find here: the system starts it without what a shell sets.
+func (a *app) serviceEnv() []variable {
+	var list []variable
+	if a.paths.Home != "" {
+		list = append(list, variable{"SAYSO_HOME", a.paths.Home})
+	} else {
+		for _, name := range []string{"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"} {
+			if v := a.getenv(name); filepath.IsAbs(v) {
+				list = append(list, variable{name, v})
+			}
+		}
+	}
+	for _, s := range a.settings.All() {
+		if s.Source != "default" && !slices.Contains([]string{"home", "server", "token-file"}, s.Name) { // these say whom commands ask
+			list = append(list, variable{s.Env, s.Value})
+		}
+	}
+	return list
 }
 
 // systemdQuote is a word as unit files take it.
@@ -86,12 +116,15 @@ func (a *app) launchd(program string) (unit, error) {
 		return unit{}, err
 	}
 	env := ""
-	if a.paths.Home != "" {
-		h, err := esc(a.paths.Home)
+	for _, v := range a.serviceEnv() {
+		value, err := esc(v.value)
 		if err != nil {
 			return unit{}, err
 		}
-		env = "\t<key>EnvironmentVariables</key><dict><key>SAYSO_HOME</key><string>" + h + "</string></dict>\n"
+		env += "<key>" + v.name + "</key><string>" + value + "</string>"
+	}
+	if env != "" {
+		env = "\t<key>EnvironmentVariables</key><dict>" + env + "</dict>\n"
 	}
 	path := filepath.Join(a.getenv("HOME"), "Library", "LaunchAgents", label+".plist")
 	return unit{
@@ -134,7 +167,7 @@ func (a *app) installService(ctx context.Context, now bool) error {
 	if now {
 		steps = append(steps, u.start...)
 	}
-	return a.steps(ctx, steps)
+	return hint(a.steps(ctx, steps), "log in where the system runs services for you, then sayso service install; or run sayso serve yourself")
 }
 
 func (a *app) removeService(ctx context.Context) error {
@@ -145,7 +178,9 @@ func (a *app) removeService(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(u.path); err != nil {
+	if _, err := os.Stat(u.path); errors.Is(err, fs.ErrNotExist) {
+		return hint(fmt.Errorf("%w: there is no service of ours, %s", sayso.ErrNotFound, u.path), "sayso service install")
+	} else if err != nil {
 		return err
 	}
 	if err := a.steps(ctx, u.unload); err != nil {
@@ -155,6 +190,9 @@ func (a *app) removeService(ctx context.Context) error {
 		return err
 	}
 	a.print("removed %s", u.path)
+	if err := a.steps(ctx, u.forget); err != nil {
+		a.note("warning: %v", err) // the system forgets it when it starts again
+	}
 	return nil
 }
 
@@ -163,7 +201,7 @@ func (a *app) steps(ctx context.Context, list [][]string) error {
 	for _, words := range list {
 		out, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput()
 		if err != nil {
-			return hint(fmt.Errorf("%s: %w: %s", strings.Join(words, " "), err, printable(string(out))), "%s", strings.Join(words, " "))
+			return fmt.Errorf("%s: %w: %s", strings.Join(words, " "), err, strings.TrimSpace(string(out)))
 		}
 	}
 	return nil

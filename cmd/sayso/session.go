@@ -51,6 +51,10 @@ func (a *app) sessions(ctx context.Context) error {
 		if a.json {
 			return a.printJSON(rows)
 		}
+		if len(rows) == 0 {
+			a.note("no session asked for anything in the last day")
+			return nil
+		}
 		out := [][]string{{"SESSION", "HOST", "REQUESTS", "OPEN", "GRANTS", "MODE", "LAST"}}
 		for _, s := range rows {
 			out = append(out, []string{dash(safe(s.ID)), dash(safe(s.Host)), fmt.Sprint(s.Asked), fmt.Sprint(s.Open), fmt.Sprint(s.Grants), string(s.Mode), s.Last.Local().Format(time.DateTime)})
@@ -96,7 +100,7 @@ func (a *app) sessionPolicy(ctx context.Context, session string, changes []strin
 	return a.withInbox(ctx, a.person(), func(in sayso.Inbox) error {
 		policies, err := in.Policies(ctx, session)
 		if err != nil {
-			return err
+			return ofSession(err, session)
 		}
 		if policies == nil {
 			policies = map[string]sayso.Effect{}
@@ -122,6 +126,16 @@ func (a *app) sessionPolicy(ctx context.Context, session string, changes []strin
 		}
 		return table(a.out, rows)
 	})
+}
+
+// ofSession says of what may not be done to a session what most often is wrong:
+// there is none of that name, or it is somebody else's. Which of the two is not
+// told to whom it is none of their business.
+func ofSession(err error, session string) error {
+	if session == "" || !errors.Is(err, sayso.ErrNotAllowed) {
+		return err
+	}
+	return hint(fmt.Errorf("no session %q that is yours", session), "sayso session list")
 }
 
 // changePolicies applies TOOL=EFFECT to the policies.

@@ -63,6 +63,7 @@ func (a *app) show(ctx context.Context, typed string) error {
 		for _, e := range s.Life {
 			a.print("%s  %s", e.At.Wall.Local().Format(time.DateTime), tells.story(e))
 		}
+		a.printCovers(s.Request)
 		if s.Request.State.Open() {
 			a.print("\nsayso approve %s | sayso deny %s --note WHY", s.Request.ShortID, s.Request.ShortID)
 		}

@@ -44,6 +44,7 @@ type state struct {
 	Gate    string     `json:"gate"` // server or database, and where
 	Error   string     `json:"error,omitempty"`
 	Open    int        `json:"open"`
+	Prompts *prompts   `json:"prompts,omitempty"`
 	Mode    sayso.Mode `json:"mode"`
 	ModeS   float64    `json:"mode_left_s,omitzero"`
 	Policy  string     `json:"policy"`
@@ -64,8 +65,9 @@ func (a *app) status(ctx context.Context) error {
 	s := a.wired()
 	s.Locked, s.Watched = a.paths.Locked(), notice.Watched(a.paths.Watchers())
 	mistake := a.statusOfPolicy(&s)
-	if err := a.statusOfGate(ctx, &s); err != nil {
-		s.Error = err.Error()
+	broken := a.statusOfGate(ctx, &s)
+	if broken != nil {
+		s.Error = broken.Error()
 	}
 	if s.Status == protected && s.refuses() {
 		s.Why = "every call is refused, since the gate cannot decide; " + s.Why
@@ -75,7 +77,7 @@ func (a *app) status(ctx context.Context) error {
 			return err
 		}
 	} else {
-		a.printStatus(s, hintOf(mistake))
+		a.printStatus(s, ownHint(broken), hintOf(mistake))
 	}
 	switch {
 	case s.Status == protected && !s.refuses():
@@ -154,11 +156,14 @@ func (a *app) statusOfGate(ctx context.Context, s *state) error {
 		return err
 	}
 	sweep(ctx, l)
-	open, err := in.Requests(ctx, sayso.RowQuery{States: []sayso.State{sayso.StateOpen, sayso.StateParked}, Oldest: true})
+	open, err := in.Requests(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true})
 	if err != nil {
 		return err
 	}
 	s.Open = len(open)
+	if s.Prompts, err = recentPrompts(ctx, in); err != nil {
+		return err
+	}
 	if s.Mistake == "" { // else the mode is not known: the policy may name one
 		mode, err := in.Mode(ctx, "")
 		if err != nil {
@@ -208,21 +213,26 @@ func policyLine(s state) string {
 	return strings.Join(s.Files, ", ") + " (" + version + ")"
 }
 
-// printStatus prints what status found. typed is what to type about a policy
-// that does not load, if that is not to look at it.
-func (a *app) printStatus(s state, typed string) {
+// printStatus prints what status found, and what to type about a gate that is
+// broken, if that is known, and about a policy that does not load, if that is
+// not to look at it.
+func (a *app) printStatus(s state, aboutGate, aboutPolicy string) {
 	a.print("%s: %s", s.Status, printable(s.Why))
 	if s.Error != "" {
 		a.print("gate     broken: %s", printable(s.Error))
+		if aboutGate != "" {
+			a.print("type     %s", aboutGate)
+		}
 	} else {
 		a.print("gate     %s", s.Gate)
 		a.print("waiting  %d", s.Open)
 		a.printModeOf(s)
+		a.printPrompts(s.Prompts)
 	}
 	switch {
 	case s.Mistake != "":
 		a.print("policy   broken: %s", printable(s.Mistake))
-		a.print("type     %s", cmp.Or(typed, "sayso policy check"))
+		a.print("type     %s", cmp.Or(aboutPolicy, "sayso policy check"))
 	case s.Policy != "":
 		a.print("policy   %s", policyLine(s))
 	default:

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
@@ -25,6 +26,9 @@ type told struct {
 	ForNS  int64         `json:"for_ns"`
 	Edited sayso.Digest  `json:"edited"`
 	Args   sayso.Args    `json:"args"`
+	Switch string        `json:"switch"`
+	Policy string        `json:"policy"`
+	Files  []string      `json:"files"`
 }
 
 // teller tells events, and knows of which tools the grants are that it told of.
@@ -49,7 +53,7 @@ func (t teller) story(e sayso.Event) string {
 	case sayso.EventFinished:
 		parts = append(parts, outcome(p.Failed))
 	case sayso.EventModeChanged:
-		parts = append(parts, p.Mode, "by", safe(e.Actor.Principal), safe(e.SessionID))
+		parts = append(parts, p.Switch+p.Mode, during(p.ForNS), "by", safe(e.Actor.Principal), safe(e.SessionID))
 	case sayso.EventGrantCreated:
 		t[e.Stream] = p.Tool
 		parts = append(parts, sayso.StreamID(e.Stream).Short(), safe(p.Tool), "by", safe(e.Actor.Principal), tail(p.Label))
@@ -63,10 +67,12 @@ func (t teller) story(e sayso.Event) string {
 		parts = append(parts, safe(e.SessionID))
 	case sayso.EventParked:
 		parts = append(parts, stopped(p.Cause))
+	case sayso.EventPolicyLoaded:
+		parts = append(parts, loaded(p))
 	default:
 		parts = append(parts, safe(p.Reason+p.Why))
 	}
-	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
+	return safe(strings.Join(strings.Fields(strings.Join(parts, " ")), " "))
 }
 
 // answered says what kind of answer it was.
@@ -111,6 +117,17 @@ func by(p told) string {
 	}
 	return fmt.Sprintf("%s (%s)", strings.Join(names, ", "), safe(p.Source))
 }
+
+// during says how long something holds that has an end.
+func during(ns int64) string {
+	if ns <= 0 {
+		return ""
+	}
+	return "for " + span(time.Duration(ns))
+}
+
+// loaded names a policy as status does.
+func loaded(p told) string { return safe(policyLine(state{Policy: p.Policy, Files: p.Files})) }
 
 func outcome(failed bool) string {
 	if failed {

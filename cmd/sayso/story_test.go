@@ -21,6 +21,11 @@ func TestStory(t *testing.T) {
 			"approval.answered allow once, edited, by root (terminal)"},
 		{sayso.EventResolved, `{"effect":"allow","source":"mode","mode":"approve_all","by":[]}`, "approval.resolved allow by the approve_all mode"},
 		{sayso.EventParked, `{"cause":"left"}`, "approval.parked - its agent stopped waiting"},
+		{sayso.EventPolicyLoaded, `{"policy":"sha256:` + strings.Repeat("0a", 32) + `","files":["/etc/a.yaml","/b.yaml"]}`,
+			"policy.loaded /etc/a.yaml, /b.yaml (" + strings.Repeat("0a", 6) + ")"},
+		{sayso.EventModeChanged, `{"mode":"approve_all","for_ns":1800000000000}`, "mode.changed approve_all for 30m by root"},
+		{sayso.EventModeChanged, `{"mode":"","switch":"locked"}`, "mode.changed locked by root"},
+		{sayso.EventPolicyLoaded, `{"policy":"p1","files":[]}`, "policy.loaded built-ins alone (p1)"},
 		{sayso.EventGrantCreated, `{"tool":"bash"}`, "grant.created " + id.Short() + " bash by root"},
 		{sayso.EventGrantRevoked, `{"reason":"revoked"}`, "grant.revoked " + id.Short() + " bash by root"},
 	} {

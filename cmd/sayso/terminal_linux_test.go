@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -84,6 +85,37 @@ func TestPolicyCheck_atATerminalDoesNotWait(t *testing.T) {
 	})
 	if err != nil || !strings.Contains(screen, file+": 1 rule, no mistakes (") || !strings.Contains(screen, "standard input") {
 		t.Errorf("%v:\n%s", err, screen)
+	}
+}
+
+func TestAsk_atATerminalDoesNotWait(t *testing.T) {
+	screen, err := atTerminal(t, nil, func(ctx context.Context, a *app) error {
+		if a.exit(a.askOne(ctx, "script")) != exitError {
+			t.Error("there was a call")
+		}
+		return nil
+	})
+	if err != nil || !strings.Contains(screen, "there is no call") || !strings.Contains(screen, "sayso ask < call.json") {
+		t.Errorf("%v:\n%s", err, screen)
+	}
+}
+
+// TestAsk_stoppedWhileItReads takes an input that nobody writes to, and a person
+// who presses Ctrl-C.
+func TestAsk_stoppedWhileItReads(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	for name, run := range map[string]func(context.Context, *app) error{
+		"ask":         func(ctx context.Context, a *app) error { return a.askOne(ctx, "script") },
+		"call digest": func(ctx context.Context, a *app) error { return a.eachCall(ctx, a.digestOf, nil) },
+	} {
+		ctx, stop := context.WithCancel(t.Context())
+		a := demoApp()
+		a.in = r
+		stop()
+		if err := run(ctx, a); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

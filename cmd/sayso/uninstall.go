@@ -47,7 +47,7 @@ func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 		}
 		failed = errors.Join(failed, a.undoInit(ctx, p.Path, initOptions{yes: yes}))
 	}
-	if err := a.removeService(ctx); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := a.removeService(ctx); err != nil && !errors.Is(err, sayso.ErrNotFound) {
 		failed = errors.Join(failed, err)
 	}
 	if failed != nil {

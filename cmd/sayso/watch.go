@@ -111,7 +111,7 @@ func (w *watcher) begin(ctx context.Context, l *local.Local, in sayso.Inbox) err
 	if err != nil {
 		return err
 	}
-	open, err := in.Requests(ctx, sayso.RowQuery{States: []sayso.State{sayso.StateOpen, sayso.StateParked}, Oldest: true})
+	open, err := in.Requests(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true})
 	if err != nil {
 		return err
 	}

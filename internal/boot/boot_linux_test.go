@@ -30,7 +30,7 @@ func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
-		t.Skipf("this system does not show %s: %v", path, err)
+		t.Skipf("this system does not show %s: %v; type: sudo mount -t proc proc /proc", path, err)
 	}
 	return string(text)
 }

@@ -33,6 +33,11 @@ type Options struct {
 	// HostHome is the folder that the host puts for a tilde, the HOME of its
 	// environment, if that may be another: a project's settings may have set it.
 	HostHome string
+	// Roots are the folders that the policy names: from the root, or from the
+	// workspace.
+	Roots []string
+	// Policy is the version of that policy, if it is known.
+	Policy string
 	// FS is where paths are resolved; nil for this machine's.
 	FS path.FS
 }
@@ -43,7 +48,7 @@ func Gather(ctx context.Context, c sayso.Call, o Options) sayso.Facts {
 	if o.FS == nil {
 		o.FS = path.OS{}
 	}
-	g := gatherer{ctx: ctx, call: c, fs: o.FS, homes: []string{o.Home, o.HostHome}}
+	g := gatherer{ctx: ctx, call: c, fs: o.FS, homes: []string{o.Home, o.HostHome}, rooted: len(o.Roots) > 0}
 	g.facts.Workspace = g.workspace(o)
 	for _, dir := range o.State {
 		if r, err := path.Resolve(o.FS, c.Cwd, dir); err == nil {
@@ -54,6 +59,10 @@ func Gather(ctx context.Context, c sayso.Call, o Options) sayso.Facts {
 	if r, err := path.Resolve(o.FS, "", c.Cwd); err == nil {
 		g.facts.Cwd = r.Path
 	}
+	if g.rooted {
+		g.facts.Policy = o.Policy
+	}
+	g.roots(o)
 	tool := c.Known()
 	if tool.Primary != "" {
 		g.primary(tool)
@@ -67,6 +76,27 @@ type gatherer struct {
 	fs    path.FS
 	homes []string // what a tilde may stand for; some may be empty
 	facts sayso.Facts
+
+	rooted bool            // the policy names folders
+	base   string          // what they are relative to: the project, also where it is none
+	seen   map[string]bool // places of a command that were looked up
+	limit  int             // how many of them may be
+	into   *[]sayso.PathFact
+}
+
+// roots finds the folders that the policy names, from the root or from the
+// workspace. One that cannot be found is left out.
+func (g *gatherer) roots(o Options) {
+	for _, root := range o.Roots {
+		if root == "" || root[0] != '/' && g.base == "" {
+			continue
+		}
+		r, err := path.Resolve(g.fs, g.base, root)
+		if err != nil || r.State == path.File || r.State == path.Special {
+			continue
+		}
+		g.facts.Roots = append(g.facts.Roots, sayso.RootFact{Root: root, Resolved: r.Path})
+	}
 }
 
 // workspace returns the resolved root of the project, empty when there is
@@ -87,6 +117,7 @@ func (g *gatherer) workspace(o Options) string {
 	if o.Workspace == "" {
 		at.Path = g.repository(at.Path, home)
 	}
+	g.base = at.Path
 	if host, err := path.Resolve(g.fs, "", o.HostHome); err == nil && sayso.Beneath(at.Path, host.Path) {
 		return ""
 	}
@@ -124,11 +155,13 @@ func (g *gatherer) primary(tool sayso.Tool) {
 	case tool.Operand == sayso.OperandPath && given:
 		g.operand(tool.Primary, text)
 		g.search(tool, args)
+		g.changed()
 	case tool.Operand == sayso.OperandPath && tool.Optional && g.call.Cwd != "":
 		g.operand(tool.Primary, ".")
 		g.search(tool, args)
 	case tool.Kind == sayso.KindShell && given:
 		g.command(text)
+		g.places(tool.Primary, text)
 	}
 }
 

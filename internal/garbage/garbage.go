@@ -4,7 +4,8 @@
 // A server with little to do has little in memory, and by default collects each
 // time that little has doubled: some dozen times a second at full load, for a
 // tenth of its time. [Tune] lets it fill a few hundred megabytes first. Where
-// that much is in use, it collects rather more often than by default.
+// that much is in use, it may fill half as much again while it is busy, and what
+// it filled is given back as soon as it rests.
 package garbage
 
 import (
@@ -31,39 +32,71 @@ func Tune(ctx context.Context) {
 	go func() {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
-		var before uint64 // what goroutines took when they were last made to give some back
-		for {
+		for u := inUse(); ; {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
 			}
-			live, stacks := inUse()
-			if stacks > before+crowd {
-				debug.FreeOSMemory()
-				live, stacks = inUse()
-				before = stacks
-			}
-			before = min(before, stacks)
-			debug.SetMemoryLimit(limit(live + stacks))
+			u = next(u)
+			debug.SetMemoryLimit(u.limit())
 		}
 	}()
 }
 
-// crowd is how much the stacks of goroutines may grow before those of them that
-// only wait are made to give back what they do not need, which takes a
-// collection: thousands that came at once would keep it for minutes.
-const crowd = 64 << 20
+// next is what is in use a second later, after a process that rests has given
+// back what it does not need.
+func next(before usage) usage {
+	now := inUse()
+	if !now.rests(before) {
+		return now
+	}
+	debug.FreeOSMemory()
+	after := inUse()
+	after.shrinks = after.stacks+surplus < now.stacks
+	return after
+}
 
-// limit is how much may be filled where so much is in use: a quarter more,
-// and no less than what every server may.
-func limit(used uint64) int64 { return max(least, int64(used+used/4)) }
+// usage is what a process has in memory, in bytes.
+type usage struct {
+	live    uint64 // what the last collection left
+	stacks  uint64 // what goroutines take
+	filled  uint64 // what objects take, garbage included
+	free    uint64 // what nothing takes, and the system has not got back
+	made    uint64 // what objects took since the process began
+	shrinks bool   // the last time it rested, goroutines gave much back
+}
 
-// inUse is what the last collection left, and what goroutines take.
-func inUse() (live, stacks uint64) {
-	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+// limit is how much may be filled where so much is in use.
+func (u usage) limit() int64 {
+	used := u.live + u.stacks
+	return max(least, int64(used+used/2))
+}
+
+const (
+	little  = 4 << 20  // what a process that rests makes in a second
+	surplus = 32 << 20 // what is worth a collection
+)
+
+// rests reports whether a process that hardly does anything holds what others
+// could use: garbage, memory that is free already, or the stacks of thousands who
+// did something deep and now wait, which a collection makes half as large.
+func (u usage) rests(before usage) bool {
+	return u.made-before.made < little && (u.filled+u.free > u.live+surplus || before.shrinks)
+}
+
+// inUse is what this process has in memory now.
+func inUse() usage {
+	samples := []metrics.Sample{
+		{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/gc/heap/allocs:bytes"},
+	}
 	metrics.Read(samples)
-	return number(samples[0]), number(samples[1])
+	return usage{
+		live: number(samples[0]), stacks: number(samples[1]), filled: number(samples[2]), free: number(samples[3]),
+		made: number(samples[4]),
+	}
 }
 
 // number is the value of a sample; zero if there is no such metric.

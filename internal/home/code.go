@@ -71,7 +71,7 @@ func (p Paths) LoginCode(now time.Time, a sayso.Actor) (string, error) {
 	if !a.Kind.Looks() {
 		return "", fmt.Errorf("%w: login codes are for people", sayso.ErrNotAllowed)
 	}
-	if err := errors.Join(p.Make(), MakeFolder(p.codeFolder())); err != nil {
+	if err := errors.Join(p.Make(), makeFolder(p.codeFolder())); err != nil {
 		return "", err
 	}
 	if err := p.dropCodes(now); err != nil {

@@ -3,7 +3,9 @@ package home_test
 import (
 	"errors"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +39,20 @@ func at(t *testing.T) home.Paths {
 }
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// What ~/ means in a rule is not for a variable to say.
+func TestPersonFolder_isWhatTheSystemSays(t *testing.T) {
+	before := home.PersonFolder()
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("USER", "somebody")
+	want := "" // for a user whom the system does not know, or whose folder is not there
+	if u, err := user.LookupId(strconv.Itoa(os.Getuid())); err == nil {
+		want, _ = filepath.EvalSymlinks(u.HomeDir)
+	}
+	if got := home.PersonFolder(); got != want || got != before {
+		t.Errorf("at home in %q, before in %q; the system says %q", got, before, want)
+	}
+}
 
 func TestFind(t *testing.T) {
 	for _, c := range []struct {
@@ -264,6 +280,8 @@ func TestTokens_refuseWhatIsNoPrincipal(t *testing.T) {
 	for _, bad := range []home.Token{
 		{Name: "x", Kind: sayso.PrincipalBroker}, {Name: "x"}, {Kind: sayso.PrincipalAgent},
 		{Name: "a b", Kind: sayso.PrincipalAgent}, {Name: "../x", Kind: sayso.PrincipalAgent}, {Name: "\u202ex", Kind: sayso.PrincipalAgent},
+		{Name: "x\u009b2J", Kind: sayso.PrincipalAgent}, {Name: "x\u00ad", Kind: sayso.PrincipalAgent}, {Name: "x\u00a0y", Kind: sayso.PrincipalAgent},
+		{Name: "x\xff", Kind: sayso.PrincipalAgent}, {Name: "x", Kind: "owner"},
 	} {
 		if _, _, err := tokens.Create(noon, bad); !errors.Is(err, sayso.ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
@@ -361,6 +379,22 @@ func TestLoad(t *testing.T) {
 	}
 	if _, _, err := home.Load([]string{"SAYSO_PATIENCE=soon"}, nil); err == nil || !strings.Contains(err.Error(), "SAYSO_PATIENCE") {
 		t.Errorf("a patience that is no time: %v", err)
+	}
+}
+
+func TestLoad_keepContent(t *testing.T) {
+	for v, want := range map[string]time.Duration{
+		"": 30 * 24 * time.Hour, "7d": 7 * 24 * time.Hour, "12h": 12 * time.Hour, "forever": -1, "65535d": 65535 * 24 * time.Hour,
+	} {
+		s, _, err := home.Load([]string{"SAYSO_KEEP_CONTENT=" + v}, nil)
+		if err != nil || s.Keep != want {
+			t.Errorf("%q: %v, %v; want %v", v, s.Keep, err, want)
+		}
+	}
+	for _, v := range []string{"0", "0d", "-1d", "-1h", "1.5d", "d", "65536d", "month", "never", "30"} {
+		if s, _, err := home.Load([]string{"SAYSO_KEEP_CONTENT=" + v}, nil); err == nil || !strings.Contains(err.Error(), "as 30d or 12h, or forever") {
+			t.Errorf("%q: %v, %v", v, s.Keep, err)
+		}
 	}
 }
 

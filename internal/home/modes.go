@@ -46,7 +46,7 @@ func (e *OpenError) Hint() string {
 // those that are open.
 func (p Paths) Make() error {
 	for _, dir := range p.Folders() {
-		if err := MakeFolder(dir); err != nil {
+		if err := makeFolder(dir); err != nil {
 			return err
 		}
 	}
@@ -74,22 +74,22 @@ func CheckSocketFolder(socket string) error {
 		}
 		return checkInfo(dir, st, 0o700, fs.ModeDir)
 	}
-	return CheckFolder(dir)
+	return checkFolder(dir)
 }
 
-// MakeFolder creates a folder closed to others, and refuses one that is open.
-func MakeFolder(dir string) error {
+// makeFolder creates a folder closed to others, and refuses one that is open.
+func makeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make folder: %w", err)
 	}
-	return CheckFolder(dir)
+	return checkFolder(dir)
 }
 
-// CheckFolder reports a folder that others may enter or that is not ours.
-func CheckFolder(dir string) error { return check(dir, 0o700, fs.ModeDir) }
+// checkFolder reports a folder that others may enter or that is not ours.
+func checkFolder(dir string) error { return check(dir, 0o700, fs.ModeDir) }
 
-// CheckFile reports a file that others may read or write or that is not ours.
-func CheckFile(path string) error { return check(path, 0o600, 0) }
+// checkFile reports a file that others may read or write or that is not ours.
+func checkFile(path string) error { return check(path, 0o600, 0) }
 
 // CheckPolicy reports a policy file that others may write or that is not ours.
 // They may read it: rules are no secret.
@@ -145,10 +145,10 @@ func (p Paths) Audit() []error {
 		}
 	}
 	for _, dir := range p.Folders() {
-		note(CheckFolder(dir))
+		note(checkFolder(dir))
 	}
 	for _, path := range p.files() {
-		note(CheckFile(path))
+		note(checkFile(path))
 	}
 	note(CheckPolicy(p.Policy()))
 	return found
@@ -158,7 +158,7 @@ func (p Paths) Audit() []error {
 // that lies beside the database and among the tokens.
 func (p Paths) files() []string {
 	files := []string{p.TokenList(), p.OffFile(), p.LockFile()}
-	for _, pattern := range []string{p.Database() + "*", filepath.Join(p.TokenFolder(), "*")} {
+	for _, pattern := range []string{p.Database() + "*", filepath.Join(p.tokenFolder(), "*")} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			continue // the folder's name holds a pattern; the files by name are still looked at
@@ -197,7 +197,7 @@ func syncFolder(dir string) error {
 
 // read returns a file that must be closed to others.
 func read(path string) ([]byte, error) {
-	if err := CheckFile(path); err != nil {
+	if err := checkFile(path); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(path)

@@ -4,24 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"os/user"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sayso-dev/sayso"
 )
-
-// Person is the name of the person at this machine: that of the user who runs
-// the program. It comes from the system, not from the environment.
-func Person() string {
-	u, err := user.LookupId(strconv.Itoa(os.Getuid()))
-	if err != nil || checkName(u.Username) != nil {
-		return "uid-" + strconv.Itoa(os.Getuid())
-	}
-	return u.Username
-}
 
 // OwnActor is who one of our own programs acts for on this machine: the
 // person, or an agent that belongs to them.
@@ -44,7 +31,7 @@ func ownFile(a sayso.Actor) string {
 // Mint makes the token for one of our own programs and keeps it in a file of
 // its own. A token that is already there and valid is left as it is.
 func (p Paths) Mint(now time.Time, a sayso.Actor) error {
-	if err := errors.Join(p.Make(), MakeFolder(p.TokenFolder())); err != nil {
+	if err := errors.Join(p.Make(), makeFolder(p.tokenFolder())); err != nil {
 		return err
 	}
 	tokens := p.Tokens()

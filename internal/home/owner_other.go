@@ -2,18 +2,9 @@
 
 package home
 
-import (
-	"errors"
-	"io/fs"
-	"os"
-)
+import "io/fs"
 
 func owner(fs.FileInfo) (uid int, ok bool) { return 0, false }
 
-// Inode is not known on this system.
-func Inode(fs.FileInfo) uint64 { return 0 }
-
-// Flock always fails on this system.
-func Flock(*os.File, bool) error {
-	return errors.New("sayso does not run here natively; use the Windows Subsystem for Linux")
-}
+// inode is not known on this system.
+func inode(fs.FileInfo) uint64 { return 0 }

@@ -74,11 +74,11 @@ func (p Paths) Policy() string { return filepath.Join(p.Config, "policy.yaml") }
 // TokenList holds what is known of all tokens, with their hashes.
 func (p Paths) TokenList() string { return filepath.Join(p.State, "tokens.json") }
 
-// TokenFolder holds the tokens of our own programs, one file each.
-func (p Paths) TokenFolder() string { return filepath.Join(p.State, "tokens") }
+// tokenFolder holds the tokens of our own programs, one file each.
+func (p Paths) tokenFolder() string { return filepath.Join(p.State, "tokens") }
 
 // TokenFile is the token of one of our own programs, as a host's hook.
-func (p Paths) TokenFile(name string) string { return filepath.Join(p.TokenFolder(), name) }
+func (p Paths) TokenFile(name string) string { return filepath.Join(p.tokenFolder(), name) }
 
 // OffFile is the switch that hands calls back to the hosts.
 func (p Paths) OffFile() string { return filepath.Join(p.State, "off.json") }
@@ -92,7 +92,8 @@ func (p Paths) Watchers() string { return filepath.Join(p.State, "watch") }
 // Everything lists all that is ours in the folders: what uninstalling deletes.
 func (p Paths) Everything() []string {
 	list := []string{
-		p.TokenList(), p.TokenList() + ".lock", p.TokenFolder(), p.OffFile(), p.LockFile(), p.Watchers(), p.Policy(), p.Socket(),
+		p.TokenList(), p.TokenList() + ".lock", p.tokenFolder(), p.OffFile(), p.LockFile(), p.Watchers(), p.Policy(), p.Socket(),
+		p.TrustedList(), p.TrustedList() + ".lock",
 	}
 	for _, name := range []string{"codes", "leases", "segments"} {
 		list = append(list, filepath.Join(p.State, name))

@@ -17,6 +17,7 @@ type Settings struct {
 	Listen    string        // where the server listens besides its socket; empty for nowhere
 	PublicURL string        // under which people reach the server
 	Patience  time.Duration // of the hook and of ask
+	Keep      time.Duration // of the content of requests that ended; negative for ever
 	Notice    string        // on or off
 	LogLevel  string        // debug, info, warn or error
 
@@ -38,11 +39,9 @@ type field struct {
 	set                      func(*Settings, string) error
 }
 
-// Defaults of settings that are not empty.
-const (
-	DefaultPatience = 50 * time.Minute
-	DefaultListen   = "127.0.0.1:7117"
-)
+// DefaultListen is where serve listens besides its socket if nobody says
+// otherwise.
+const DefaultListen = "127.0.0.1:7117"
 
 var fields = []field{
 	{"home", "", "one folder for everything", func(s *Settings, v string) error { s.Home = v; return nil }},
@@ -50,7 +49,8 @@ var fields = []field{
 	{"token-file", "", "file of the token to act with", func(s *Settings, v string) error { s.TokenFile = v; return nil }},
 	{"listen", DefaultListen, "address that serve listens on besides its socket, or none", func(s *Settings, v string) error { s.Listen = v; return nil }},
 	{"public-url", "", "address under which people reach the server", func(s *Settings, v string) error { s.PublicURL = v; return nil }},
-	{"patience", DefaultPatience.String(), "how long a hook waits for people before it says not decided yet", setPatience},
+	{"patience", "50m", "how long a hook waits for people before it says not decided yet", setPatience},
+	{"keep-content", "30d", "how long what was said and shown is kept after a request ended, or forever", setKeep},
 	{"notice", "on", "desktop notice and bell when nobody watches: on or off", setNotice},
 	{"log-level", "info", "debug, info, warn or error", setLevel},
 }
@@ -61,6 +61,24 @@ func setPatience(s *Settings, v string) error {
 		return fmt.Errorf("patience must be a time as 50m, not %s", strconv.Quote(v))
 	}
 	s.Patience = d
+	return nil
+}
+
+func setKeep(s *Settings, v string) error {
+	if v == "forever" {
+		s.Keep = -1
+		return nil
+	}
+	d, err := time.ParseDuration(v)
+	if days, found := strings.CutSuffix(v, "d"); found {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		d = time.Duration(n) * 24 * time.Hour
+	}
+	if err != nil || d <= 0 {
+		return fmt.Errorf("keep-content must be a time as 30d or 12h, or forever, not %s", strconv.Quote(v))
+	}
+	s.Keep = d
 	return nil
 }
 

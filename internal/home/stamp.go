@@ -24,7 +24,7 @@ type Stamp struct {
 func StampOf(path string) Stamp {
 	st, err := os.Stat(path)
 	if err == nil {
-		return Stamp{known: true, young: young(st.ModTime(), time.Now()), size: st.Size(), changed: st.ModTime(), inode: Inode(st), mode: st.Mode()}
+		return Stamp{known: true, young: young(st.ModTime(), time.Now()), size: st.Size(), changed: st.ModTime(), inode: inode(st), mode: st.Mode()}
 	}
 	_, link := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) && errors.Is(link, fs.ErrNotExist) {

@@ -34,10 +34,18 @@ type offFile struct {
 	ForNS   int64     `json:"for_ns"`
 }
 
-// SwitchOff hands calls back to the hosts for d, at most [MaxOff].
-func (p Paths) SwitchOff(by string, d time.Duration, now time.Time) error {
+// CheckOff returns an error if the gate cannot be switched off for d.
+func CheckOff(d time.Duration) error {
 	if d <= 0 || d > MaxOff {
 		return fmt.Errorf("%w: off takes a time above zero and up to %s, as in --for 1h", sayso.ErrInvalid, MaxOff)
+	}
+	return nil
+}
+
+// SwitchOff hands calls back to the hosts for d, at most [MaxOff].
+func (p Paths) SwitchOff(by string, d time.Duration, now time.Time) error {
+	if err := CheckOff(d); err != nil {
+		return err
 	}
 	id, since, err := boot.Now()
 	if err != nil {

@@ -7,13 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/filelock"
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
@@ -51,15 +52,10 @@ type Tokens struct {
 // Tokens opens the list of tokens. A list that does not exist is empty.
 func (p Paths) Tokens() *Tokens { return &Tokens{path: p.TokenList()} }
 
-// tokenKinds are the principals that a token can be for.
-var tokenKinds = []sayso.PrincipalKind{
-	sayso.PrincipalAgent, sayso.PrincipalTool, sayso.PrincipalPerson, sayso.PrincipalAdmin, sayso.PrincipalViewer,
-}
-
 // Create makes a token and returns it with what is known of it. Name and Kind
 // must be set; ID, Created and Hash are made here.
 func (t *Tokens) Create(now time.Time, want Token) (secret string, made Token, err error) {
-	if !slices.Contains(tokenKinds, want.Kind) {
+	if !want.Kind.Known() || want.Kind == sayso.PrincipalBroker {
 		return "", Token{}, fmt.Errorf("%w: a token is of kind agent, tool, person, admin or viewer, not %q", sayso.ErrInvalid, want.Kind)
 	}
 	if err := checkName(want.Name); err != nil {
@@ -78,7 +74,7 @@ func (t *Tokens) Create(now time.Time, want Token) (secret string, made Token, e
 // checkName keeps names to what can stand in a log, a list and a file name.
 func checkName(name string) error {
 	ok := name != "" && len(name) <= 64 && name[0] != '.' && !strings.ContainsFunc(name, func(r rune) bool {
-		return r <= ' ' || r == '/' || r == '\\' || r == 0x7f || r > 0x24f
+		return r == ' ' || r == '/' || r == '\\' || !unicode.IsPrint(r) || r > 0x24f
 	})
 	if !ok {
 		return fmt.Errorf("%w: a name has up to 64 letters, digits and signs, no blanks and no slashes", sayso.ErrInvalid)
@@ -183,11 +179,11 @@ func readTokens(path string) ([]Token, error) {
 func (t *Tokens) change(now time.Time, edit func([]Token) ([]Token, error)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	unlock, err := lockFile(t.path + ".lock")
+	alone, err := filelock.Wait(t.path+".lock", filelock.Exclusive)
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer func() { _ = alone.Close() }() // nothing was written to it
 	list, err := readTokens(t.path)
 	if err != nil {
 		return err
@@ -202,16 +198,4 @@ func (t *Tokens) change(now time.Time, edit func([]Token) ([]Token, error)) erro
 	}
 	t.stamp = Stamp{} // read anew
 	return Write(t.path, append(text, '\n'))
-}
-
-// lockFile takes a lock between processes and returns what frees it.
-func lockFile(path string) (func(), error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := Flock(f, true); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return func() { _ = f.Close() }, nil // closing frees it
 }

@@ -2,8 +2,6 @@ package hook
 
 import (
 	"fmt"
-	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,24 +72,15 @@ func (in *invocation) check() error {
 
 // settle puts the place from the arguments over what the environment says. Of
 // the environment only what moves nothing is left.
-func (in *invocation) settle(env *Env) error {
+func (in *invocation) settle(env *Env) {
 	if !in.pinned {
-		return nil
+		return
 	}
-	env.home = lookup(env.Environ)("HOME")
 	kept := slices.DeleteFunc(slices.Clone(env.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return strings.HasPrefix(name, "XDG_") || name == "HOME" ||
 			name == "SAYSO_HOME" || name == "SAYSO_SERVER" || name == "SAYSO_TOKEN_FILE"
 	})
-	person, err := user.Current()
-	if err != nil {
-		return fmt.Errorf("%w: whose machine this is: %w", sayso.ErrUnavailable, err)
-	}
-	kept = append(kept, "HOME="+person.HomeDir)
-	if err := os.Setenv("HOME", person.HomeDir); err != nil { // for those who ask the process itself
-		return fmt.Errorf("%w: %w", sayso.ErrUnavailable, err)
-	}
 	if in.place.server != "" {
 		kept = append(kept, "SAYSO_SERVER="+in.place.server)
 	}
@@ -100,7 +89,6 @@ func (in *invocation) settle(env *Env) error {
 	}
 	env.Environ = kept
 	env.paths = &home.Paths{State: in.place.state, Config: in.place.config, Runtime: in.place.runtime}
-	return nil
 }
 
 // find says where everything lies.

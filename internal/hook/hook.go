@@ -61,13 +61,12 @@ func Main(env Env) {
 		}
 	}()
 	in, err := flags(env.Args)
-	if err == nil {
-		err = in.settle(&env)
-	}
 	if err != nil {
 		e.end(unknown(err))
 		return
 	}
+	env.home = lookup(env.Environ)("HOME")
+	in.settle(&env)
 	e.end(claude(env, e, in.strict))
 }
 
@@ -178,7 +177,8 @@ func admit(env Env, h claudecode.Hook, strict bool) (d sayso.Decision, off bool,
 	if err != nil {
 		return d, false, err
 	}
-	asked := w.gather(ctx, h.Call)
+	wanted := w.Wanted()
+	asked := w.gather(ctx, h.Call, wanted)
 	d, err = gate.Admit(ctx, sayso.Admission{
 		Call:      h.Call,
 		Facts:     asked,
@@ -186,8 +186,17 @@ func admit(env Env, h claudecode.Hook, strict bool) (d sayso.Decision, off bool,
 		Immediate: true,
 		Strict:    strict,
 		CanEdit:   true,
+		Gather: func(ctx context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
+			wanted = want
+			asked = w.gather(ctx, h.Call, want)
+			return asked, nil
+		},
+		Present: func(context.Context) (*sayso.Presentation, error) {
+			p := h.Present(asked, facts.Content)
+			return &p, nil
+		},
 	})
-	if d.Allowed() && d.Source == sayso.SourcePerson && !asked.Equal(w.gather(ctx, h.Call)) {
+	if d.Allowed() && d.Source == sayso.SourcePerson && !asked.Equal(w.gather(ctx, h.Call, wanted)) {
 		d, err = changed(ctx, gate, d)
 	}
 	if err != nil && ctx.Err() != nil {
@@ -197,8 +206,11 @@ func admit(env Env, h claudecode.Hook, strict bool) (d sayso.Decision, off bool,
 }
 
 // gather finds out what a call means on this machine now.
-func (w *world) gather(ctx context.Context, c sayso.Call) sayso.Facts {
-	return facts.Gather(ctx, c, facts.Options{Workspace: w.workspace, State: w.paths.Folders(), Home: w.person, HostHome: w.hostHome})
+func (w *world) gather(ctx context.Context, c sayso.Call, want sayso.FactsWanted) sayso.Facts {
+	return facts.Gather(ctx, c, facts.Options{
+		Workspace: w.workspace, State: w.paths.Folders(), Home: home.PersonFolder(), HostHome: w.hostHome,
+		Roots: want.Roots, Policy: want.Policy,
+	})
 }
 
 // changed refuses a call that came to mean something else while a person was
@@ -232,7 +244,6 @@ type world struct {
 	paths     home.Paths
 	settings  home.Settings
 	workspace string
-	person    string // their home folder
 	hostHome  string // what the host takes for it
 	notices   notice.Notifier
 }
@@ -244,11 +255,10 @@ func open(ctx context.Context, env Env) (*world, error) {
 		return nil, fmt.Errorf("reading the settings: %w", err)
 	}
 	w := &world{settings: settings, hostHome: env.home}
-	getenv := lookup(env.Environ)
 	if w.paths, err = env.find(); err != nil {
 		return nil, err
 	}
-	w.workspace, w.person = getenv("CLAUDE_PROJECT_DIR"), getenv("HOME")
+	w.workspace = lookup(env.Environ)("CLAUDE_PROJECT_DIR")
 	w.Local, err = local.Open(ctx, w.paths, local.Options{
 		Server: settings.Server, TokenFile: settings.TokenFile, Version: env.Version,
 		Opened: w.opened,

@@ -10,7 +10,7 @@ import (
 )
 
 // What the settings tell the host to wait must be longer than we take.
-func TestLimit_isShorterThanTheHostWaits(t *testing.T) {
+func TestHK1_endsBeforeTheHostWaits(t *testing.T) {
 	text, err := install.Claude(nil, install.Hook{Program: "/bin/sayso-hook"})
 	if err != nil {
 		t.Fatal(err)

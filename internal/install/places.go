@@ -77,8 +77,12 @@ func ClaudeTrusts(getenv func(string) string, project string) (bool, error) {
 	return state.Projects[project].Trusted, nil
 }
 
-// ClaudePlace is the file of one scope that we may edit.
+// ClaudePlace is the file of one scope that we may edit. In the person's own
+// folder the project's file is theirs.
 func ClaudePlace(places []Place, scope Scope) (string, error) {
+	if scope == ScopeProject && !slices.ContainsFunc(places, func(p Place) bool { return p.Scope == scope }) {
+		scope = ScopeUser
+	}
 	for _, p := range places {
 		if p.Scope == scope && scope != ScopeManaged {
 			return p.Path, nil

@@ -71,3 +71,28 @@ func TestOldEnough(t *testing.T) {
 		}
 	}
 }
+
+func TestClaudePlace(t *testing.T) {
+	home := t.TempDir()
+	getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
+	project := filepath.Join(home, "app")
+	for _, tt := range []struct {
+		dir   string
+		scope install.Scope
+		want  string
+	}{
+		{project, install.ScopeUser, home + "/.claude/settings.json"},
+		{project, install.ScopeProject, project + "/.claude/settings.json"},
+		{project, install.ScopeLocal, project + "/.claude/settings.local.json"},
+		{project, install.ScopeManaged, ""},
+		{project, "everywhere", ""},
+		{home, install.ScopeUser, home + "/.claude/settings.json"},
+		{home, install.ScopeProject, home + "/.claude/settings.json"}, // one file for both
+		{home, "everywhere", ""},
+	} {
+		got, err := install.ClaudePlace(install.ClaudePlaces(getenv, tt.dir), tt.scope)
+		if got != tt.want || (err != nil) != (tt.want == "") || err != nil && !errors.Is(err, sayso.ErrInvalid) {
+			t.Errorf("%s in %s: %q, %v; want %q", tt.scope, tt.dir, got, err, tt.want)
+		}
+	}
+}

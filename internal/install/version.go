@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/agent/claudecode"
 )
-
-// OldestClaude is the first Claude Code that closes when a hook fails.
-const OldestClaude = "2.1.295"
 
 // ClaudeVersion asks a Claude Code program for its version.
 func ClaudeVersion(ctx context.Context, program string) (string, error) {
@@ -34,7 +32,7 @@ func ClaudeVersion(ctx context.Context, program string) (string, error) {
 // OldEnough reports nil for a version of Claude Code that this gate holds in.
 func OldEnough(version string) error {
 	have, ok := numbers(version)
-	want, _ := numbers(OldestClaude)
+	want, _ := numbers(claudecode.Oldest)
 	if !ok {
 		return fmt.Errorf("%w: %q is no version", sayso.ErrInvalid, version)
 	}
@@ -43,7 +41,7 @@ func OldEnough(version string) error {
 			if have[i] > want[i] {
 				return nil
 			}
-			return fmt.Errorf("%w: Claude Code %s runs a call when its hook fails; %s is the first that does not", sayso.ErrNotAllowed, version, OldestClaude)
+			return fmt.Errorf("%w: Claude Code %s runs a call when its hook fails; %s is the first that does not", sayso.ErrNotAllowed, version, claudecode.Oldest)
 		}
 	}
 	return nil

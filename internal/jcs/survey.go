@@ -36,7 +36,7 @@ func survey(src []byte) (plain bool, _ error) {
 
 // endOfString returns the index after the string whose opening quote is src[i],
 // or the length of src when the string does not end.
-func endOfString(src []byte, i int) int {
+func endOfString[T []byte | string](src T, i int) int {
 	for i++; i < len(src); i++ {
 		switch src[i] {
 		case '"':

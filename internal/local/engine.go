@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/broker"
@@ -19,12 +20,12 @@ type Engine struct {
 	Log    *sqlite.Log
 	Policy *Rules
 
-	o      broker.Options
-	mode   sayso.Mode // that was asked for
-	mu     sync.Mutex // guards what follows
-	hides  policy.Redaction
 	broker *broker.Broker
-	older  []*broker.Broker // that hid other things; their waiters still wait
+	mode   sayso.Mode // that was asked for
+
+	mu       sync.Mutex // guards what follows
+	hides    policy.Redaction
+	redactor *redact.Redactor // made of it
 }
 
 // OpenEngine opens the database, with the policy of its home. A policy that
@@ -38,15 +39,24 @@ func OpenEngine(ctx context.Context, paths home.Paths, o Options) (*Engine, erro
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	e := &Engine{
-		Log: log, Policy: NewRules(paths), mode: o.Mode,
-		o: broker.Options{Locked: paths.Locked, Opened: o.Opened},
-	}
-	e.o.Mode = e.modeNow
-	if _, err := e.Broker(); err != nil {
+	e := &Engine{Log: log, Policy: NewRules(paths), mode: o.Mode}
+	e.broker, err = broker.New(log, e.Policy, &broker.Options{
+		Ready: e.ready, Wanted: e.Policy.Wanted, Locked: paths.Locked, Opened: o.Opened, KeepContent: o.KeepContent,
+		Mode: e.modeNow, Loaded: e.Policy.Loaded, Redactor: e.redactorNow,
+	})
+	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
 	return e, nil
+}
+
+// ready reports a policy that does not load: then it is not known whether a call
+// may run.
+func (e *Engine) ready() error {
+	if err := e.Policy.Err(); err != nil {
+		return fmt.Errorf("%w: the policy does not load: %w", sayso.ErrUnavailable, err)
+	}
+	return nil
 }
 
 // unavailable marks an error as one of not being able to tell.
@@ -57,26 +67,16 @@ func unavailable(err error) error {
 	return fmt.Errorf("%w: %w", sayso.ErrUnavailable, err)
 }
 
-// Broker returns the broker. When the policy changes what is hidden, there is a
-// new one.
-func (e *Engine) Broker() (*broker.Broker, error) {
+// redactorNow hides what the policy says now.
+func (e *Engine) redactorNow() *redact.Redactor {
 	hides := e.Policy.Redaction()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.broker != nil && equal(hides, e.hides) {
-		return e.broker, nil
+	if e.redactor == nil || !equal(hides, e.hides) {
+		e.hides = hides
+		e.redactor = redact.New(&redact.Options{Keys: hides.Names, MaxString: hides.MaxString, MaxItems: hides.MaxItems})
 	}
-	o := e.o
-	o.Redactor = redact.New(&redact.Options{Keys: hides.Names, MaxString: hides.MaxString, MaxItems: hides.MaxItems})
-	b, err := broker.New(e.Log, e.Policy, &o)
-	if err != nil {
-		return nil, err
-	}
-	if e.broker != nil {
-		e.older = append(e.older, e.broker)
-	}
-	e.broker, e.hides = b, hides
-	return b, nil
+	return e.redactor
 }
 
 // modeNow is the stricter of the mode that was asked for and the one that the
@@ -93,37 +93,27 @@ func (e *Engine) Door(a sayso.Actor) (sayso.Gate, sayso.Inbox) { return e.Gate(a
 
 // Gate returns the gate of a requester.
 func (e *Engine) Gate(a sayso.Actor) sayso.Gate {
-	return judged{e.current().Gate(a), e.Policy}
+	return e.broker.Gate(a)
 }
 
 // Inbox returns the inbox of a person or a requester.
-func (e *Engine) Inbox(a sayso.Actor) sayso.Inbox { return e.current().Inbox(a) }
-
-// current is the broker as the policy wants it now. A new one cannot fail where
-// the first did not: it is made of the same parts.
-func (e *Engine) current() *broker.Broker {
-	b, err := e.Broker()
-	if err != nil {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return e.broker
-	}
-	return b
-}
+func (e *Engine) Inbox(a sayso.Actor) sayso.Inbox { return e.broker.Inbox(a) }
 
 // Sweep records what nobody was there to record.
-func (e *Engine) Sweep(ctx context.Context) error { return e.current().Sweep(ctx) }
+func (e *Engine) Sweep(ctx context.Context) error { return e.broker.Sweep(ctx) }
 
 // Run sweeps every few seconds until ctx ends.
-func (e *Engine) Run(ctx context.Context) error { return e.current().Run(ctx) }
+func (e *Engine) Run(ctx context.Context) error { return e.broker.Run(ctx) }
+
+// Switched records that somebody turned a switch of this machine.
+func (e *Engine) Switched(ctx context.Context, by sayso.Actor, to sayso.Switch, d time.Duration) error {
+	return e.broker.Switched(ctx, by, to, d)
+}
+
+// PolicyAccepted records that a person accepted the policy file of a project.
+func (e *Engine) PolicyAccepted(ctx context.Context, by sayso.Actor, p sayso.PolicyLoaded) error {
+	return e.broker.PolicyAccepted(ctx, by, p)
+}
 
 // Close closes the broker, then its log.
-func (e *Engine) Close() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	errs := []error{e.broker.Close()}
-	for _, b := range e.older {
-		errs = append(errs, b.Close())
-	}
-	return errors.Join(append(errs, e.Log.Close())...)
-}
+func (e *Engine) Close() error { return errors.Join(e.broker.Close(), e.Log.Close()) }

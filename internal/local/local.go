@@ -31,6 +31,9 @@ type Options struct {
 	// Mode is the mode where none was set; interactive if empty. Where the
 	// policy names a stricter one, that one holds.
 	Mode sayso.Mode
+	// KeepContent is how long content is kept after its request ended; 30 days if
+	// zero, for ever if negative.
+	KeepContent time.Duration
 	// Version is the release of this program.
 	Version string
 	// Checkpoint says that this program stays up and tidies the database.
@@ -47,6 +50,7 @@ type Local struct {
 
 	mu      sync.Mutex // guards what follows
 	clients map[who]*client.Client
+	rules   *Rules  // of this machine, where a server serves
 	engine  *Engine // nil while a server serves
 	socket  string  // empty if the database is open
 }
@@ -125,6 +129,26 @@ func (l *Local) Engine() (*Engine, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.engine, l.engine != nil
+}
+
+// Wanted are the folders that the policy in force names, and that the facts
+// about a call must say where they are. A server elsewhere says itself what it
+// wants.
+func (l *Local) Wanted() sayso.FactsWanted {
+	l.mu.Lock()
+	rules := l.rules
+	switch {
+	case l.engine != nil:
+		rules = l.engine.Policy
+	case l.o.Server != "":
+		l.mu.Unlock()
+		return sayso.FactsWanted{}
+	case rules == nil:
+		rules = NewRules(l.paths)
+		l.rules = rules
+	}
+	l.mu.Unlock()
+	return rules.Wanted()
 }
 
 // Gate returns the gate for a requester. If a server on this machine dies, the

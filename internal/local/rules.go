@@ -3,10 +3,8 @@ package local
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -20,17 +18,23 @@ import (
 const brokenPolicy = "broken"
 
 // Rules is the policy in the files of this machine, as they are now: a file
-// that changed is read again before the next call is judged. While a file does
-// not load, everything is denied.
+// that changed is read again before the next call is judged. If it has a
+// mistake, the policy that stood before stands on, and [Rules.Stale] says so.
+// Where there was none, or a file cannot be trusted or read, everything is
+// denied.
 type Rules struct {
+	home  home.Paths
 	paths policy.Paths
 	o     policy.Options
 	own   []string // the folders of our state, as they are named and where they are
 
 	mu      sync.Mutex // guards what follows
-	stamps  [2]home.Stamp
+	stamps  [3]home.Stamp
 	current *policy.Policy
 	err     error
+	hides   policy.Redaction // of the policy that loaded last
+	stale   error
+	told    func(error)
 }
 
 var _ sayso.Policy = (*Rules)(nil)
@@ -38,7 +42,10 @@ var _ sayso.Policy = (*Rules)(nil)
 // NewRules reads the policy files of a home. A policy that does not load is no
 // error here; see [Rules.Err].
 func NewRules(paths home.Paths) *Rules {
-	r := &Rules{paths: policy.Paths{User: paths.Policy(), Org: home.OrgPolicy}, o: policy.Options{Home: PersonHome()}, own: own(paths)}
+	r := &Rules{
+		home: paths, paths: policy.Paths{User: paths.Policy(), Org: home.OrgPolicy},
+		o: policy.Options{Home: home.PersonFolder()}, own: own(paths),
+	}
 	_, _ = r.now() // Err tells
 	return r
 }
@@ -54,32 +61,58 @@ func own(paths home.Paths) []string {
 	return list
 }
 
-// PersonHome is the person's folder with all links followed; empty if there is
-// none.
-func PersonHome() string {
-	dir, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return ""
-	}
-	return dir
-}
-
 // now returns the policy as it is in the files now.
 func (r *Rules) now() (*policy.Policy, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stamps := [2]home.Stamp{home.StampOf(r.paths.User), home.StampOf(r.paths.Org)}
-	if r.stamps[0].Same(stamps[0]) && r.stamps[1].Same(stamps[1]) {
+	stamps := [3]home.Stamp{home.StampOf(r.paths.User), home.StampOf(r.paths.Org), home.StampOf(r.home.TrustedList())}
+	if r.stamps[0].Same(stamps[0]) && r.stamps[1].Same(stamps[1]) && r.stamps[2].Same(stamps[2]) {
 		return r.current, r.err
 	}
-	r.current, r.err = r.load()
-	if r.stamps = stamps; !lasting(r.err) {
-		r.stamps = [2]home.Stamp{}
+	loaded, err := r.load()
+	stale := err
+	if err != nil && lasting(err) && r.current != nil {
+		loaded, err = r.current, nil // the old one stays
+	} else {
+		stale = nil
+	}
+	if r.told != nil && text(stale) != text(r.stale) {
+		r.told(stale)
+	}
+	if r.current, r.err, r.stale = loaded, err, stale; err == nil {
+		r.hides = loaded.Redaction()
+	}
+	if r.stamps = stamps; !lasting(err) {
+		r.stamps = [3]home.Stamp{}
 	}
 	return r.current, r.err
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// Tell has f called, under a lock of ours, when the files begin to have a
+// mistake while an older policy stands, with the mistake, and with nil when
+// they have none any more.
+func (r *Rules) Tell(f func(error)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told = f
+}
+
+// Stale says why the files do not load while an older policy stands; nil if the
+// policy is that of the files.
+func (r *Rules) Stale() error {
+	if _, err := r.now(); err != nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stale
 }
 
 // lasting reports whether a file that is loaded again, unchanged, gives the same
@@ -97,13 +130,53 @@ func (r *Rules) load() (*policy.Policy, error) {
 	if err := home.CheckOrgFile(r.paths.Org); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return policy.Load(r.paths, r.o)
+	return r.loadWith(r.paths.User)
+}
+
+// loadWith reads the policy with a file of the person.
+func (r *Rules) loadWith(user string) (*policy.Policy, error) {
+	trusted, err := r.home.Trusted()
+	if err != nil {
+		return nil, err
+	}
+	paths := r.paths
+	paths.User = user
+	for _, t := range trusted {
+		paths.Projects = append(paths.Projects, policy.Project{Workspace: t.Workspace, Name: t.File(), Text: []byte(t.Text)})
+	}
+	return policy.Load(paths, r.o)
 }
 
 // Err says why the policy does not load; nil if it does.
 func (r *Rules) Err() error {
 	_, err := r.now()
 	return err
+}
+
+// Policy is the policy in force, or why there is none.
+func (r *Rules) Policy() (*policy.Policy, error) { return r.now() }
+
+// Instead is the policy that would be in force if the person's file were
+// another one.
+func (r *Rules) Instead(file string) (*policy.Policy, error) {
+	if _, err := os.Stat(file); err != nil {
+		return nil, err
+	}
+	return r.loadWith(file)
+}
+
+// InsteadOf is the policy that would be in force if this were the text of the
+// person's file. Mistakes name the file by name.
+func (r *Rules) InsteadOf(name string, text []byte) (*policy.Policy, error) {
+	f, err := policy.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	others, err := r.loadWith("")
+	if err != nil {
+		return nil, err
+	}
+	return others.Instead(f)
 }
 
 // Judge implements sayso.Policy. The folders of this machine's own state are
@@ -114,13 +187,18 @@ func (r *Rules) Judge(ctx context.Context, c sayso.Call, f sayso.Facts) sayso.Ve
 	if err != nil {
 		return sayso.Verdict{Policy: brokenPolicy, Match: denial(err), Matches: []sayso.Match{denial(err)}, Default: denial(err), Risk: sayso.RiskDestructive}
 	}
+	return p.Judge(ctx, c, r.guarded(f))
+}
+
+// guarded are facts with the folders of this machine's own state among them.
+func (r *Rules) guarded(f sayso.Facts) sayso.Facts {
 	f.State = slices.Clone(f.State)
 	for _, dir := range r.own {
 		if !slices.Contains(f.State, dir) {
 			f.State = append(f.State, dir)
 		}
 	}
-	return p.Judge(ctx, c, f)
+	return f
 }
 
 // denial is what a policy that does not load says of every call.
@@ -151,13 +229,26 @@ func (r *Rules) Mode() sayso.Mode {
 	return p.Mode()
 }
 
-// Redaction is what the files add to what is hidden and cut.
+// Redaction is what the files add to what is hidden and cut. While they do not
+// load it is what they said before.
 func (r *Rules) Redaction() policy.Redaction {
+	_, _ = r.now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hides
+}
+
+// Roots are the folders that the policy names, as it writes them; see
+// [policy.Policy.Roots].
+func (r *Rules) Roots() []string { return r.Wanted().Roots }
+
+// Wanted are the folders that the policy in force names, with its version.
+func (r *Rules) Wanted() sayso.FactsWanted {
 	p, err := r.now()
 	if err != nil {
-		return policy.Redaction{}
+		return sayso.FactsWanted{}
 	}
-	return p.Redaction()
+	return sayso.FactsWanted{Policy: p.Version(), Roots: p.Roots()}
 }
 
 // Warnings are what is probably not meant in the files.
@@ -180,32 +271,13 @@ func (r *Rules) Files() []string {
 	return files
 }
 
-// judged is a Gate that answers nothing while the policy does not load: then it
-// is not known whether a call may run.
-type judged struct {
-	sayso.Gate
-	rules *Rules
-}
-
-func (g judged) Admit(ctx context.Context, a sayso.Admission) (sayso.Decision, error) {
-	if err := g.loaded(); err != nil {
-		return sayso.Decision{}, err
+// Loaded says which policy is in force, for the record; false while none loads.
+func (r *Rules) Loaded() (sayso.PolicyLoaded, bool) {
+	p, err := r.now()
+	if err != nil {
+		return sayso.PolicyLoaded{}, false
 	}
-	return g.Gate.Admit(ctx, a)
-}
-
-func (g judged) Redeem(ctx context.Context, r sayso.Receipt, c sayso.Call) error {
-	if err := g.loaded(); err != nil {
-		return err
-	}
-	return g.Gate.Redeem(ctx, r, c)
-}
-
-func (g judged) loaded() error {
-	if err := g.rules.Err(); err != nil {
-		return fmt.Errorf("%w: the policy does not load: %w", sayso.ErrUnavailable, err)
-	}
-	return nil
+	return sayso.PolicyLoaded{Policy: p.Version(), Files: r.Files()}, true
 }
 
 // equal reports whether two policies hide and cut the same.

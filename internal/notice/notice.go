@@ -8,6 +8,7 @@ package notice
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/sayso-dev/sayso"
 )
@@ -39,17 +41,19 @@ func (n *Notifier) Tell(r sayso.Request) {
 		n.bell()
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		if name, args := command(runtime.GOOS, Title(r), Text(r)); name != "" {
-			_ = n.run(ctx, name, args...) // no desktop here; the bell and the inbox remain
-		}
+		for _, c := range commands(runtime.GOOS, title(r), text(r)) {
+			if n.run(ctx, c[0], c[1:]...) == nil {
+				return
+			}
+		} // no desktop here; the bell and the inbox remain
 	})
 }
 
 // Wait returns when all notices have been shown or given up.
 func (n *Notifier) Wait() { n.wg.Wait() }
 
-// Title is the first line of a notice.
-func Title(r sayso.Request) string {
+// title is the first line of a notice.
+func title(r sayso.Request) string {
 	who := r.Host
 	if who == "" {
 		who = "An agent"
@@ -57,31 +61,47 @@ func Title(r sayso.Request) string {
 	return "sayso: " + plain(who) + " waits for you"
 }
 
-// Text is the rest of a notice.
-func Text(r sayso.Request) string {
-	return plain(r.Tool) + ", ticket " + r.ShortID + ". Type: sayso show " + r.ShortID
+// text is the rest of a notice.
+func text(r sayso.Request) string {
+	return plain(r.Tool) + ", ticket " + plain(r.ShortID) + ". Type: sayso show " + plain(r.ShortID)
 }
 
-// plain keeps what could be markup or a control sequence out of a notice.
+// longest is how much of a name a notice shows, in characters.
+const longest = 60
+
+// plain keeps what could be markup, a control sequence or another letter than it
+// seems out of a notice, and cuts what is too long for one.
 func plain(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' || c == 0x7f || strings.ContainsRune("<>&\"\\", c) || c > 0x24f {
+	s = strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) || strings.ContainsRune("<>&\"\\", c) || c > 0x24f {
 			return '?'
 		}
 		return c
 	}, s)
+	if runes := []rune(s); len(runes) > longest {
+		return string(runes[:longest-1]) + "…"
+	}
+	return s
 }
 
-// command is the program that shows a notice, found without a shell.
-func command(goos, title, text string) (string, []string) {
+// commands are the programs that may show a notice, the best first, each found
+// without a shell. A title and a text hold no quotes and no backslashes.
+func commands(goos, title, text string) [][]string {
 	switch goos {
 	case "darwin":
 		script := "display notification " + strconv.Quote(text) + " with title " + strconv.Quote(title)
-		return "osascript", []string{"-e", script}
+		return [][]string{{"osascript", "-e", script}}
 	case "linux":
-		return "notify-send", []string{"--app-name=sayso", "--urgency=critical", "--", title, text}
+		const desktop = "org.freedesktop.Notifications"
+		return [][]string{
+			{"notify-send", "--app-name=sayso", "--urgency=critical", "--", title, text},
+			{
+				"gdbus", "call", "--session", "--dest", desktop, "--object-path", "/org/freedesktop/Notifications", "--method", desktop + ".Notify",
+				`"sayso"`, "uint32 0", `""`, `"` + title + `"`, `"` + text + `"`, "@as []", `@a{sv} {"urgency": <byte 2>}`, "int32 -1",
+			},
+		}
 	}
-	return "", nil
+	return nil
 }
 
 func (n *Notifier) run(ctx context.Context, name string, args ...string) error {
@@ -89,8 +109,11 @@ func (n *Notifier) run(ctx context.Context, name string, args ...string) error {
 		return n.Run(ctx, name, args...)
 	}
 	path, err := exec.LookPath(name)
-	if err != nil || !filepath.IsAbs(path) { // never a program from the working directory
+	if err != nil {
 		return err
+	}
+	if !filepath.IsAbs(path) {
+		return errors.New("not a program from the working directory")
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.WaitDelay = time.Second

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/notice"
@@ -29,6 +30,31 @@ func TestTell(t *testing.T) {
 	all := strings.Join(got, " ")
 	if !strings.Contains(all, "k7fm") || strings.Contains(all, "secret") || strings.ContainsAny(all, "\x1b\\&") {
 		t.Errorf("ran %q", got)
+	}
+}
+
+// Nothing that a desktop or a terminal would obey or show otherwise than it is
+// stands in a notice, and no name makes it longer than one.
+func TestTell_showsNamesPlainly(t *testing.T) {
+	for _, name := range []string{
+		"\x1b[2J", "a\u009b2J", "a\u202eb", "a\u200bb", "a\u00adb", "\u2066x", "pаypal", "<b>x</b>", "a\nb", `a\"b`, "a\x00b", "\xff", strings.Repeat("long", 1000),
+	} {
+		var got []string
+		n := notice.Notifier{Terminal: filepath.Join(t.TempDir(), "none"), Run: func(_ context.Context, _ string, args ...string) error {
+			got = args
+			return nil
+		}}
+		n.Tell(sayso.Request{Host: name, ShortID: "k7fm", Tool: name})
+		n.Wait()
+		all := strings.Join(got, " ")
+		if !strings.Contains(all, "k7fm") || len(all) > 400 {
+			t.Errorf("%.20q: %d bytes: %.80q", name, len(all), all)
+		}
+		for _, c := range all {
+			if !unicode.IsPrint(c) || c > 0x24f && c != '…' || strings.ContainsRune("<>\\", c) {
+				t.Errorf("%.20q: the notice holds %U", name, c)
+			}
+		}
 	}
 }
 

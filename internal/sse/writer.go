@@ -33,14 +33,23 @@ func NewWriter(w io.Writer, flush func() error) *Writer {
 // empty name means [DefaultName]. Empty data is still an event. Ids and names
 // with a line end, and text that is not UTF-8, are refused with [ErrField].
 func (w *Writer) Event(id, name string, data []byte) error {
-	if err := checkEvent(id, name, data); err != nil {
+	b, err := Append(w.buf[:0], id, name, data)
+	if err != nil {
 		return err
 	}
-	b := w.buf[:0]
+	return w.send(b)
+}
+
+// Append appends one event to b as [Writer.Event] writes it, for many streams.
+// It ends in the data's last line and two line ends. With an error it returns b.
+func Append(b []byte, id, name string, data []byte) ([]byte, error) {
+	if err := checkEvent(id, name, data); err != nil {
+		return b, err
+	}
 	b = appendField(b, "id: ", id)
 	b = appendField(b, "event: ", name)
 	b = appendLines(b, "data: ", data)
-	return w.send(append(b, '\n'))
+	return append(b, '\n'), nil
 }
 
 // Comment writes text that readers skip. As a heartbeat it keeps proxies from

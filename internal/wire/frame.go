@@ -58,6 +58,8 @@ const (
 	OpMode         = "mode"
 	OpSetMode      = "set_mode"
 	OpCheck        = "check"
+	OpExplain      = "explain"
+	OpReplay       = "replay"
 	OpEvent        = "event" // from the server: one event of a follow
 )
 

@@ -9,7 +9,8 @@ import (
 )
 
 // Later, as the presentation of an [Admit], says that the caller sends what
-// people are shown once the server wants it.
+// people are shown once the server wants it; as its gather, that the caller
+// gathers the facts anew if the server wants others.
 const Later = "later"
 
 // maxWait bounds durations in bodies.
@@ -28,6 +29,7 @@ type Admit struct {
 	Strict       bool           `json:"strict,omitzero"`
 	CanEdit      bool           `json:"can_edit,omitzero"`
 	Presentation string         `json:"presentation,omitempty"` // empty or Later
+	Gather       string         `json:"gather,omitempty"`       // empty or Later
 }
 
 // AdmitOf is the body for an admission.
@@ -39,16 +41,22 @@ func AdmitOf(a sayso.Admission) Admit {
 	if a.Present != nil {
 		b.Presentation = Later
 	}
+	if a.Gather != nil {
+		b.Gather = Later
+	}
 	return b
 }
 
-// Admission is the admission in a body, without its Present.
+// Admission is the admission in a body, without its Present and its Gather.
 func (b *Admit) Admission() (sayso.Admission, error) {
 	if len(b.Call.Args) == 0 {
 		return sayso.Admission{}, fmt.Errorf("%w: call: args is missing; a call without arguments has {}", sayso.ErrInvalid)
 	}
 	if b.Presentation != "" && b.Presentation != Later {
 		return sayso.Admission{}, fmt.Errorf("%w: presentation must be absent or later", sayso.ErrInvalid)
+	}
+	if b.Gather != "" && b.Gather != Later {
+		return sayso.Admission{}, fmt.Errorf("%w: gather must be absent or later", sayso.ErrInvalid)
 	}
 	if b.Ask != nil && b.Ask.Presentation != nil {
 		if err := CheckPresentation(b.Ask.Presentation); err != nil {

@@ -109,8 +109,22 @@ type Requests struct {
 	Head     sayso.Seq       `json:"head"`
 }
 
-// ByID is the operation request, whose id may be a short one, and content,
-// life, revoke.
+// ByContent is the operation content.
+type ByContent struct {
+	ID     string `json:"id"`
+	Tokens bool   `json:"tokens,omitzero"` // what is shown, also as coloured tokens
+}
+
+// Content is everything that may be shown of a request.
+type Content struct {
+	sayso.RequestedFull
+	// Tokens, put together, are the content of the presentation. They are there
+	// if they were wanted and there is a presentation.
+	Tokens []sayso.Token `json:"tokens,omitempty"`
+}
+
+// ByID is the operation request, whose id may be a short one, and life,
+// revoke.
 type ByID struct {
 	ID string `json:"id"`
 }

@@ -43,6 +43,7 @@ const (
 	CodePending            Code = "pending"
 	CodeTooMany            Code = "too-many"
 	CodePresentationWanted Code = "presentation-wanted"
+	CodeFactsWanted        Code = "facts-wanted"
 	CodeUnavailable        Code = "unavailable"
 	CodeUnauthenticated    Code = "unauthenticated"
 	CodeForbidden          Code = "forbidden" // refused before anybody looked at it: host, origin, site
@@ -80,6 +81,7 @@ var table = []row{
 	{CodePending, http.StatusAccepted, sayso.ErrPending, nil, false, "not decided yet"},
 	{CodeDecided, http.StatusConflict, sayso.ErrDecided, nil, false, "already decided"},
 	{CodePresentationWanted, http.StatusPreconditionRequired, sayso.ErrPresentationWanted, nil, false, "a person will be asked: send what they are to be shown"},
+	{CodeFactsWanted, http.StatusPreconditionRequired, sayso.ErrFactsWanted, nil, false, "the policy names folders: gather the facts for it, and ask again"},
 	{CodeNotFound, http.StatusNotFound, sayso.ErrNotFound, nil, false, "not found"},
 	{CodeMismatch, http.StatusPreconditionFailed, sayso.ErrMismatch, nil, false, "the digest is not that of the request or the call"},
 	{CodeSpent, http.StatusGone, sayso.ErrSpent, nil, false, "already redeemed"},
@@ -116,6 +118,8 @@ type Problem struct {
 	Stop     bool       `json:"stop,omitzero"` // stop and report instead of asking again
 	// Decision is the one that stands: who, what and when.
 	Decision *sayso.Decision `json:"decision,omitempty"`
+	// Wanted is what the facts are to be about.
+	Wanted *sayso.FactsWanted `json:"wanted,omitempty"`
 }
 
 // ProblemOf is the line of the table for err. known is false for an error that
@@ -127,6 +131,7 @@ func ProblemOf(err error) (p Problem, known bool) {
 	var pending *sayso.PendingError
 	var decided *sayso.DecidedError
 	var wanted *WantedError
+	var facts *sayso.FactsWantedError
 	switch {
 	case errors.As(err, &pending):
 		p.Ticket, p.Stop = pending.Ticket, pending.Stop
@@ -134,9 +139,11 @@ func ProblemOf(err error) (p Problem, known bool) {
 			p.Deadline = new(pending.Deadline.UTC())
 		}
 	case errors.As(err, &decided):
-		p.Decision = Shown(&decided.Decision)
+		p.Decision = decided.Decision.Public()
 	case errors.As(err, &wanted):
 		p.Ticket = wanted.Ticket
+	case errors.As(err, &facts):
+		p.Wanted = new(facts.Wanted)
 	case r.code == CodeInvalid && errors.As(err, &syntax):
 		p.malformed(syntax)
 	case r.says:
@@ -167,17 +174,6 @@ func lookup(err error) row {
 		}
 	}
 	return internal
-}
-
-// Shown is a decision as people see it: without the receipt, which is the
-// caller's, and without edited arguments, which may hold what is hidden.
-func Shown(d *sayso.Decision) *sayso.Decision {
-	if d == nil {
-		return nil
-	}
-	shown := *d
-	shown.Receipt, shown.Args = sayso.Receipt{}, nil
-	return &shown
 }
 
 // WantedError is [sayso.ErrPresentationWanted] with the ticket under which the
@@ -218,6 +214,10 @@ func (p *Problem) Err() error {
 		}
 	case CodePresentationWanted:
 		return &WantedError{p.Ticket}
+	case CodeFactsWanted:
+		if p.Wanted != nil {
+			return &sayso.FactsWantedError{Wanted: *p.Wanted}
+		}
 	}
 	return p.remote()
 }

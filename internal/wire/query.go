@@ -14,6 +14,7 @@ import (
 type Query struct {
 	Session []string     `json:"session,omitempty"` // any of them
 	Group   string       `json:"group,omitempty"`
+	CallID  string       `json:"call_id,omitempty"`
 	Digest  sayso.Digest `json:"digest,omitzero"`
 	Tool    string       `json:"tool,omitempty"`
 	Host    string       `json:"host,omitempty"`
@@ -46,7 +47,7 @@ const MaxLimit = 10_000
 // QueryOf is the query for q.
 func QueryOf(q sayso.RowQuery) Query {
 	b := Query{
-		Session: q.Sessions, Group: q.Group, Digest: q.Digest, Tool: q.Tool, Host: q.Host, Asked: q.Asked,
+		Session: q.Sessions, Group: q.Group, CallID: q.CallID, Digest: q.Digest, Tool: q.Tool, Host: q.Host, Asked: q.Asked,
 		Unspent: q.Unspent, Since: q.Since, Until: q.Until, Before: q.Before, Oldest: q.Oldest, Limit: q.Limit,
 	}
 	if q.Session != "" {
@@ -65,7 +66,7 @@ func QueryOf(q sayso.RowQuery) Query {
 // RowQuery is the selection that the query asks for.
 func (b *Query) RowQuery() (sayso.RowQuery, error) {
 	q := sayso.RowQuery{
-		Group: b.Group, Digest: b.Digest, Tool: b.Tool, Host: b.Host, Asked: b.Asked, Unspent: b.Unspent,
+		Group: b.Group, CallID: b.CallID, Digest: b.Digest, Tool: b.Tool, Host: b.Host, Asked: b.Asked, Unspent: b.Unspent,
 		Since: b.Since, Until: b.Until, Before: b.Before, Oldest: b.Oldest, Limit: b.Limit,
 	}
 	if len(b.Session) == 1 {
@@ -89,7 +90,7 @@ func (b *Query) RowQuery() (sayso.RowQuery, error) {
 func (s QueryState) states() ([]sayso.State, error) {
 	switch s {
 	case QueryState(sayso.StateOpen):
-		return []sayso.State{sayso.StateOpen, sayso.StateParked}, nil
+		return sayso.OpenStates(), nil
 	case StateHeld:
 		return []sayso.State{sayso.StateOpen}, nil
 	case QueryState(sayso.StateParked), QueryState(sayso.StateAllowed), QueryState(sayso.StateDenied),
@@ -114,6 +115,7 @@ func (b *Query) Values() url.Values {
 		v.Add("state", string(s))
 	}
 	set("group", b.Group, b.Group != "")
+	set("call_id", b.CallID, b.CallID != "")
 	set("digest", b.Digest.String(), !b.Digest.IsZero())
 	set("tool", b.Tool, b.Tool != "")
 	set("host", b.Host, b.Host != "")
@@ -225,7 +227,7 @@ func (p *Params) Done() error {
 // Query takes all parameters of a [Query].
 func (p *Params) Query() Query {
 	b := Query{
-		Session: p.All("session"), Group: p.One("group"), Digest: p.Digest("digest"), Tool: p.One("tool"), Host: p.One("host"),
+		Session: p.All("session"), Group: p.One("group"), CallID: p.One("call_id"), Digest: p.Digest("digest"), Tool: p.One("tool"), Host: p.One("host"),
 		Asked: p.Bool("asked"), Unspent: p.Bool("unspent"), Since: p.Time("since"), Until: p.Time("until"), Oldest: p.Bool("oldest"),
 	}
 	for _, s := range p.All("state") {

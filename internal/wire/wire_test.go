@@ -224,7 +224,7 @@ func TestQueryArrives(t *testing.T) {
 		{},
 		{Session: "s/1 ä", States: []sayso.State{sayso.StateOpen}, Oldest: true},
 		{Sessions: []string{"a", "b"}, States: []sayso.State{sayso.StateParked, sayso.StateAllowed}, Limit: 7},
-		{Group: "g", Digest: sayso.HashOf("d"), Tool: "bash", Host: "h", Asked: true, Unspent: true, Since: time.Unix(1, 5).UTC(), Until: time.Unix(9, 0).UTC(), Before: 12},
+		{Group: "g", CallID: "toolu/1", Digest: sayso.HashOf("d"), Tool: "bash", Host: "h", Asked: true, Unspent: true, Since: time.Unix(1, 5).UTC(), Until: time.Unix(9, 0).UTC(), Before: 12},
 	} {
 		b := wire.QueryOf(want)
 		p := wire.ParseParams(b.Values().Encode())

@@ -9,8 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
+
+	"github.com/sayso-dev/sayso/internal/filelock"
 )
 
 const npmPackage = "@anthropic-ai/claude-code"
@@ -30,7 +31,7 @@ func Binary(t testing.TB) string {
 	case err == nil:
 		return path
 	case os.Getenv("SAYSO_OFFLINE") == "1":
-		t.Skipf("the real Claude Code %s is not in the cache and SAYSO_OFFLINE=1 forbids fetching it", Version)
+		t.Skipf("the real Claude Code %s is not in the cache and SAYSO_OFFLINE=1 forbids fetching it; type: SAYSO_OFFLINE= go test ./...", Version)
 	default:
 		t.Fatalf("cannot get the real Claude Code %s: %v; connect to an npm registry, or set SAYSO_OFFLINE=1 to skip the tests that need it", Version, err)
 	}
@@ -55,11 +56,11 @@ func fetch() (string, error) {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", err
 	}
-	unlock, err := lock(dir + ".lock")
+	alone, err := filelock.Wait(dir+".lock", filelock.Exclusive)
 	if err != nil {
 		return "", err
 	}
-	defer unlock()
+	defer func() { _ = alone.Close() }() // nothing was written to it
 	if path, err := executable(dir); err == nil {
 		return path, nil // another process was faster
 	}
@@ -116,17 +117,4 @@ func install(cache, dir string) error {
 		return err
 	}
 	return os.Rename(tmp, dir)
-}
-
-// lock takes an exclusive lock on path and returns the function that frees it.
-func lock(path string) (func(), error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return func() { f.Close() }, nil
 }

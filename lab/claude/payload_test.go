@@ -36,7 +36,7 @@ func TestPayloads(t *testing.T) {
 		t.Run(name, func(t *testing.T) { maps.Copy(got, s.record(t)); recorded++ })
 	}
 	if recorded < len(sessions()) {
-		t.Skip("only some of the sessions were run")
+		t.Skip("only some of the sessions were run; type: go test ./lab/claude -run 'TestPayloads$'")
 	}
 	if *update {
 		if err := os.RemoveAll(payloadDir); err != nil {

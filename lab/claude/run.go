@@ -149,9 +149,6 @@ func (s *Session) expire() {
 	s.Kill()
 }
 
-// Done is closed when the binary has ended.
-func (s *Session) Done() <-chan struct{} { return s.done }
-
 func (s *Session) ended() bool {
 	select {
 	case <-s.done:

@@ -10,7 +10,7 @@ import (
 func smallDisk(t *testing.T, dir string) {
 	t.Helper()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=512k,mode=0700"); err != nil {
-		t.Skipf("a small disk cannot be mounted here: %v", err)
+		t.Skipf("a small disk cannot be mounted here: %v; type: sudo -E go test ./lab/down", err)
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
@@ -23,7 +23,7 @@ func smallDisk(t *testing.T, dir string) {
 func remount(t *testing.T, dir string) func() {
 	t.Helper()
 	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
-		t.Skipf("a folder cannot be made read-only for the administrator here: %v", err)
+		t.Skipf("a folder cannot be made read-only for the administrator here: %v; type: sudo -E go test ./lab/down", err)
 	}
 	if err := unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)

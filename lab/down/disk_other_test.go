@@ -6,11 +6,11 @@ import "testing"
 
 func smallDisk(t *testing.T, _ string) {
 	t.Helper()
-	t.Skip("a small disk cannot be mounted here; run this on Linux as root")
+	t.Skip("a small disk is mounted on Linux alone; there, type: sudo -E go test ./lab/down")
 }
 
 func remount(t *testing.T, _ string) func() {
 	t.Helper()
-	t.Skip("a folder cannot be made read-only for the administrator here; run this on Linux")
+	t.Skip("a folder is made read-only for the administrator on Linux alone; there, type: sudo -E go test ./lab/down")
 	return nil
 }

@@ -202,7 +202,7 @@ func answerLost(t *testing.T, m *machine.Machine) seen {
 	allow(m)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skipf("there is nothing here that cannot be written to: %v", err)
+		t.Skipf("there is nothing here that cannot be written to: %v; type: sudo mknod -m 666 /dev/full c 1 7", err)
 	}
 	defer full.Close()
 	cmd := m.HookCommand(m.Touch("1", "marker"))

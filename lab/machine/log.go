@@ -49,7 +49,7 @@ func (m *Machine) Inbox(do func(context.Context, sayso.Inbox)) {
 func (m *Machine) Opened(n int) (open []sayso.Request) {
 	m.t.Helper()
 	m.Inbox(func(ctx context.Context, in sayso.Inbox) {
-		query := sayso.RowQuery{States: []sayso.State{sayso.StateOpen, sayso.StateParked}, Oldest: true}
+		query := sayso.RowQuery{States: sayso.OpenStates(), Oldest: true}
 		for _, err := range in.Follow(ctx, 0, sayso.EventQuery{}) {
 			if err == nil {
 				open, err = in.Requests(ctx, query)

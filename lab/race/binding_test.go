@@ -23,6 +23,9 @@ func bound(name, cwd string) sayso.Call {
 	}
 }
 
+// redefined is the call of a tool that was defined anew.
+const redefined = "the tool's definition"
+
 // other are the calls that an approval of bound is not for.
 var other = map[string]func(*sayso.Call){
 	"an argument": func(c *sayso.Call) {
@@ -52,7 +55,7 @@ var other = map[string]func(*sayso.Call){
 	"the tool":              func(c *sayso.Call) { c.Tool = "mcp__deployer__rollback" },
 	"the server":            func(c *sayso.Call) { c.Tool = "mcp__other__release" },
 	"the session":           func(c *sayso.Call) { c.Session += "x" },
-	"the tool's definition": func(c *sayso.Call) { c.DefinitionDigest = "sha256:v2" },
+	redefined:               func(c *sayso.Call) { c.DefinitionDigest = "sha256:v2" },
 	"no definition of it":   func(c *sayso.Call) { c.DefinitionDigest = "" },
 	"a repeated argument": func(c *sayso.Call) {
 		c.Args = sayso.Args(`{"to":"production","to":"staging","what":{"app":"web","build":7},"flags":["a","b"]}`)
@@ -163,6 +166,9 @@ func TestBinding_askedAgain(t *testing.T) {
 		w.approved(g, sayso.Admission{Call: remembered, Immediate: true}, func(a *sayso.Answer) { a.Scope = sayso.ScopeSession })
 		for _, base := range []sayso.Call{parked, remembered} {
 			for what, change := range other {
+				if base.Session == remembered.Session && what == redefined {
+					continue // ends what is remembered, see below
+				}
 				for _, id := range []string{base.CallID, "another " + what} {
 					call := base
 					call.CallID = id
@@ -178,6 +184,15 @@ func TestBinding_askedAgain(t *testing.T) {
 			same["the order of members"](&call)
 			if d, err := ask(g, call); err != nil || !d.Allowed() {
 				t.Errorf("%s: the same call in another order: %+v, %v", door, d, err)
+			}
+		}
+		// A tool that was defined anew ends what was remembered of it, for good.
+		for _, change := range []func(*sayso.Call){other[redefined], func(*sayso.Call) {}} {
+			call := remembered
+			call.CallID = ""
+			change(&call)
+			if d, err := ask(g, call); d.Allowed() || !errors.Is(err, sayso.ErrPending) {
+				t.Errorf("%s: remembered of a tool that was defined anew: %+v, %v", door, d, err)
 			}
 		}
 	}

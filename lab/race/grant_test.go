@@ -77,19 +77,25 @@ func TestRace_grantIsRevokedWhileItIsUsed(t *testing.T) {
 }
 
 func useAndRevoke(w *world, n int) (used, early int) {
-	call := sayso.Call{
-		Tool: "file-write", Args: sayso.Args(fmt.Sprintf(`{"path":"/work/notes-%d","content":"x"}`, n)), Cwd: "/work", Session: fmt.Sprint("grant-", n),
+	// In every second round the calls differ, and one wide grant covers them.
+	cover, page := sayso.CoverCall, "https://example.org/"
+	if n%2 == 1 {
+		cover = sayso.CoverHost
 	}
-	g := w.grant(call)
+	call := sayso.Call{Tool: "web-fetch", Args: sayso.Args(fmt.Sprintf(`{"url":%q}`, page)), Cwd: "/work", Session: fmt.Sprint("grant-", n)}
+	g := w.grant(call, cover)
 	doors := []string{doorSocket, doorHTTP, doorFile}
 	var trials []trial
 	for i := range 6 {
 		j := job{Who: agentName, Do: asked{Op: "use"}, Call: call}
+		if cover != sayso.CoverCall {
+			j.Call.Args = sayso.Args(fmt.Sprintf(`{"url":"%s%d"}`, page, i))
+		}
 		j.Call.CallID = fmt.Sprintf("use-%d-%d", n, i)
 		trials = append(trials, trial{j.Do, w.give(doors[i%3], j)})
-		if i == n%6 && n%2 == 0 {
+		if i == n%6 && n%4 < 2 {
 			revoke := job{Who: approver(n % approvers), Do: asked{Op: "revoke"}, Grant: g}
-			trials = append(trials, trial{revoke.Do, w.give(doors[n/2%3], revoke)})
+			trials = append(trials, trial{revoke.Do, w.give(doors[n%3], revoke)})
 		}
 	}
 	if n%8 == 5 {
@@ -122,7 +128,7 @@ func useAndRevoke(w *world, n int) (used, early int) {
 }
 
 // grant has a person remember a yes to a call, and returns its grant.
-func (w *world) grant(call sayso.Call) sayso.ID {
+func (w *world) grant(call sayso.Call, cover sayso.Cover) sayso.ID {
 	w.t.Helper()
 	ctx := context.Background()
 	call.CallID = "first-" + call.Session
@@ -130,7 +136,7 @@ func (w *world) grant(call sayso.Call) sayso.ID {
 	r := w.await(call)
 	in := w.engine.Inbox(owner)
 	_, err := in.Answer(ctx, r.ID, sayso.Answer{
-		Digest: r.Digest, Content: r.Content, Effect: sayso.Allow, Scope: sayso.ScopeSession, Uses: grantUses,
+		Digest: r.Digest, Content: r.Content, Effect: sayso.Allow, Scope: sayso.ScopeSession, Cover: cover, Uses: grantUses,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -59,7 +59,7 @@ func (w *world) state() (lines []string) {
 		w.t.Fatal(err)
 	}
 	for _, e := range events {
-		if e.Type != sayso.EventAnswerRefused {
+		if e.Type != sayso.EventAnswerRefused && e.Type != sayso.EventPolicyLoaded { // the one is meant; the other tells of a server that started
 			lines = append(lines, fmt.Sprintf("%s %s by %s", e.Type, e.Stream, e.Actor.Principal))
 		}
 	}

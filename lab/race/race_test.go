@@ -32,7 +32,7 @@ const (
 // one stream gets a second decision, which the fold refuses to everybody who
 // waits or reads. With the index one_spending and that comparison gone instead,
 // its first rounds fail with two redemptions of one approval.
-func TestRace_eightApprovers(t *testing.T) {
+func TestRQ3_RaceOfEightApprovers(t *testing.T) {
 	w := newWorld(t, "")
 	if _, err := command(); err != nil {
 		t.Fatal(err)

@@ -202,7 +202,7 @@ func answer(ctx context.Context, b *broker.Broker) error {
 		return err
 	}
 	open, err := inbox.Requests(ctx, sayso.RowQuery{
-		States: []sayso.State{sayso.StateOpen, sayso.StateParked}, Oldest: true, Limit: 1 << 20,
+		States: sayso.OpenStates(), Oldest: true, Limit: 1 << 20,
 	})
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func answer(ctx context.Context, b *broker.Broker) error {
 			return err
 		}
 	}
-	hands := make(chan sayso.ID, 1<<16)
+	hands := make(chan sayso.Request, 1<<16)
 	for range 16 {
 		go decideAll(ctx, inbox, hands) // ends with the process
 	}
@@ -220,18 +220,18 @@ func answer(ctx context.Context, b *broker.Broker) error {
 		if err != nil {
 			return err
 		}
-		hands <- e.RequestID
+		r, err := sayso.RequestIn(&e)
+		if err != nil {
+			return err
+		}
+		hands <- r
 	}
 	return nil
 }
 
-func decideAll(ctx context.Context, inbox sayso.Inbox, ids <-chan sayso.ID) {
-	for id := range ids {
-		r, err := inbox.Request(ctx, string(id))
-		if err == nil && r.State.Open() {
-			err = decide(ctx, inbox, &r)
-		}
-		if err != nil {
+func decideAll(ctx context.Context, inbox sayso.Inbox, requests <-chan sayso.Request) {
+	for r := range requests {
+		if err := decide(ctx, inbox, &r); err != nil {
 			fmt.Fprintln(os.Stderr, "wake: answer:", err)
 			os.Exit(1)
 		}

@@ -65,7 +65,7 @@ func New(opts *Options) *Log {
 		streams:  map[string]*stream{},
 		keys:     map[string]string{},
 		requests: newRequests(),
-		grants:   grants{byStream: map[string]*grant{}},
+		grants:   grants{byStream: map[string]*grant{}, byKey: map[sayso.Digest][]*grant{}},
 		leases:   map[string]*Log{},
 		waiters:  map[string]*waiter{},
 	})

@@ -40,6 +40,7 @@ type grant struct {
 type grants struct {
 	all      []*grant
 	byStream map[string]*grant
+	byKey    map[sayso.Digest][]*grant
 }
 
 // project works out what e changes in the rows and grants.
@@ -98,9 +99,15 @@ func (s *store) projectGrant(p *placed, e *sayso.Event) error {
 }
 
 func (s *store) forgetGrant(stream string) {
-	if g := s.grants.byStream[stream]; g != nil {
-		g.key = sayso.Digest{}
+	g := s.grants.byStream[stream]
+	if g == nil {
+		return
 	}
+	s.grants.byKey[g.key] = slices.DeleteFunc(s.grants.byKey[g.key], func(o *grant) bool { return o == g })
+	if len(s.grants.byKey[g.key]) == 0 {
+		delete(s.grants.byKey, g.key)
+	}
+	g.key = sayso.Digest{}
 }
 
 // keep puts the rows and grants that a batch changed in place of the old ones.
@@ -150,8 +157,11 @@ func (s *store) keepGrants(p *placed) {
 			fresh = append(fresh, g)
 		}
 	}
-	slices.SortFunc(fresh, func(a, b *grant) int { return cmp.Compare(a.first, b.first) })
+	slices.SortFunc(fresh, earliest)
 	s.grants.all = append(s.grants.all, fresh...)
+	for _, g := range fresh {
+		s.grants.byKey[g.key] = append(s.grants.byKey[g.key], g)
+	}
 }
 
 func oldest(a, b *sayso.Row) int { return cmp.Compare(a.First, b.First) }
@@ -212,6 +222,7 @@ func selects(q *sayso.RowQuery, w *sayso.Row) bool {
 	case q.Session != "" && q.Session != w.Session,
 		len(q.Sessions) > 0 && !slices.Contains(q.Sessions, w.Session),
 		q.Group != "" && q.Group != w.Group,
+		q.CallID != "" && q.CallID != w.CallID,
 		!q.Digest.IsZero() && q.Digest != w.Digest,
 		q.Tool != "" && q.Tool != w.Tool,
 		q.Host != "" && q.Host != w.Host,
@@ -269,17 +280,37 @@ func (l *Log) Find(ctx context.Context, typed string, limit int) ([]sayso.ID, er
 }
 
 // Grants returns the streams of grants; see [sayso.Log].
-func (l *Log) Grants(ctx context.Context, key sayso.Digest, session string, all bool) ([]string, error) {
+func (l *Log) Grants(ctx context.Context, keys []sayso.Digest, session string, all bool) ([]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.usable(ctx); err != nil {
 		return nil, err
 	}
 	var out []string
-	for _, g := range l.grants.all {
-		if (key.IsZero() || key == g.key) && (session == "" || session == g.session) && (all || !g.ended) {
+	for _, g := range l.grants.among(keys) {
+		if (session == "" || session == g.session) && (all || !g.ended) {
 			out = append(out, g.stream)
 		}
 	}
 	return out, nil
 }
+
+// among are the grants that have one of the keys, or all if none is given, the
+// oldest first.
+func (s *grants) among(keys []sayso.Digest) []*grant {
+	if len(keys) == 0 {
+		return s.all
+	}
+	var found []*grant
+	seen := make(map[sayso.Digest]bool, len(keys))
+	for _, k := range keys {
+		if !k.IsZero() && !seen[k] {
+			seen[k] = true
+			found = append(found, s.byKey[k]...)
+		}
+	}
+	slices.SortFunc(found, earliest)
+	return found
+}
+
+func earliest(a, b *grant) int { return cmp.Compare(a.first, b.first) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/failpoint"
+	"github.com/sayso-dev/sayso/internal/filelock"
 )
 
 // Archived says what [Log.Archive] did.
@@ -75,12 +76,12 @@ func (l *Log) exec(ctx context.Context, doing string, do func(*sqlite.Conn) erro
 
 // lockArchive lets one process archive at a time.
 func (l *Log) lockArchive() (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(l.segmentFolder(), "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := filelock.Try(filepath.Join(l.segmentFolder(), "lock"), filelock.Exclusive)
+	if errors.Is(err, filelock.ErrHeld) {
+		return nil, fmt.Errorf("%w: another process archives now", sayso.ErrUnavailable)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("archive: %w", err)
-	}
-	if err := lock(f, exclusive); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: another process archives now", sayso.ErrUnavailable), f.Close())
 	}
 	return f, nil
 }

@@ -276,7 +276,7 @@ func (l *Log) endRequests(ctx context.Context, r *Restored) (b sayso.Batch, err 
 }
 
 func (l *Log) endGrants(ctx context.Context, r *Restored) (b sayso.Batch, err error) {
-	streams, err := l.Grants(ctx, sayso.Digest{}, "", false)
+	streams, err := l.Grants(ctx, nil, "", false)
 	for _, stream := range streams {
 		events, err := l.Stream(ctx, stream, 0)
 		if err != nil {

@@ -153,7 +153,7 @@ func dead(t *testing.T, l *sqlite.Log) {
 			t.Errorf("request %s is %s, unspent %v, %v", w.ID.Short(), r.State, r.Unspent(), err)
 		}
 	}
-	grants, err := l.Grants(t.Context(), sayso.Digest{}, "", false)
+	grants, err := l.Grants(t.Context(), nil, "", false)
 	if err != nil || len(grants) != 0 {
 		t.Errorf("%d grants are live, %v", len(grants), err)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/filelock"
 )
 
 // Writing the -wal file into the database takes two or three syncs, which a
@@ -22,13 +23,10 @@ func (l *Log) serverFile() string { return l.path + "-server" }
 
 // serve tells others that a server takes care of the -wal file.
 func (l *Log) serve() error {
-	f, err := os.OpenFile(l.serverFile(), os.O_RDWR|os.O_CREATE|noFollow, 0o600)
-	if err != nil {
-		return err
-	}
 	// Somebody may be looking whether a server runs, for a moment.
-	if err := lockPatiently(f, shared); err != nil {
-		return errors.Join(fmt.Errorf("%w: lock %s: %w", sayso.ErrUnavailable, f.Name(), err), f.Close())
+	f, err := filelock.Wait(l.serverFile(), filelock.Shared)
+	if err != nil {
+		return fmt.Errorf("%w: %w", sayso.ErrUnavailable, err)
 	}
 	l.server = f
 	return nil
@@ -47,10 +45,9 @@ func (l *Log) overdue() bool {
 	if err != nil || info.Size() < lateCheckpoint {
 		return false
 	}
-	f, err := os.OpenFile(l.serverFile(), os.O_RDWR|noFollow, 0)
-	if err != nil {
-		return true
+	f, err := filelock.Try(l.serverFile(), filelock.Exclusive)
+	if err == nil {
+		_ = f.Close() // nothing was written
 	}
-	defer func() { _ = f.Close() }() // nothing was written
-	return lock(f, exclusive) == nil
+	return !errors.Is(err, filelock.ErrHeld)
 }

@@ -134,7 +134,9 @@ func configure(c *sqlite.Conn, option int32) (took bool) {
 // readers are the connections that read, opened when they are first needed.
 // Opening one takes as long as a few hundred reads, so the first reads of a
 // process borrow the connection of the writer while it has nothing to do: a
-// process that lives for a moment opens no other.
+// process that lives for a moment opens no other. Reads of a few rows always do:
+// the writer has the pages that it wrote at hand, which every other connection
+// reads again after each commit.
 type readers struct {
 	open   func() (*sqlite.Conn, error)
 	turns  chan struct{} // one for each connection that may be in use
@@ -155,14 +157,19 @@ func (r *readers) init(open func() (*sqlite.Conn, error), w *writer) {
 	r.open, r.turns, r.writer = open, make(chan struct{}, maxReaders), w
 }
 
-// take returns a connection for a short while. It must be given back.
-func (r *readers) take() (*sqlite.Conn, error) {
+// take returns a connection for a short while, of which a quick read takes next
+// to nothing. It must be given back.
+func (r *readers) take(quick bool) (*sqlite.Conn, error) {
 	r.turns <- struct{}{}
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
 		<-r.turns
 		return nil, errClosed
+	}
+	if quick && r.writer.turn.TryLock() {
+		r.mu.Unlock()
+		return r.writer.conn, nil
 	}
 	if n := len(r.idle); n > 0 {
 		c := r.idle[n-1]

@@ -55,7 +55,7 @@ func TestAppend_noMorePages(t *testing.T) {
 func TestAppend_fullDisk(t *testing.T) {
 	disk := t.TempDir()
 	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=2m,mode=0700"); err != nil {
-		t.Skipf("a small disk cannot be mounted here: %v", err)
+		t.Skipf("a small disk cannot be mounted here: %v; type: sudo -E go test ./store/sqlite", err)
 	}
 	ballast := filepath.Join(disk, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 512<<10), 0o600); err != nil {

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/failpoint"
+	"github.com/sayso-dev/sayso/internal/filelock"
 )
 
 // lease is a locked file. The kernel lets go of the lock when the process dies,
@@ -60,6 +60,8 @@ func (h *leases) close() (err error) {
 
 func (l *Log) leaseFolder() string { return filepath.Join(filepath.Dir(l.path), "leases") }
 
+func (l *Log) leaseFile(name string) string { return filepath.Join(l.leaseFolder(), name+".lock") }
+
 // Hold takes a lease under a new name; see [sayso.Log]. One for a process is
 // enough.
 func (l *Log) Hold(ctx context.Context) (sayso.Lease, error) {
@@ -69,48 +71,14 @@ func (l *Log) Hold(ctx context.Context) (sayso.Lease, error) {
 	if err := makeFolder(l.leaseFolder()); err != nil {
 		return nil, fmt.Errorf("%w: take a lease: %w", sayso.ErrUnavailable, err)
 	}
-	for {
-		e, err := take(l.leaseFolder(), rand.Text())
-		if err == nil {
-			failpoint.Hit("lease.taken")
-			l.tidy()
-			return l.held.keep(e)
-		}
-		if !errors.Is(err, errRemoved) {
-			return nil, fmt.Errorf("%w: take a lease: %w", sayso.ErrUnavailable, err)
-		}
-	}
-}
-
-var errRemoved = errors.New("the file was taken for one left behind")
-
-// take makes and locks a file. Between the two, somebody who found it free may
-// have removed it.
-func take(folder, name string) (*lease, error) {
-	path := filepath.Join(folder, name+".lock")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	name := rand.Text()
+	f, err := filelock.Hold(l.leaseFile(name))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: take a lease: %w", sayso.ErrUnavailable, err)
 	}
-	err = lock(f, exclusive)
-	if errors.Is(err, errLocked) || err == nil && !same(f, path) {
-		err = errRemoved // by somebody who looks at it now, or did
-	}
-	if err != nil {
-		_ = os.Remove(path) // it may be gone
-		return nil, errors.Join(err, f.Close())
-	}
-	return &lease{file: f, name: name}, nil
-}
-
-// same reports whether path is still the name of f.
-func same(f *os.File, path string) bool {
-	open, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Lstat(path)
-	return err == nil && os.SameFile(open, named)
+	failpoint.Hit("lease.taken")
+	l.tidy()
+	return l.held.keep(&lease{file: f, name: name})
 }
 
 func (e *lease) Name() string { return e.name }
@@ -124,13 +92,7 @@ func (e *lease) Release() error {
 }
 
 func (e *lease) end() error {
-	e.once.Do(func() {
-		removed := os.Remove(e.file.Name())
-		if errors.Is(removed, fs.ErrNotExist) {
-			removed = nil
-		}
-		e.err = errors.Join(removed, e.file.Close())
-	})
+	e.once.Do(func() { e.err = filelock.Release(e.file) })
 	return e.err
 }
 
@@ -143,24 +105,11 @@ func (l *Log) Held(ctx context.Context, name string) (bool, error) {
 	if name == "" || strings.ContainsAny(name, `/\.`) {
 		return false, nil // no lease has such a name
 	}
-	path := filepath.Join(l.leaseFolder(), name+".lock")
-	f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
+	held, err := filelock.Held(l.leaseFile(name))
 	if err != nil {
 		return false, fmt.Errorf("%w: look at a lease: %w", sayso.ErrUnavailable, err)
 	}
-	defer func() { _ = f.Close() }() // nothing was written
-	err = lock(f, shared)
-	if errors.Is(err, errLocked) {
-		return true, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("%w: look at a lease: %w", sayso.ErrUnavailable, err)
-	}
-	_ = os.Remove(path) // somebody else may have done so
-	return false, nil
+	return held, nil
 }
 
 // tidy removes, now and then, what processes left behind that died while they

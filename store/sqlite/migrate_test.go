@@ -23,7 +23,7 @@ var keep = flag.String("keep", "", "write a database of this program's schema to
 //	go test ./store/sqlite -run TestKeep -keep v0.1
 func TestKeep(t *testing.T) {
 	if *keep == "" {
-		t.Skip("nothing is to be kept; see the comment")
+		t.Skip("a release with another schema keeps a file of its own; for one, type: go test ./store/sqlite -run TestKeep -keep v0.1")
 	}
 	l := open(t, place(t), nil)
 	lived(t, l, 12)

@@ -67,7 +67,7 @@ func TestOpen_refusesPlaces(t *testing.T) {
 		{"another user's file", func(t *testing.T, path string) {
 			t.Helper()
 			if os.Geteuid() != 0 {
-				t.Skip("only root can give a file away")
+				t.Skip("only root can give a file away; type: sudo -E go test ./store/sqlite")
 			}
 			if err := os.Chown(path, 12345, 12345); err != nil {
 				t.Fatal(err)
@@ -93,7 +93,7 @@ func TestOpen_refusesPlaces(t *testing.T) {
 
 func TestOpen_refusesOtherFileSystems(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("there is no such file system everywhere")
+		t.Skip("there is no /proc on this system; on Linux, type: go test ./store/sqlite")
 	}
 	// The file systems of the network are known by number; what can be tried
 	// everywhere is that a place without any file is an error and not a panic.

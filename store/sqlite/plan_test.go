@@ -32,16 +32,23 @@ func TestPlans(t *testing.T) {
 		"what may lapse":       {States: []sayso.State{sayso.StateAllowed}, Unspent: true, Oldest: true},
 		"a group":              {Group: "g", Oldest: true},
 		"a session":            {Session: "a", Tool: "bash", Since: time.Now(), Before: 7},
+		"a call":               {Session: "a", CallID: "c"},
+		"a call that waits":    {Session: "a", CallID: "c", States: sayso.OpenStates(), Oldest: true},
 		"some sessions":        {Sessions: []string{"a", "b"}},
 	} {
 		queries[name], _ = rowQuery(q)
 	}
+	for name, keys := range map[string][]sayso.Digest{"a grant": {digest}, "grants": {digest, sayso.HashOf("x"), sayso.HashOf("y")}} {
+		queries[name], _ = grantQuery(keys, "", false)
+	}
+	queries["grants of a session"], _ = grantQuery(nil, "a", false)
 	err = l.read(t.Context(), "plan", func(c *sqlite.Conn) error {
 		for name, query := range queries {
 			err := run(c, "EXPLAIN QUERY PLAN "+query, func(st *sqlite.Stmt) error {
 				step := st.ColumnText(3)
 				if strings.HasPrefix(step, "SCAN requests") && !strings.Contains(step, "request_open") &&
-					!strings.Contains(step, "request_unspent") || strings.HasPrefix(step, "SCAN e") {
+					!strings.Contains(step, "request_unspent") || strings.HasPrefix(step, "SCAN e") ||
+					strings.HasPrefix(step, "SCAN grants") {
 					t.Errorf("%s: %s", name, step)
 				}
 				return nil

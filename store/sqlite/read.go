@@ -13,12 +13,21 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// read lends a connection to do.
+// read lends a connection to do, which may take its time.
 func (l *Log) read(ctx context.Context, doing string, do func(*sqlite.Conn) error) error {
+	return l.lend(ctx, false, doing, do)
+}
+
+// glance is read for a few rows.
+func (l *Log) glance(ctx context.Context, doing string, do func(*sqlite.Conn) error) error {
+	return l.lend(ctx, true, doing, do)
+}
+
+func (l *Log) lend(ctx context.Context, quick bool, doing string, do func(*sqlite.Conn) error) error {
 	if err := l.usable(ctx); err != nil {
 		return err
 	}
-	c, err := l.readers.take()
+	c, err := l.readers.take(quick)
 	if err != nil {
 		return err
 	}
@@ -45,7 +54,7 @@ func (l *Log) recall(c *sqlite.Conn, read func(*window) bool) (known bool, err e
 
 // Stream returns the events of a stream; see [sayso.Log].
 func (l *Log) Stream(ctx context.Context, stream string, after int) (out []sayso.Event, err error) {
-	err = l.read(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
+	err = l.glance(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
 		after = max(after, 0)
 		known, err := l.recall(c, func(w *window) (ok bool) { out, ok = w.stream(stream, after); return ok })
 		if err != nil {
@@ -90,15 +99,15 @@ func collect(out *[]sayso.Event) func(*sqlite.Stmt) error {
 // Since returns events after a position; see [sayso.Log]. A limit of zero is
 // none.
 func (l *Log) Since(ctx context.Context, after sayso.Seq, limit int) (out []sayso.Event, err error) {
+	known := false
+	err = l.glance(ctx, "read the log", func(c *sqlite.Conn) (err error) {
+		known, err = l.recall(c, func(w *window) (ok bool) { out, ok = w.since(after, limit); return ok })
+		return err
+	})
+	if err != nil || known {
+		return copies(out), err
+	}
 	err = l.read(ctx, "read the log", func(c *sqlite.Conn) error {
-		known, err := l.recall(c, func(w *window) (ok bool) { out, ok = w.since(after, limit); return ok })
-		if err != nil {
-			return err
-		}
-		if known {
-			out = copies(out)
-			return nil
-		}
 		out, err = l.readSince(c, after, limit)
 		return err
 	})
@@ -124,7 +133,7 @@ func orAll(limit int) int {
 
 // Head returns the end of the log; see [sayso.Log].
 func (l *Log) Head(ctx context.Context) (h sayso.Head, err error) {
-	err = l.read(ctx, "read the head of the log", func(c *sqlite.Conn) error {
+	err = l.glance(ctx, "read the head of the log", func(c *sqlite.Conn) error {
 		h, err = readHead(c)
 		return err
 	})
@@ -133,7 +142,7 @@ func (l *Log) Head(ctx context.Context) (h sayso.Head, err error) {
 
 // length is how many events a stream has.
 func (l *Log) length(ctx context.Context, stream string) (n int, err error) {
-	err = l.read(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
+	err = l.glance(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
 		return run(c, lengthOf, func(st *sqlite.Stmt) error {
 			n = max(st.ColumnInt(0), st.ColumnInt(1))
 			return nil
@@ -178,7 +187,7 @@ func (l *Log) Open(ctx context.Context, session string, limit int) (out [][]says
 // Rows returns the rows that q selects; see [sayso.Log].
 func (l *Log) Rows(ctx context.Context, q sayso.RowQuery) (out []sayso.Row, err error) {
 	query, args := rowQuery(q)
-	err = l.read(ctx, "list requests", func(c *sqlite.Conn) error {
+	err = l.lend(ctx, q.Unspent && q.Session != "", "list requests", func(c *sqlite.Conn) error {
 		return run(c, query, func(st *sqlite.Stmt) error {
 			out = append(out, scanRow(st))
 			return nil
@@ -232,10 +241,11 @@ func rowQuery(q sayso.RowQuery) (string, []any) {
 	if !q.Digest.IsZero() {
 		w.and("digest = ?", q.Digest[:])
 	}
+	w.equal("call", q.CallID)
 	w.equal("tool", q.Tool)
 	w.equal("host", q.Host)
 	in(&w, "state", q.States)
-	if onlyOpen(q.States) {
+	if q.OnlyOpen() {
 		w.and("open = 1")
 	}
 	if q.Unspent {
@@ -268,7 +278,7 @@ func rowQuery(q sayso.RowQuery) (string, []any) {
 // order rather than sort a few.
 func by(q sayso.RowQuery) string {
 	switch {
-	case onlyOpen(q.States):
+	case q.OnlyOpen():
 		return " INDEXED BY request_open"
 	case q.Unspent:
 		return " INDEXED BY request_unspent"
@@ -280,20 +290,10 @@ func by(q sayso.RowQuery) string {
 	return ""
 }
 
-// onlyOpen reports whether states are given and all open ones.
-func onlyOpen(states []sayso.State) bool {
-	for _, s := range states {
-		if !s.Open() {
-			return false
-		}
-	}
-	return len(states) > 0
-}
-
 // Count counts the open requests of a session and those that it asked people
 // about; see [sayso.Log].
 func (l *Log) Count(ctx context.Context, session string, since time.Time) (open, asked int, err error) {
-	err = l.read(ctx, "count requests", func(c *sqlite.Conn) error {
+	err = l.glance(ctx, "count requests", func(c *sqlite.Conn) error {
 		return run(c, `SELECT (SELECT count(*) FROM requests INDEXED BY request_open WHERE open = 1 AND session = ?1),
 			(SELECT count(*) FROM requests INDEXED BY request_asked WHERE asked = 1 AND session = ?1 AND wall >= ?2)`,
 			func(st *sqlite.Stmt) error {
@@ -314,7 +314,7 @@ func sinceWall(t time.Time) int64 {
 
 // Lookup returns the stream that holds a key; see [sayso.Log].
 func (l *Log) Lookup(ctx context.Context, key string) (stream string, err error) {
-	err = l.read(ctx, "look a key up", func(c *sqlite.Conn) error {
+	err = l.glance(ctx, "look a key up", func(c *sqlite.Conn) error {
 		return run(c, `SELECT stream FROM keys WHERE name = ?`, func(st *sqlite.Stmt) error {
 			stream = st.ColumnText(0)
 			return nil
@@ -347,20 +347,31 @@ func (l *Log) Find(ctx context.Context, typed string, limit int) (out []sayso.ID
 }
 
 // Grants returns the streams of grants, oldest first; see [sayso.Log].
-func (l *Log) Grants(ctx context.Context, key sayso.Digest, session string, all bool) (out []string, err error) {
+func (l *Log) Grants(ctx context.Context, keys []sayso.Digest, session string, all bool) (out []string, err error) {
+	query, args := grantQuery(keys, session, all)
+	err = l.glance(ctx, "list grants", func(c *sqlite.Conn) error {
+		return run(c, query, func(st *sqlite.Stmt) error {
+			out = append(out, st.ColumnText(0))
+			return nil
+		}, args...)
+	})
+	return out, err
+}
+
+// grantQuery looks each key up by itself. A key that was erased is NULL, and
+// equal to none.
+func grantQuery(keys []sayso.Digest, session string, all bool) (query string, args []any) {
 	var w where
 	if !all {
 		w.and("live = 1")
 	}
-	if !key.IsZero() {
-		w.and("key = ?", key[:])
+	if len(keys) > 0 {
+		wanted := make([]any, len(keys))
+		for i := range keys {
+			wanted[i] = keys[i][:]
+		}
+		w.and("key IN (?"+strings.Repeat(", ?", len(keys)-1)+")", wanted...)
 	}
 	w.equal("session", session)
-	err = l.read(ctx, "list grants", func(c *sqlite.Conn) error {
-		return run(c, "SELECT stream FROM grants"+w.text.String()+" ORDER BY first_seq", func(st *sqlite.Stmt) error {
-			out = append(out, st.ColumnText(0))
-			return nil
-		}, w.args...)
-	})
-	return out, err
+	return "SELECT stream FROM grants" + w.text.String() + " ORDER BY first_seq", w.args
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -63,9 +62,6 @@ const (
 	dropNames = `DELETE FROM temp.named WHERE stream = ?`
 )
 
-// crowded is the rule by which a broker denies what it asks nobody about.
-const crowded = "too many requests"
-
 // names notes which keys an event must have taken.
 func (v *verifier) names(e *sayso.Event) error {
 	stream := sayso.RequestStream(e.RequestID)
@@ -86,14 +82,13 @@ func (v *verifier) names(e *sayso.Event) error {
 		return v.name(e, p.CallID)
 	case sayso.EventResolved:
 		var p sayso.Resolved
-		if jcs.UnmarshalLenient(e.Payload, &p) != nil || p.Source != sayso.SourcePolicy || p.Cause != sayso.CauseBuiltin || p.Rule != crowded {
+		if jcs.UnmarshalLenient(e.Payload, &p) != nil || !p.OverLimit() {
 			return nil
 		}
 		if err := run(v.conn, dropNames, nil, stream); err != nil {
 			return err
 		}
-		minute := sayso.CallKey("limit/"+fmt.Sprint(e.At.Wall.Unix()/60), e.SessionID, "")
-		return run(v.conn, putName, nil, stream, e.SessionID, "", []byte(minute))
+		return run(v.conn, putName, nil, stream, e.SessionID, "", []byte(sayso.LimitKey(e.SessionID, e.At.Wall)))
 	}
 	return nil
 }

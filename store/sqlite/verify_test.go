@@ -192,7 +192,7 @@ func TestVerify_columns(t *testing.T) {
 	}
 }
 
-func TestVerify_findsEdits(t *testing.T) {
+func TestEV1_findsEdits(t *testing.T) {
 	e := newEvidence(t)
 	luck := rand.New(rand.NewPCG(1, 1))
 	for i := range places {
@@ -205,7 +205,7 @@ func TestVerify_findsEdits(t *testing.T) {
 	}
 }
 
-func TestVerify_findsRemovals(t *testing.T) {
+func TestEV1_findsRemovals(t *testing.T) {
 	e := newEvidence(t)
 	luck := rand.New(rand.NewPCG(2, 1))
 	for i := range places {
@@ -227,7 +227,7 @@ func shift(behind, by int) (script string) {
 	return script
 }
 
-func TestVerify_findsInsertions(t *testing.T) {
+func TestEV1_findsInsertions(t *testing.T) {
 	e := newEvidence(t)
 	luck := rand.New(rand.NewPCG(3, 1))
 	for range places {
@@ -238,7 +238,7 @@ func TestVerify_findsInsertions(t *testing.T) {
 	}
 }
 
-func TestVerify_findsReorderings(t *testing.T) {
+func TestEV1_findsReorderings(t *testing.T) {
 	e := newEvidence(t)
 	luck := rand.New(rand.NewPCG(4, 1))
 	for range places {
@@ -255,7 +255,7 @@ func TestVerify_findsReorderings(t *testing.T) {
 	}
 }
 
-func TestVerify_findsACutTail(t *testing.T) {
+func TestEV1_findsACutTail(t *testing.T) {
 	e := newEvidence(t)
 	luck := rand.New(rand.NewPCG(5, 1))
 	silent := 0
@@ -318,7 +318,7 @@ func TestRebuild_makesTheSame(t *testing.T) {
 	before := rows(t, l)
 	grants := func() (out [][]string) {
 		for _, all := range []bool{false, true} {
-			streams, err := l.Grants(t.Context(), sayso.Digest{}, "", all)
+			streams, err := l.Grants(t.Context(), nil, "", all)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -140,7 +140,7 @@ func (l *Log) hints(ctx context.Context) (<-chan struct{}, time.Duration) {
 // catchUp publishes what lies in the log behind the last event that was
 // published. The first time it only finds out where that is.
 func (l *Log) catchUp(first bool) error {
-	c, err := l.readers.take()
+	c, err := l.readers.take(false)
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,9 @@ func (l *Log) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error) 
 		return nil, err
 	}
 	p := &pending{ctx: ctx, batch: batch, done: make(chan struct{})}
+	if l.writer.alone(p) {
+		return p.events, p.err
+	}
 	if err := l.writer.push(p); err != nil {
 		return nil, err
 	}
@@ -64,7 +67,9 @@ func (l *Log) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error) 
 	return p.events, p.err
 }
 
-// writer is the one goroutine of this process that writes to the database.
+// writer writes to the database, for this process. Whoever appends when nobody
+// else does writes by themselves, which saves handing the batch over and back;
+// the rest is written by one goroutine, in groups.
 type writer struct {
 	log   *Log
 	turn  sync.Mutex // who uses conn
@@ -90,6 +95,23 @@ type task struct {
 
 func newWriter(l *Log, c *sqlite.Conn) *writer {
 	return &writer{log: l, conn: c, more: make(chan struct{}, 1), ended: make(chan struct{})}
+}
+
+// alone writes a batch at once if nothing is being written or waits for that.
+func (w *writer) alone(p *pending) bool {
+	if !w.turn.TryLock() {
+		return false
+	}
+	defer w.turn.Unlock()
+	w.mu.Lock()
+	busy := w.closed || len(w.queue) > 0 || len(w.tasks) > 0
+	w.mu.Unlock()
+	if busy {
+		return false
+	}
+	p.owner.Store(included)
+	w.group([]*pending{p})
+	return true
 }
 
 func (w *writer) push(p *pending) error {
@@ -132,6 +154,8 @@ func (w *writer) close() error {
 	w.mu.Unlock()
 	w.wake()
 	<-w.ended
+	w.turn.Lock() // whoever writes by themselves has done so
+	defer w.turn.Unlock()
 	if !w.log.opts.Checkpoint {
 		if w.log.overdue() {
 			w.conn.SetBusyTimeout(0)
@@ -150,22 +174,20 @@ func (w *writer) close() error {
 func (w *writer) work() {
 	defer close(w.ended)
 	for range w.more {
-		for {
-			group, tasks, closed := w.next()
-			if len(group) == 0 && len(tasks) == 0 {
-				if closed {
-					return
-				}
-				break
-			}
-			w.round(group, tasks)
+		for w.round() {
+		}
+		if w.done() {
+			return
 		}
 	}
 }
 
-func (w *writer) round(group []*pending, tasks []*task) {
+// round does what waits, and reports whether anything did. What comes before
+// its turn does belongs to it.
+func (w *writer) round() bool {
 	w.turn.Lock()
 	defer w.turn.Unlock()
+	group, tasks := w.next()
 	for _, t := range tasks {
 		w.state.forget()
 		t.done <- t.do(w.conn)
@@ -173,10 +195,18 @@ func (w *writer) round(group []*pending, tasks []*task) {
 	if len(group) > 0 {
 		w.group(group)
 	}
+	return len(group)+len(tasks) > 0
+}
+
+// done reports whether nothing will come any more.
+func (w *writer) done() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.closed && len(w.queue)+len(w.tasks) == 0
 }
 
 // next takes what waits off the queue, except what its callers left.
-func (w *writer) next() (group []*pending, tasks []*task, closed bool) {
+func (w *writer) next() (group []*pending, tasks []*task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	taken := 0
@@ -194,7 +224,7 @@ func (w *writer) next() (group []*pending, tasks []*task, closed bool) {
 		w.queue = nil
 	}
 	tasks, w.tasks = w.tasks, nil
-	return group, tasks, w.closed
+	return group, tasks
 }
 
 // group commits batches together. Each is judged in order and sees the earlier

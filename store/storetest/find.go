@@ -134,7 +134,7 @@ func rowsSelect(s *stage) {
 	one, two := s.handle(), s.handle()
 	wishes := []Wish{
 		{Session: "s1", Group: "g1"}, {Session: "s1", Tool: "file-write", Command: "same"}, {Session: "s2", Group: "g1", Host: "codex"},
-		{Session: "s2", Command: "same"}, {Session: "s3"}, {Session: "s3"}, {Session: "s1", Command: "same"}, {Session: "s4"},
+		{Session: "s2", Command: "same"}, {Session: "s3"}, {Session: "s3", CallID: "toolu_1"}, {Session: "s1", Command: "same"}, {Session: "s4", CallID: "toolu_1"},
 	}
 	var ids []sayso.ID
 	for _, w := range wishes {
@@ -161,6 +161,10 @@ func rowsSelect(s *stage) {
 		{"an unknown session", sayso.RowQuery{Session: "s"}, nil},
 		{"sessions", sayso.RowQuery{Sessions: []string{"s1", "s4", "none"}}, []int{7, 6, 1, 0}},
 		{"session and sessions", sayso.RowQuery{Session: "s2", Sessions: []string{"s1", "s4"}}, nil},
+		{"call", sayso.RowQuery{CallID: "toolu_1"}, []int{7, 5}},
+		{"call of a session", sayso.RowQuery{Session: "s3", CallID: "toolu_1"}, []int{5}},
+		{"open call of a session", sayso.RowQuery{Session: "s4", CallID: "toolu_1", States: sayso.OpenStates()}, []int{7}},
+		{"an unknown call", sayso.RowQuery{CallID: "toolu_"}, nil},
 		{"group", sayso.RowQuery{Group: "g1"}, []int{2, 0}},
 		{"digest", sayso.RowQuery{Digest: s.row(one, ids[6]).Digest}, []int{6, 1}},
 		{"tool", sayso.RowQuery{Tool: "file-write"}, []int{1}},
@@ -295,12 +299,10 @@ func grantsLive(s *stage) {
 		return sayso.GrantStream(id)
 	}
 	a, b, c := make("s1", key), make("s1", other), make("s2", key)
-	grants := func(what string, key sayso.Digest, session string, all bool, want ...string) {
+	grants := func(what string, keys []sayso.Digest, session string, all bool, want ...string) {
 		s.Helper()
-		got, err := two.Grants(s.ctx, key, session, all)
+		got, err := two.Grants(s.ctx, keys, session, all)
 		s.check(err)
-		slices.Sort(got)
-		slices.Sort(want)
 		s.same("grants "+what, got, want)
 	}
 	end := func(stream string, at int, t sayso.EventType) {
@@ -308,21 +310,26 @@ func grantsLive(s *stage) {
 			Events: []sayso.Event{s.event(stream, t, sayso.Closed{Reason: "ended"}, nil)}, Expect: map[string]int{stream: at},
 		})
 	}
-	none := sayso.Digest{}
+	none, only := []sayso.Digest(nil), []sayso.Digest{key}
+	both := []sayso.Digest{other, sayso.HashOf("none"), key, other, {}}
 	grants("of all", none, "", false, a, b, c)
-	grants("by key", key, "", false, a, c)
+	grants("by key", only, "", false, a, c)
 	grants("by session", none, "s1", false, a, b)
-	grants("by both", key, "s1", false, a)
-	grants("by a key that none has", sayso.HashOf("none"), "", true)
+	grants("by both", only, "s1", false, a)
+	grants("by several keys", both, "", false, a, b, c)
+	grants("by several keys, of a session", both, "s2", false, c)
+	grants("by a key that none has", []sayso.Digest{sayso.HashOf("none")}, "", true)
+	grants("by no key at all", []sayso.Digest{{}}, "", true)
 	s.append(one, sayso.Batch{
 		Events: []sayso.Event{s.event(a, sayso.EventGrantUsed, sayso.GrantUsed{Request: s.ID()}, nil)}, Expect: map[string]int{a: 1},
 	})
-	grants("by key, one used", key, "", false, a, c)
+	grants("by key, one used", only, "", false, a, c)
 	end(a, 2, sayso.EventGrantRevoked)
-	grants("by key, one revoked", key, "", false, c)
+	grants("by key, one revoked", only, "", false, c)
+	grants("by several keys, one revoked", both, "", false, b, c)
 	end(c, 1, sayso.EventGrantEnded)
-	grants("by key, one revoked and one ended", key, "", false)
-	grants("by key, ended ones too", key, "", true, a, c)
+	grants("by key, one revoked and one ended", only, "", false)
+	grants("by key, ended ones too", only, "", true, a, c)
 	grants("of all, one live", none, "", false, b)
 	grants("of all, ended ones too", none, "", true, a, b, c)
 }
@@ -364,7 +371,7 @@ func erased(s *stage) {
 		rows, err := log.Rows(s.ctx, sayso.RowQuery{Digest: digest})
 		s.check(err)
 		s.same("rows by the digest", rows, []sayso.Row{s.row(log, stays)})
-		grants, err := log.Grants(s.ctx, key, "", true)
+		grants, err := log.Grants(s.ctx, []sayso.Digest{key}, "", true)
 		s.check(err)
 		s.same("grants by the key", grants, []string(nil))
 		left := s.stream(log, sayso.RequestStream(stays), 0)[0]

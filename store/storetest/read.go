@@ -174,7 +174,7 @@ func openedAgain(s *stage) {
 	open, err := again.Open(s.ctx, "", 0)
 	s.check(err)
 	s.same("open requests", open, [][]sayso.Event{want[:1]})
-	grants, err := again.Grants(s.ctx, sayso.HashOf("key"), "", false)
+	grants, err := again.Grants(s.ctx, []sayso.Digest{sayso.HashOf("key")}, "", false)
 	s.check(err)
 	s.same("grants", grants, []string{sayso.GrantStream(grant)})
 	s.append(again, s.Answer(id, 1, sayso.Deny, "no"))

@@ -1,0 +1,89 @@
+package broker
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// seenAt is a request whose stream was so long when it was seen.
+func seenAt(n, length int) *sayso.Request {
+	return &sayso.Request{ID: sayso.ID(fmt.Sprint("r", n)), Life: sayso.Life{Len: length}}
+}
+
+// What is known best of a request is remembered, whoever comes later with less.
+func TestRecent_keepsTheNewest(t *testing.T) {
+	var c recent
+	if _, ok := c.get("r1"); ok {
+		t.Error("it remembers what it never saw")
+	}
+	var got []int
+	for _, length := range []int{2, 1, 3, 3, 2} {
+		c.put(seenAt(1, length))
+		r, ok := c.get("r1")
+		if !ok {
+			t.Fatal("it was forgotten")
+		}
+		got = append(got, r.Life.Len)
+	}
+	if diff := cmp.Diff([]int{2, 2, 3, 3, 3}, got); diff != "" {
+		t.Errorf("it remembered (-want +got):\n%s", diff)
+	}
+}
+
+// It remembers the newest generation whole, and never more than two.
+func TestRecent_forgetsTheOldest(t *testing.T) {
+	var c recent
+	most := 0
+	for n := range 4 * generation {
+		c.put(seenAt(n, 1))
+		most = max(most, len(c.young)+len(c.old))
+		for _, back := range []int{0, generation - 1} {
+			if _, ok := c.get(seenAt(n-back, 1).ID); n >= back && !ok {
+				t.Fatalf("after %d requests the one %d before is forgotten", n+1, back)
+			}
+		}
+	}
+	if most > 2*generation {
+		t.Errorf("it remembered %d requests, want at most %d", most, 2*generation)
+	}
+	if _, ok := c.get("r0"); ok {
+		t.Error("the first of all is still remembered")
+	}
+}
+
+// One that grew old and is seen again is young again, as it is now.
+func TestRecent_growsYoungAgain(t *testing.T) {
+	var c recent
+	c.put(seenAt(0, 1))
+	for n := range generation {
+		c.put(seenAt(1+n, 1))
+	}
+	c.put(seenAt(0, 2))
+	for n := range generation - 2 {
+		c.put(seenAt(-1-n, 1))
+	}
+	if r, ok := c.get("r0"); !ok || r.Life.Len != 2 {
+		t.Errorf("known %v, with %d events", ok, r.Life.Len)
+	}
+}
+
+func TestRecent_forgetsWhatWasErased(t *testing.T) {
+	var c recent
+	for n := range generation + 1 { // so that there are old ones
+		c.put(seenAt(n, 1))
+	}
+	gone := []sayso.ID{"r0", sayso.ID(fmt.Sprint("r", generation)), "r-7"}
+	c.forget(gone)
+	for _, id := range gone {
+		if _, ok := c.get(id); ok {
+			t.Errorf("%s is still remembered", id)
+		}
+	}
+	if _, ok := c.get("r1"); !ok {
+		t.Error("others were forgotten too")
+	}
+}

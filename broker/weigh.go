@@ -1,0 +1,136 @@
+package broker
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/cover"
+)
+
+// What is looked at to say what a cover would have covered: so many of the
+// newest calls, for so long. It is done when a person looks at one request, and
+// never while a call waits for it.
+const (
+	weighedCalls = 100
+	weighingTime = 50 * time.Millisecond
+)
+
+// weigh fills in what the covers of a request would have covered of the calls
+// before it that this person may see, and how many of those a person denied.
+func (in inbox) weigh(ctx context.Context, r *sayso.Request) error {
+	if !r.State.Open() || !in.actor.Kind.Answers() || len(r.Covers) == 0 {
+		return nil
+	}
+	asked, err := r.Asked()
+	if err != nil {
+		return nil // the content was erased, and with it what there is to compare
+	}
+	scale := newScale(r, &asked)
+	ends := time.Now().Add(weighingTime)
+	rows, err := in.b.log.Rows(ctx, sayso.RowQuery{Before: r.Life.Last, Limit: weighedCalls + 1})
+	if err != nil {
+		return err
+	}
+	eyes := sight{in: in}
+	for _, row := range rows {
+		if row.ID == r.ID || scale.looked == weighedCalls {
+			continue
+		}
+		if time.Now().After(ends) {
+			break
+		}
+		see, err := eyes.request(ctx, row.Session, row.Asker)
+		if err != nil {
+			return err
+		}
+		if !see {
+			continue
+		}
+		if err := scale.put(ctx, &eyes, &row); err != nil {
+			return err
+		}
+	}
+	r.Covers = scale.read()
+	return nil
+}
+
+// scale weighs the covers of one request.
+type scale struct {
+	offers []sayso.CoverOffer
+	keys   []sayso.Digest // what a grant of each would match on, in no session
+	tool   string
+	server string
+	kind   sayso.Kind
+	looked int
+}
+
+func newScale(r *sayso.Request, asked *sayso.RequestedPrivate) *scale {
+	s := &scale{offers: slices.Clone(r.Covers), tool: r.Tool, server: r.Server, kind: r.Kind}
+	s.keys = make([]sayso.Digest, len(s.offers))
+	for _, way := range cover.Ways(anywhere(r, asked), sayso.RememberAny) {
+		if i := slices.Index(s.offers, way.Offer); i >= 0 {
+			s.keys[i] = way.Key("")
+		}
+	}
+	return s
+}
+
+// anywhere is a call as covers see it, as if it had been made in no session, so
+// that calls of several can be compared.
+func anywhere(r *sayso.Request, asked *sayso.RequestedPrivate) *cover.Subject {
+	c := asked.Call
+	c.Session = ""
+	s := &cover.Subject{Call: c, Facts: asked.Facts, Payload: asked.Payload, Ignores: r.Ignores, Danger: r.Danger}
+	s.Digest, _ = c.Digest() // it had one when it was asked
+	s.Pins, _ = cover.Pins(asked.Facts)
+	return s
+}
+
+// put weighs one call. Calls of other tools and kinds need not be read.
+func (s *scale) put(ctx context.Context, eyes *sight, row *sayso.Row) error {
+	s.looked++
+	if row.Kind != s.kind && (row.Tool != s.tool || row.Server != s.server) || row.Digest.IsZero() {
+		return nil
+	}
+	r, see, err := eyes.look(ctx, candidate{id: row.ID, session: row.Session, asker: row.Asker, last: row.Last})
+	if err != nil || !see || refusedByRule(&r) {
+		return err
+	}
+	asked, err := r.Asked()
+	if err != nil {
+		return nil // erased
+	}
+	reach := sayso.RememberAny
+	if r.Cause == sayso.CauseBuiltin || r.Cause == sayso.CauseNotUnderstood {
+		reach = sayso.RememberExact
+	}
+	denied := r.State == sayso.StateDenied && r.Decision.Source == sayso.SourcePerson
+	was := anywhere(&r, &asked)
+	for _, way := range cover.Covering(was, reach) {
+		for i := range s.offers {
+			if s.keys[i] != way.Key("") {
+				continue
+			}
+			s.offers[i].WouldHaveCovered++
+			if denied {
+				s.offers[i].Denied++
+			}
+		}
+	}
+	return nil
+}
+
+// refusedByRule reports whether a call was denied by what no grant turns round.
+func refusedByRule(r *sayso.Request) bool {
+	return r.State == sayso.StateDenied && r.Decision.Source == sayso.SourcePolicy
+}
+
+// read are the offers with what was found.
+func (s *scale) read() []sayso.CoverOffer {
+	for i := range s.offers {
+		s.offers[i].LookedAt = s.looked
+	}
+	return s.offers
+}

@@ -1,0 +1,155 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/policy"
+	"github.com/sayso-dev/sayso/redact"
+)
+
+// page is how many requests are read at once when the log is looked back at.
+const page = 256
+
+// maxDenied is how many denied calls from before the time that is looked at are
+// held against what is suggested, the newest.
+const maxDenied = 10_000
+
+// recorded yields the calls that a person may see, the newest first, from a time
+// on; from the beginning if it is zero. An error ends it.
+func (e *Engine) recorded(ctx context.Context, a sayso.Actor, q sayso.RowQuery) iter.Seq2[*policy.Recorded, error] {
+	return func(yield func(*policy.Recorded, error) bool) {
+		in := e.Inbox(a)
+		covers, err := coversOf(ctx, in)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		q.Limit = page
+		for {
+			list, err := in.Requests(ctx, q)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range list {
+				r := policy.RecordedOf(&list[i], covers)
+				r.Facts = e.Policy.guarded(r.Facts)
+				if !yield(&r, nil) {
+					return
+				}
+			}
+			if len(list) < page {
+				return
+			}
+			q.Before = list[len(list)-1].Life.First
+		}
+	}
+}
+
+// coversOf says what the remembered answers cover that there are and were.
+func coversOf(ctx context.Context, in sayso.Inbox) (func(sayso.ID) sayso.Cover, error) {
+	grants, err := in.Grants(ctx, "", true)
+	if err != nil {
+		return nil, err
+	}
+	covers := make(map[sayso.ID]sayso.Cover, len(grants))
+	for _, g := range grants {
+		covers[g.ID] = g.Cover
+	}
+	return func(id sayso.ID) sayso.Cover { return covers[id] }, nil
+}
+
+// Replay says which of the calls since a time, of those that a person may see,
+// would have come out otherwise under a policy.
+func (e *Engine) Replay(ctx context.Context, a sayso.Actor, p *policy.Policy, since time.Time) (policy.Replay, error) {
+	var failed error
+	out := p.Replay(func(yield func(*policy.Recorded) bool) {
+		for c, err := range e.recorded(ctx, a, sayso.RowQuery{Since: since}) {
+			if failed = err; err != nil || !yield(c) {
+				return
+			}
+		}
+	})
+	if failed != nil {
+		return policy.Replay{}, fmt.Errorf("reading the log: %w", failed)
+	}
+	return out, nil
+}
+
+// Suggest finds rules that would have saved the most prompts since a time. Nothing
+// is suggested that a person denied, whenever that was.
+func (e *Engine) Suggest(ctx context.Context, a sayso.Actor, p *policy.Policy, since time.Time, o policy.SuggestOptions) (policy.Suggestions, error) {
+	var calls, denied []*policy.Recorded
+	for c, err := range e.recorded(ctx, a, sayso.RowQuery{Since: since}) {
+		if err != nil {
+			return policy.Suggestions{}, fmt.Errorf("reading the log: %w", err)
+		}
+		calls = append(calls, c)
+	}
+	for c, err := range e.recorded(ctx, a, sayso.RowQuery{Until: since, States: []sayso.State{sayso.StateDenied}}) {
+		if since.IsZero() || len(denied) == maxDenied {
+			break
+		}
+		if err != nil {
+			return policy.Suggestions{}, fmt.Errorf("reading the log: %w", err)
+		}
+		denied = append(denied, c)
+	}
+	return p.Suggest(calls, denied, o), nil
+}
+
+// ExplainRequest explains a request that a person may see, with the facts that
+// were gathered when it was made. What is hidden of it stays hidden.
+func (e *Engine) ExplainRequest(r *sayso.Request, p *policy.Policy) (policy.Explanation, error) {
+	asked, err := r.Asked()
+	if errors.Is(err, sayso.ErrNotFound) {
+		return policy.Explanation{}, err
+	}
+	if err != nil {
+		return policy.Explanation{}, fmt.Errorf("reading request %s: %w", r.ShortID, err)
+	}
+	x := p.Explain(asked.Call, e.Policy.guarded(asked.Facts))
+	return x, hideExplained(&x, asked.Call, p.Redaction())
+}
+
+// hideExplained hides in an explanation what is hidden of the call itself.
+func hideExplained(x *policy.Explanation, c sayso.Call, more policy.Redaction) error {
+	texts, into := map[string]string{}, map[string]*string{}
+	add := func(s *string) {
+		name := strconv.Itoa(len(texts))
+		texts[name], into[name] = *s, s
+	}
+	for _, s := range []*string{&x.Text, &x.Words, &x.Reason} {
+		add(s)
+	}
+	for i := range x.Commands {
+		add(&x.Commands[i].Text)
+		add(&x.Commands[i].Reason)
+	}
+	for i := range x.Spoke {
+		add(&x.Spoke[i].Reason)
+	}
+	for i := range x.Changes {
+		add(&x.Changes[i].Why)
+		for k := range x.Changes[i].Write {
+			add(&x.Changes[i].Write[k].Text)
+		}
+	}
+	if x.Nearest != nil {
+		add(&x.Nearest.Why)
+	}
+	hidden, err := redact.New(&redact.Options{Keys: more.Names}).Call(c.Args, texts)
+	if err != nil {
+		return err
+	}
+	for name, s := range into {
+		*s = hidden.Texts[name]
+	}
+	return nil
+}

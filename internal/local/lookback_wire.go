@@ -1,0 +1,72 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/wire"
+	"github.com/sayso-dev/sayso/policy"
+)
+
+// LookBack is what an engine says of calls to those who ask a server.
+type LookBack struct{ e *Engine }
+
+// LookBack returns what the engine says to those who ask a server.
+func (e *Engine) LookBack() LookBack { return LookBack{e} }
+
+// Explain says why a call, or a request that the principal may see, comes out as
+// it does.
+func (l LookBack) Explain(ctx context.Context, a sayso.Actor, want wire.Explain) (out wire.Explanation, err error) {
+	p, err := l.e.Policy.Policy()
+	if err != nil {
+		return out, fmt.Errorf("%w: the policy does not load: %w", sayso.ErrUnavailable, err)
+	}
+	var x policy.Explanation
+	if want.Call != nil {
+		x = p.Explain(*want.Call, l.e.Policy.guarded(want.Facts))
+		err = hideExplained(&x, *want.Call, p.Redaction())
+	} else {
+		var r sayso.Request
+		if r, err = l.e.Inbox(a).Request(ctx, want.Request); err == nil {
+			x, err = l.e.ExplainRequest(&r, p)
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	err = converted(x, &out)
+	return out, err
+}
+
+// Replay says which calls since a time, of those that the principal may see,
+// would have come out otherwise.
+func (l LookBack) Replay(ctx context.Context, a sayso.Actor, text string, since time.Time) (out wire.Replayed, err error) {
+	p, err := l.e.Policy.InsteadOf("policy", []byte(text))
+	var wrong *policy.Error
+	if errors.As(err, &wrong) { // what is wrong may quote the text, which stays with who sent it
+		return out, fmt.Errorf("%w: the policy has a mistake in line %d, column %d (%s); type sayso policy check --policy FILE", sayso.ErrInvalid, wrong.Line, wrong.Column, wrong.Code)
+	}
+	if err != nil {
+		return out, fmt.Errorf("%w: %w", sayso.ErrUnavailable, err)
+	}
+	x, err := l.e.Replay(ctx, a, p, since)
+	if err != nil {
+		return out, err
+	}
+	err = converted(x, &out)
+	return out, err
+}
+
+// converted writes an answer as those who ask a server read it. Both shapes have
+// the same members, and one that only one of them has is an error.
+func converted(from, into any) error {
+	text, err := jcs.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return jcs.Unmarshal(text, into)
+}

@@ -1,0 +1,185 @@
+package wire
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// Explain is the body of POST /v1/policy/explain, and the operation explain: a
+// call with its facts, or the id of a request of the log.
+type Explain struct {
+	Request string      `json:"request,omitempty"`
+	Call    *sayso.Call `json:"call,omitempty"`
+	Facts   sayso.Facts `json:"facts,omitzero"`
+}
+
+// Check reports whether it is one of the two.
+func (b *Explain) Check() error {
+	if (b.Request == "") == (b.Call == nil) {
+		return fmt.Errorf("%w: name either a call or a request", sayso.ErrInvalid)
+	}
+	if b.Call == nil {
+		return nil
+	}
+	if err := b.Call.Validate(); err != nil {
+		return err
+	}
+	_, err := b.Call.Digest()
+	return err
+}
+
+// Spoken is one thing that had a say.
+type Spoken struct {
+	Effect sayso.Effect `json:"effect"`
+	Cause  sayso.Cause  `json:"cause"`
+	Rule   string       `json:"rule"`
+	File   string       `json:"file"`
+	Line   int          `json:"line"`
+	Span   [2]int       `json:"span"`
+	Reason string       `json:"reason"`
+}
+
+// Explanation says why a call comes out as it does, and what to write for it to
+// come out otherwise.
+type Explanation struct {
+	Spoken
+	Risk     sayso.Risk       `json:"risk"`
+	Danger   []sayso.Danger   `json:"danger"`
+	Tool     string           `json:"tool"`
+	Argument string           `json:"argument"`
+	Text     string           `json:"text"`
+	Words    string           `json:"words"`
+	Spoke    []Spoken         `json:"spoke"`
+	Commands []CommandOutcome `json:"commands"`
+	Nearest  *Near            `json:"nearest,omitempty"` // left out if no rule is close
+	Changes  []Change         `json:"changes"`
+}
+
+// CommandOutcome is what one simple command of a line comes to by itself.
+type CommandOutcome struct {
+	Text      string `json:"text"`
+	At        [2]int `json:"at"`
+	By        int    `json:"by"`
+	NamedOnly bool   `json:"named_only,omitzero"`
+	Spoken
+}
+
+// Near is a rule that almost matched.
+type Near struct {
+	Effect  sayso.Effect `json:"effect"`
+	Rule    string       `json:"rule"`
+	Pattern string       `json:"pattern"`
+	Tier    string       `json:"tier"`
+	File    string       `json:"file"`
+	Line    int          `json:"line"`
+	Column  int          `json:"column"`
+	Why     string       `json:"why"`
+}
+
+// Change says what to write for a call to come out with another effect.
+type Change struct {
+	Effect   sayso.Effect `json:"effect"`
+	Possible bool         `json:"possible"`
+	Write    []Edit       `json:"write"`
+	Why      string       `json:"why"`
+}
+
+// Edit is one thing to write.
+type Edit struct {
+	Do     string `json:"do"`
+	Tier   string `json:"tier"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Under  string `json:"under"`
+	Old    string `json:"old"`
+	Text   string `json:"text"`
+}
+
+// Replay is the body of POST /v1/policy/replay, and the operation replay: the
+// text of a policy file, and how far back to look; 30 days if that is empty.
+type Replay struct {
+	Policy string `json:"policy"`
+	Since  string `json:"since,omitempty"`
+}
+
+// MaxPolicy is the longest policy file that is replayed, in bytes.
+const MaxPolicy = 512 << 10
+
+// DefaultSince is how far back a replay looks by itself.
+const DefaultSince = 30 * 24 * time.Hour
+
+// Back is how far back to look.
+func (b *Replay) Back() (time.Duration, error) {
+	switch {
+	case b.Policy == "":
+		return 0, fmt.Errorf("%w: policy is the text of a policy file, and there is none", sayso.ErrInvalid)
+	case len(b.Policy) > MaxPolicy:
+		return 0, fmt.Errorf("%w: a policy file has at most %d bytes", sayso.ErrInvalid, MaxPolicy)
+	case b.Since == "":
+		return DefaultSince, nil
+	}
+	d, err := time.ParseDuration(b.Since)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%w: since must be a duration such as 24h or 720h", sayso.ErrInvalid)
+	}
+	return d, nil
+}
+
+// Replayed is what a policy would have made of the calls of the log.
+type Replayed struct {
+	Policy          string    `json:"policy"`
+	From            time.Time `json:"from,omitzero"`
+	To              time.Time `json:"to,omitzero"`
+	Calls           int       `json:"calls"`
+	Replayed        int       `json:"replayed"`
+	NotReplayed     []Gap     `json:"not_replayed"`
+	DenialsAllowed  int       `json:"denials_allowed"`
+	DeniedByPolicy  int       `json:"denied_by_policy"`
+	DeniedByPerson  int       `json:"denied_by_person"`
+	AllowancesEnded int       `json:"allowances_ended"`
+	PromptsBefore   int       `json:"prompts_before"`
+	PromptsAfter    int       `json:"prompts_after"`
+	PromptsSaved    int       `json:"prompts_saved"`
+	PromptsAdded    int       `json:"prompts_added"`
+	Turns           []Turn    `json:"turns"`
+	Changes         []Turned  `json:"changes"`
+}
+
+// Gap is a reason why calls could not be judged again, and how many.
+type Gap struct {
+	Why   string `json:"why"`
+	Count int    `json:"count"`
+}
+
+// Turn is a way to come out otherwise, and how many did.
+type Turn struct {
+	From  sayso.Effect `json:"from"`
+	To    sayso.Effect `json:"to"`
+	Count int          `json:"count"`
+}
+
+// Turned is a call that would have come out otherwise.
+type Turned struct {
+	Request sayso.ID  `json:"request"`
+	ShortID string    `json:"short_id"`
+	At      time.Time `json:"at"`
+	Session string    `json:"session"`
+	Host    string    `json:"host"`
+	Tool    string    `json:"tool"`
+	Text    string    `json:"text"`
+	Was     Came      `json:"was"`
+	Now     Came      `json:"now"`
+}
+
+// Came is what a call came to.
+type Came struct {
+	Effect sayso.Effect `json:"effect"`
+	By     string       `json:"by"`
+	Answer string       `json:"answer"`
+	Rule   string       `json:"rule"`
+	File   string       `json:"file"`
+	Line   int          `json:"line"`
+}

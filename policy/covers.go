@@ -1,0 +1,59 @@
+package policy
+
+import (
+	stdpath "path"
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/shell"
+)
+
+// covers checks an example of a rule: a call that it must match, on a machine
+// where every file is what its name says.
+func (r *reader) covers(f *File, ru *rule, n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
+		r.fail(n, CodeCovers, `put quotes around the call, as in '{"tool":"bash","args":{"command":"ls"}}'`, "an example must be a call as JSON, in quotes, not %s", kindOf(n))
+		return
+	}
+	c, err := sayso.ParseCall([]byte(n.Value))
+	if err != nil {
+		r.fail(n, CodeCovers, `write for example '{"tool":"bash","args":{"command":"ls"},"cwd":"/srv"}'`, "the example is no call: %v", err)
+		return
+	}
+	p := &Policy{home: supposedHome}
+	for _, m := range ru.matchers {
+		p.index.add(&entry{m: m, effect: ru.effect, says: ru.match(f, m, TierUser), when: ru.when, tier: TierUser})
+	}
+	facts := supposed(c)
+	var s subject
+	s.of(&c, &facts, p.home)
+	spoken, _ := p.said(&s)
+	if !slices.ContainsFunc(spoken, func(h heard) bool { return h.m.Effect == ru.effect }) {
+		r.fail(n, CodeCovers, "change the rule or the example", "the rule does not match its example")
+	}
+}
+
+// supposedHome is where the person of an example is at home.
+const supposedHome = "/home/you"
+
+// supposed are the facts about an example: no links anywhere, and a workspace
+// that is the directory of the call.
+func supposed(c sayso.Call) sayso.Facts {
+	cwd := c.Cwd
+	if cwd == "" {
+		cwd = supposedHome + "/project"
+	}
+	c.Cwd = stdpath.Clean(cwd)
+	return scene{home: supposedHome, workspace: c.Cwd}.facts(c, sayso.PathFile)
+}
+
+// eachWord yields the words of a line that may name files.
+func eachWord(l *shell.Line, yield func(w shell.Word, dirs []shell.Dir)) {
+	for i := range l.Commands {
+		for _, w := range l.Commands[i].Operands() {
+			yield(w, l.Commands[i].Dirs)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package policy_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/policy"
+)
+
+// TestDE2_denyIsFinal: what a rule or a built-in denies stays denied, whatever
+// else the files allow, wherever they allow it, whatever they hand over to
+// others, and in every mode.
+func TestDE2_denyIsFinal(t *testing.T) {
+	const everything = `- allow: ["*", "bash:*", "bash", "mcp__*", "web-fetch:*", "file-*", {kind: [shell, read, write, edit, delete, list, fetch, search, delegate, mcp, other]}]`
+	d := newDice(22)
+	denied := 0
+	for range 1500 {
+		texts, c := d.tiers(), d.call(t)
+		v := judge(made(t, texts), c)
+		if v.Effect != sayso.Deny || v.Cause == sayso.CauseDefault {
+			continue
+		}
+		denied++
+		for len(texts) < 2 {
+			texts = append(texts, "version: 1\n")
+		}
+		user := strings.Join(inserted(t, strings.Split(strings.TrimSpace(texts[0]), "\n"), policy.Edit{Under: "rules", Text: everything}), "\n")
+		org := strings.Join(inserted(t, strings.Split(strings.TrimSpace(texts[1]), "\n"), policy.Edit{Under: "rules", Text: everything}), "\n") + "\ndelegate: [\"*\", \"bash:*\", \"mcp__*\"]\n"
+		w := judge(made(t, []string{user, org}), c)
+		if w.Effect != sayso.Deny {
+			t.Fatalf("%s %s: denied by %q, and then %s by %q, under\n%s\n---\n%s", c.Tool, c.Args, v.Rule, w.Effect, w.Rule, user, org)
+		}
+		for _, mode := range []sayso.Mode{sayso.ModeInteractive, sayso.ModeApproveAll, sayso.ModeStrict} {
+			if e := mode.Apply(w.Match); e != sayso.Deny {
+				t.Fatalf("mode %s: %s", mode, e)
+			}
+		}
+	}
+	if denied < 100 {
+		t.Errorf("%d calls were denied: too few to say anything", denied)
+	}
+}
+
+// TestDE2_claims: no word of the caller or of a server about a call turns a
+// denial round, nor makes any answer looser.
+func TestDE2_claims(t *testing.T) {
+	d := newDice(23)
+	kinds := []sayso.Kind{
+		sayso.KindShell, sayso.KindRead, sayso.KindWrite, sayso.KindEdit, sayso.KindDelete, sayso.KindList, sayso.KindFetch, sayso.KindSearch,
+		sayso.KindDelegate, sayso.KindMCP, sayso.KindOther,
+	}
+	counts := map[sayso.Effect]int{}
+	for range 600 {
+		p, c := made(t, d.tiers()), d.call(t)
+		c.Kind = ""
+		v := judge(p, c)
+		counts[v.Effect]++
+		for _, kind := range kinds {
+			claimed := c
+			claimed.Kind = kind
+			if w := judge(p, claimed); w.Effect > v.Effect {
+				t.Errorf("%s %s: %s by %q, and %s by %q when it calls itself a %s", c.Tool, c.Args, v.Effect, v.Rule, w.Effect, w.Rule, kind)
+			}
+		}
+		yes, no := true, false
+		claimed := c
+		claimed.Annotations = &sayso.Annotations{ReadOnly: &yes, Destructive: &no, Idempotent: &yes, OpenWorld: &no}
+		if w := judge(p, claimed); w.Effect > v.Effect {
+			t.Errorf("%s %s: %s, and %s when it calls itself harmless", c.Tool, c.Args, v.Effect, w.Effect)
+		}
+	}
+	if counts[sayso.Deny] < 20 || counts[sayso.Allow] < 20 {
+		t.Errorf("%v: too few to say anything", counts)
+	}
+}
+
+// TestDE2_claimedKind: a rule about a kind speaks of a call of that kind, also
+// where the caller calls it something stricter.
+func TestDE2_claimedKind(t *testing.T) {
+	p := load(t, rules(`deny: {kind: write}`, `ask: {kind: search}`, `allow: {kind: [delete, edit]}`, `allow: "file-*:**"`))
+	for _, tt := range []struct {
+		tool, path string
+		kind       sayso.Kind
+		want       sayso.Effect
+	}{
+		{"file-write", "docs/a.md", "", sayso.Deny}, {"file-write", "docs/a.md", sayso.KindDelete, sayso.Deny}, {"file-write", "docs/a.md", sayso.KindEdit, sayso.Deny},
+		{"file-search", "docs", "", sayso.Ask}, {"file-search", "docs", sayso.KindEdit, sayso.Ask},
+		{"file-read", "main.go", "", sayso.Allow}, {"file-read", "main.go", sayso.KindWrite, sayso.Deny},
+		{"file-search", "/home/dev", "", sayso.Deny}, {"file-search", "/home/dev", sayso.KindEdit, sayso.Deny}, {"file-list", "/home/dev/.local", sayso.KindEdit, sayso.Deny},
+	} {
+		c := call(t, tt.tool, obj{"path": tt.path})
+		c.Kind = tt.kind
+		v := judge(p, c)
+		if v.Effect != tt.want {
+			t.Errorf("%s %s as %q: %s by %q, want %s", tt.tool, tt.path, tt.kind, v.Effect, v.Rule, tt.want)
+		}
+		if m := sayso.Combine(v.Matches, v.Default); m.Effect != v.Effect || m.Rule != v.Rule {
+			t.Errorf("%s %s as %q: the matches come to %s by %q, the verdict to %s by %q", tt.tool, tt.path, tt.kind, m.Effect, m.Rule, v.Effect, v.Rule)
+		}
+		for i, m := range v.Matches {
+			if slices.Contains(v.Matches[:i], m) {
+				t.Errorf("%s %s as %q: %q speaks twice", tt.tool, tt.path, tt.kind, m.Rule)
+			}
+		}
+	}
+}

@@ -1,0 +1,388 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/policy"
+)
+
+// told is a finding as somebody who reads a failing test wants to see it.
+func told(f policy.Finding) string {
+	out := fmt.Sprintf("%d:%d %s: %s %q: %s", f.Line, f.Column, f.Kind, f.Says, f.Text, f.What)
+	if f.By != nil {
+		out += fmt.Sprintf(" (by %d:%d %q)", f.By.Line, f.By.Column, f.By.Text)
+	}
+	if f.Call != nil {
+		out += fmt.Sprintf(" [%s %s %s in %s: %s]", f.Call.Tool, f.Call.Server, f.Call.Args, f.Workspace, f.Effect)
+	}
+	return out
+}
+
+// The presets are what people begin with, and have nothing of this.
+func TestLint_presets(t *testing.T) {
+	for _, name := range policy.Presets() {
+		for _, f := range preset(t, name).Lint() {
+			t.Errorf("%s: %s", name, told(f))
+		}
+	}
+}
+
+// blanked is the text of a policy without the pattern of a finding, taken out as
+// with an editor: in the policies that the dice make a pattern is a line.
+func blanked(t *testing.T, texts []string, p policy.Pattern) []string {
+	t.Helper()
+	out := written(t, texts, []policy.Edit{{Do: "remove", Tier: p.Tier, File: p.File, Line: p.Line, Old: p.Text}})
+	for i, text := range out {
+		if strings.Contains(texts[i], "\nshell:\n") && !strings.Contains(text, "\nshell:\n") {
+			out[i] += "shell:\n  rules: []\n" // a shell without a default asks
+		}
+	}
+	return out
+}
+
+// TestLint_proofs: what is found in generated policies is as it is said to be.
+// Nothing of what makes the findings takes part in the checks.
+func TestLint_proofs(t *testing.T) {
+	d := newDice(3)
+	kinds := map[policy.FindingKind]int{}
+	rounds, sample := 50, 100
+	if testing.Short() {
+		rounds = 25
+	}
+	for range rounds {
+		texts := d.tiers()
+		p := made(t, texts)
+		for _, f := range p.Lint() {
+			kinds[f.Kind]++
+			checkShown(t, texts, p, f)
+			if f.Same == 0 || f.Column == 0 {
+				continue
+			}
+			after, err := tryMade(blanked(t, texts, f.Pattern))
+			if err != nil {
+				t.Fatalf("%v without %s in\n%s", err, told(f), strings.Join(texts, "---\n"))
+			}
+			for range sample {
+				c := d.callNear(t, f)
+				if a, b := judge(p, c), judge(after, c); !alikeVerdicts(a, b) {
+					t.Fatalf("%s\n%s %s: %s by %q, without it %s by %q, in\n%s", told(f), c.Tool, c.Args, a.Effect, a.Rule, b.Effect, b.Rule, strings.Join(texts, "---\n"))
+				}
+			}
+		}
+	}
+	t.Log(kinds)
+	for _, kind := range []policy.FindingKind{policy.FindingCannotHold, policy.FindingUnreachable, policy.FindingShadowed, policy.FindingContradictory, policy.FindingOverWide} {
+		if kinds[kind] == 0 {
+			t.Errorf("%d findings are %s: too few to say anything", kinds[kind], kind)
+		}
+	}
+}
+
+// callNear is any call, or one with the words of a pattern in it.
+func (d dice) callNear(t *testing.T, f policy.Finding) sayso.Call {
+	words, bash4, ok := strings.Cut(strings.TrimSuffix(f.Text, "*"), "bash:")
+	if ok {
+		words = bash4
+	}
+	if d.IntN(3) > 0 || !ok && !f.InCommand {
+		return d.call(t)
+	}
+	line := strings.Replace(pick(d, []string{"%", "% x", "ls; %", "sudo %", "% --force origin", "% $X", "env %", "% > docs/new.md", "/usr/bin/%", "sh -c '%'", "% (", "$(%)", "% -v docs/a.md"}), "%", words, 1)
+	return bash(t, line)
+}
+
+// alikeVerdicts reports whether two verdicts have the same consequences.
+func alikeVerdicts(a, b sayso.Verdict) bool {
+	person := func(v sayso.Verdict) bool {
+		return v.Effect == sayso.Ask && (v.Person || v.Cause == sayso.CauseNotUnderstood)
+	}
+	return a.Effect == b.Effect && person(a) == person(b) && a.Title == b.Title && fmt.Sprint(a.Danger) == fmt.Sprint(b.Danger)
+}
+
+// checkShown judges the call that a finding shows.
+func checkShown(t *testing.T, texts []string, p *policy.Policy, f policy.Finding) {
+	t.Helper()
+	if f.Call == nil {
+		if f.Same == 0 {
+			t.Fatalf("no proof: %s", told(f))
+		}
+		return
+	}
+	on := scene(f)
+	v := judgeOn(p, on, *f.Call)
+	if v.Effect != f.Effect {
+		t.Fatalf("%s\ncomes out as %s by %q in\n%s", told(f), v.Effect, v.Rule, strings.Join(texts, "---\n"))
+	}
+	switch f.Kind {
+	case policy.FindingOverWide:
+		if v.Effect != sayso.Allow {
+			t.Fatalf("%s\nis not allowed", told(f))
+		}
+	case policy.FindingContradictory:
+		for _, side := range []policy.Pattern{f.Pattern, *f.By} {
+			alone, ok := aloneIn(side)
+			if !ok {
+				continue // a mapping that is not written as it is told
+			}
+			if v := judgeOn(alone, on, *f.Call); v.Effect != side.Says || v.Cause != sayso.CauseRule {
+				t.Fatalf("%s\nline %d alone: %s by %q", told(f), side.Line, v.Effect, v.Rule)
+			}
+		}
+	}
+}
+
+// aloneIn is a policy of one pattern.
+func aloneIn(p policy.Pattern) (*policy.Policy, bool) {
+	text := p.Text
+	if p.InCommand {
+		text = "bash:" + text + "*"
+	}
+	if !strings.HasPrefix(text, "{") {
+		text = yamlText(text)
+	}
+	out, err := tryMade([]string{rules(p.Says.String() + ": " + text)})
+	return out, err == nil
+}
+
+// scene is the disk of the call of a finding.
+func scene(f policy.Finding) disk {
+	on := disk{}
+	folders := func(at string) {
+		for ; at != "/" && at != "."; at = path.Dir(at) {
+			on[at] = "dir"
+		}
+	}
+	folders(f.Workspace)
+	var args struct {
+		Path string `json:"path"`
+		File string `json:"file_path"`
+	}
+	if json.Unmarshal(f.Call.Args, &args) != nil || args.Path+args.File == "" || f.Found == "" {
+		return on
+	}
+	at := args.Path + args.File
+	if at[0] != '/' {
+		at = f.Workspace + "/" + at
+	}
+	at = path.Clean(at)
+	folders(path.Dir(at))
+	if f.Found != sayso.PathMissing && on[at] == "" {
+		on[at] = string(f.Found)
+	}
+	return on
+}
+
+// TestLint_finds is what each kind of finding is, by examples: the line and the
+// kind of each finding of a policy.
+func TestLint_finds(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		rules []string // from line 3 on
+		want  string
+	}{
+		{"a narrower pattern", []string{`allow: "bash:git log*"`, `allow: "bash:git log -5"`}, "4 shadowed"},
+		{"in a list", []string{`allow: ["bash:ls", "bash:ls*"]`}, "3 shadowed"},
+		{"twice the same", []string{`ask: "file-edit:docs/**"`, `ask: "file-edit:docs/**"`}, "4 shadowed"},
+		{"by a stricter one", []string{`deny: "bash:git*"`, `allow: "bash:git log*"`}, "4 shadowed"},
+		{"by a stricter one that stands behind it", []string{`ask: "bash:git log*"`, `deny: "bash:git*"`}, "3 shadowed"},
+		{"not by a looser one", []string{`allow: "bash:git*"`, `ask: "bash:git push*"`}, "3 over-wide"},
+		{"not by one with a condition", []string{`deny: "bash:git*"`, `when: 'call.cwd == "/srv"'`, `ask: "bash:git log*"`}, ""},
+		{"with a condition, by a deny", []string{`deny: "bash:git*"`, `ask: "bash:git log*"`, `when: 'call.cwd == "/srv"'`}, "4 shadowed"},
+		{"with a condition that may fail", []string{`allow: "bash:ls*"`, `allow: "bash:ls -l"`, `when: 'call.cwd == "/srv"'`}, ""},
+		{"what is told is not the same", []string{`ask: bash`, `ask: "bash:git push*"`, `title: Push`}, ""},
+		{"nor how long it is remembered", []string{`ask: bash`, `ask: "bash:git push*"`, `remember: never`}, ""},
+		{"by all tools", []string{`deny: "*"`, `ask: "file-edit:docs/a.md"`}, "4 shadowed"},
+		{"by all of a kind, but for tools that nobody knows", []string{`ask: {kind: [write, edit]}`, `ask: "file-edit:docs/**"`}, ""},
+		{"by all tools of a server", []string{`ask: "mcp__db__*"`, `ask: {server: db, tool: drop_*}`}, "4 shadowed"},
+		{"by all hosts", []string{`deny: "web-fetch:https://*"`, `ask: "web-fetch:https://example.org"`}, "4 shadowed"},
+		{"by another scheme", []string{`deny: "web-fetch:http://*"`, `ask: "web-fetch:*://example.org"`}, ""},
+		{"by all addresses", []string{`deny: "web-fetch:*"`, `ask: "web-fetch:https://example.org"`}, "4 shadowed"},
+
+		{"allowed and denied", []string{`allow: "bash:make*"`, `deny: "bash:make*"`}, "3 contradictory"},
+		{"allowed and asked about", []string{`ask: "file-edit:docs/*"`, `allow: "file-edit:docs/*"`}, "4 contradictory"},
+		{"asked about and denied", []string{`ask: "mcp__db__drop"`, `deny: {server: db, tool: drop}`}, "3 contradictory"},
+
+		{"the words are beyond any allow", []string{`allow: "bash:sort -o x*"`, `allow: "bash:python3 -c*"`}, "3 cannot-hold 4 cannot-hold"},
+		{"a server's tool without its server", []string{`allow: {tool: mcp__db__get}`}, "3 cannot-hold"},
+		{"many hosts, and local ones", []string{`allow: "web-fetch:https://*.local/*"`}, "3 cannot-hold"},
+		{"a tool and the kind of another", []string{`deny: {tool: bash, kind: read}`}, "3 cannot-hold"},
+
+		{"a built-in is stricter", []string{`allow: "file-write:.git/**"`}, "3 unreachable"},
+		{"a credential file is not", []string{`allow: "file-read:.env"`}, ""},
+
+		{"deletes", []string{`allow: "bash:rm*"`, `allow: file-delete`, `allow: "bash:rm out.o"`, `allow: "file-delete:out/**"`}, "3 over-wide 4 over-wide 5 shadowed 6 shadowed"},
+		{"network writes", []string{`allow: "bash:curl*"`, `allow: "bash:git push*"`, `allow: "bash:git push origin main"`, `allow: "web-fetch:https://*"`}, "3 over-wide 4 over-wide 5 shadowed 6 over-wide"},
+		{"interpreters", []string{`allow: "bash:python3*"`, `allow: "bash:node build.js"`, `allow: "bash:python3 -m pytest*"`}, "3 over-wide 5 shadowed"},
+		{"wrappers", []string{`allow: "bash:sudo*"`, `allow: "bash:env*"`, `allow: "bash:ls*"`}, "3 over-wide"},
+		{"writes outside", []string{`allow: "file-write:/**"`, `allow: "file-edit:src/**"`}, "3 over-wide"},
+		{"what a server calls destructive", []string{`allow: "mcp__db__*"`, `allow: "mcp__github__get_*"`}, "3 over-wide"},
+		{"everything", []string{`allow: "*"`}, "3 over-wide"},
+		{"every command", []string{`allow: "bash:*"`}, "3 over-wide"},
+		{"but for what is asked about", []string{`allow: "bash:rm*"`, `ask: "bash:rm*"`, `remember: never`}, "3 contradictory"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := "version: 1\nrules:\n"
+			for _, line := range tt.rules {
+				if key, _, _ := strings.Cut(line, ":"); key != "allow" && key != "ask" && key != "deny" {
+					text += "    " + line + "\n"
+				} else {
+					text += "  - " + line + "\n"
+				}
+			}
+			checkFindings(t, text, tt.want)
+		})
+	}
+}
+
+// TestLint_findsShell: of shell.rules the first that matches speaks, and defaults
+// speak where nothing else does.
+func TestLint_findsShell(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"the order matters", "shell:\n  rules:\n    - {pattern: git}\n    - {pattern: git log, approval: false}\n", "5 unreachable"},
+		{"and is right", "shell:\n  rules:\n    - {pattern: git log, approval: false}\n    - {pattern: git}\n", ""},
+		{"an ask behind an allow", "shell:\n  rules:\n    - {pattern: make, approval: false}\n    - {pattern: make deploy}\n", "5 contradictory"},
+		{"a denial stands anywhere", "shell:\n  rules:\n    - {pattern: git, approval: true}\n    - {pattern: git push, allowed: false}\n", ""},
+		{"rules and shell.rules go together", "rules:\n  - ask: \"bash:make*\"\nshell:\n  rules:\n    - {pattern: make, approval: false}\n", "6 contradictory"},
+		{"a default that nothing leaves anything to", "rules:\n  - ask: {kind: shell}\nshell:\n  default: {approval: false}\n", "5 unreachable"},
+		{"a default that holds", "rules:\n  - ask: \"bash:make*\"\nshell:\n  default: {allowed: false}\n", ""},
+		{"a default for everything", "default: allow\n", "2 over-wide"},
+		{"a default for commands", "shell:\n  default: {approval: false}\n", "3 over-wide"},
+		{"paths that no operand is in", "sandbox:\n  paths:\n    out: {root: ./out, mode: rw}\nshell:\n  rules:\n    - {pattern: cat /etc/passwd, approval: false, sandbox_paths: [out]}\n    - {pattern: pytest, approval: false, sandbox_paths: [out]}\n", "7 cannot-hold"},
+		{"what the paths deny", "rules:\n  - allow: \"file-write:/etc/**\"\nsandbox:\n  paths:\n    out: {root: ./out, mode: rw}\n", "3 unreachable"},
+		{"another project", "workspaces:\n  ~/a:\n    rules: [{deny: \"bash:make*\"}]\n  ~/b:\n    rules: [{allow: \"bash:make*\"}]\n", ""},
+		{"a project and everywhere", "rules:\n  - ask: \"bash:make*\"\nworkspaces:\n  ~/a:\n    rules: [{ask: \"bash:make test\"}]\n", "6 shadowed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) { checkFindings(t, "version: 1\n"+tt.text, tt.want) })
+	}
+}
+
+func checkFindings(t *testing.T, text, want string) {
+	t.Helper()
+	var kinds, all []string
+	for _, f := range load(t, text).Lint() {
+		kinds = append(kinds, fmt.Sprint(f.Line, " ", f.Kind))
+		all = append(all, told(f))
+		if f.What == "" || f.Write == "" || f.Same == 0 && f.Call == nil {
+			t.Errorf("half a finding: %s", told(f))
+		}
+	}
+	if got := strings.Join(kinds, " "); got != want {
+		t.Errorf("found %q, want %q in\n%s%s", got, want, text, strings.Join(all, "\n"))
+	}
+}
+
+// TestLint_planted puts faults into policies that have none, and looks for them.
+func TestLint_planted(t *testing.T) {
+	d := newDice(5)
+	rounds, found := 14, map[string]int{}
+	if testing.Short() {
+		rounds = 6
+	}
+	for n := 0; n < rounds; {
+		text := d.policy()
+		if len(made(t, []string{text}).Lint()) > 0 {
+			continue
+		}
+		n++
+		for _, plant := range d.plants() {
+			if plant.kind == policy.FindingUnreachable && strings.Contains(text, "default: deny") {
+				continue // there, an allow makes a denial into a question
+			}
+			sown, line := sow(d, text, plant.rules)
+			p := made(t, []string{sown})
+			if plant.kind == policy.FindingOverWide {
+				if c := plant.call(t); judge(p, c).Effect != sayso.Allow {
+					continue // another rule keeps the call from being allowed
+				}
+			}
+			kind, ok := kindAt(p.Lint(), line)
+			if !ok || (kind == policy.FindingOverWide) != (plant.kind == policy.FindingOverWide) {
+				t.Errorf("%s is found at line %d, where something %s was planted, in\n%s", kind, line, plant.kind, sown)
+			}
+			if kind != plant.kind {
+				continue // another rule is in its way too
+			}
+			found[string(plant.kind)]++
+		}
+	}
+	t.Log(found)
+	if len(found) < 4 || found[string(policy.FindingOverWide)] < rounds/3 {
+		t.Errorf("too few faults were planted: %v", found)
+	}
+}
+
+// plant are rules, of which the last one is a fault.
+type plant struct {
+	kind  policy.FindingKind
+	rules []string
+	call  func(testing.TB) sayso.Call // that an over-wide rule allows
+}
+
+// plants are faults of every kind, about programs that the dice never name.
+func (d dice) plants() []plant {
+	effects := []string{"allow", "ask", "deny"}
+	loose := d.IntN(2)
+	strict := loose + 1 + d.IntN(2-loose)
+	shape := pick(d, [][2]string{
+		{"bash:jq*", "bash:jq -r*"}, {"bash:tar tf*", "bash:tar tf x"}, {"web-fetch:https://*.example.net", "web-fetch:https://www.example.net/a/*"},
+		{"mcp__notes__*", "mcp__notes__get_*"}, {"file-edit:web/**", "file-edit:web/img/*.png"}, {"web-search:go *", "web-search:go lang*"},
+	})
+	wide, narrow := yamlText(shape[0]), yamlText(shape[1])
+	dead := pick(d, []string{"bash:find -delete*", "bash:sort -o x*", "bash:perl -e*", "web-fetch:https://*.internal"})
+	steers := pick(d, []string{"file-write:.git/**", "file-edit:.vscode/settings.json", "file-delete:.envrc"})
+	return []plant{
+		{policy.FindingShadowed, []string{effects[loose+d.IntN(strict-loose+1)] + ": " + wide, effects[loose] + ": " + narrow}, nil},
+		{policy.FindingContradictory, []string{effects[strict] + ": " + narrow, effects[loose] + ": " + narrow}, nil},
+		{policy.FindingCannotHold, []string{"allow: " + yamlText(dead)}, nil},
+		{policy.FindingUnreachable, []string{"allow: " + yamlText(steers)}, nil},
+		pick(d, []plant{
+			threatened("bash:shred*", "bash", obj{"command": "shred zq"}), threatened("bash:scp*", "bash", obj{"command": "scp a b:"}),
+			threatened("bash:lua*", "bash", obj{"command": "lua x.lua"}), threatened("bash:*", "bash", obj{"command": "shred zq"}),
+			threatened("file-delete:**", "file-delete", obj{"path": "zq/zq.c"}), threatened("file-write:/**", "file-write", obj{"path": "/etc/zq"}),
+			threatened("web-fetch:https://*", "web-fetch", obj{"url": "https://zq.test/?q=x"}), threatened("*", "file-delete", obj{"path": "zq/zq.c"}),
+		}),
+	}
+}
+
+// threatened is a pattern that is too wide, with a call that it allows.
+func threatened(pattern, tool string, args obj) plant {
+	return plant{policy.FindingOverWide, []string{"allow: " + yamlText(pattern)}, func(t testing.TB) sayso.Call { return call(t, tool, args) }}
+}
+
+// sow puts rules into a policy, and returns the line of the last one.
+func sow(d dice, text string, rules []string) (string, int) {
+	if !strings.Contains(text, "\nrules:\n") {
+		text = strings.Replace(text, "version: 1\n", "version: 1\nrules:\n", 1)
+	}
+	lines := strings.Split(text, "\n")
+	at := 0
+	for _, rule := range rules {
+		from := slices.Index(lines, "rules:") + 1
+		places := []int{from}
+		for i := from; i < len(lines) && strings.HasPrefix(lines[i], " "); i++ {
+			if strings.HasPrefix(lines[i], "  - ") {
+				places = append(places, i)
+			}
+		}
+		at = pick(d, places)
+		lines = slices.Insert(lines, at, "  - "+rule)
+	}
+	return strings.Join(lines, "\n"), at + 1
+}
+
+// kindAt is the kind of the finding at a line, the most telling one first.
+func kindAt(found []policy.Finding, line int) (policy.FindingKind, bool) {
+	kind, ok := policy.FindingKind(""), false
+	for _, f := range found {
+		if f.Line == line && (!ok || f.Kind == policy.FindingOverWide) {
+			kind, ok = f.Kind, true
+		}
+	}
+	return kind, ok
+}

@@ -1,0 +1,364 @@
+package policy_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/policy"
+)
+
+// recorded is a call as the log has it, made while old was in force: with the
+// facts that were gathered for old, and what it came to.
+func recorded(t testing.TB, old *policy.Policy, c sayso.Call, n int) *policy.Recorded {
+	t.Helper()
+	r := &policy.Recorded{
+		ID: sayso.ID(fmt.Sprintf("%036d", n)), At: time.Date(2026, 11, 20, 0, 0, n, 0, time.UTC), Session: "s1", Tool: c.Tool, Text: string(c.Args),
+		Call: c, Facts: gatherFor(old, machine, c), Mode: sayso.ModeInteractive,
+	}
+	settled := r.Besides.Settle(judge(old, c))
+	r.Came = policy.Came{Effect: settled.Effect, By: "policy", Rule: settled.Rule}
+	if settled.Effect == sayso.Ask {
+		r.Came.By, r.Came.Answer = "person", "allow"
+	}
+	return r
+}
+
+// random is a policy of the person made at random.
+func (d dice) random(t testing.TB) *policy.Policy {
+	t.Helper()
+	for {
+		if p, err := tryMade(d.tiers()); err == nil {
+			return p
+		}
+	}
+}
+
+// What is said of a call is what would have come of it: facts that were gathered
+// for one policy suffice for another, or the call is counted as not replayed.
+func TestReplay_neverGuesses(t *testing.T) {
+	d := newDice(7)
+	pairs, replayed, turned := 1000, 0, 0
+	for i := range pairs {
+		old, other, c := d.random(t), d.random(t), d.call(t)
+		r := recorded(t, old, c, i)
+		was := r.Came
+		want := r.Besides.Settle(judge(other, c))
+		out := other.Replay(slices.Values([]*policy.Recorded{r}))
+		if out.Calls != 1 || out.Replayed+len(out.NotReplayed) != 1 {
+			t.Fatalf("%+v", out)
+		}
+		if out.Replayed == 0 {
+			if out.NotReplayed[0].Why != policy.GapFacts {
+				t.Fatalf("%+v", out.NotReplayed)
+			}
+			continue
+		}
+		replayed++
+		if want.Effect == was.Effect {
+			if len(out.Changes) != 0 {
+				t.Fatalf("%s %s: %+v, would be %s", c.Tool, c.Args, out.Changes, want.Effect)
+			}
+			continue
+		}
+		turned++
+		if len(out.Changes) != 1 || out.Changes[0].Now.Effect != want.Effect || out.Changes[0].Now.Rule != want.Rule {
+			t.Fatalf("%s %s: %+v, would be %s by %q", c.Tool, c.Args, out.Changes, want.Effect, want.Rule)
+		}
+	}
+	t.Logf("%d of %d were replayed, %d turned", replayed, pairs, turned)
+	if replayed < pairs*8/10 || turned < pairs/10 {
+		t.Errorf("%d of %d were replayed, %d turned: too few to say anything", replayed, pairs, turned)
+	}
+}
+
+// The policy that judged a call changes nothing, and every number adds up.
+func TestReplay_counts(t *testing.T) {
+	d := newDice(8)
+	for range 40 {
+		old, other := d.random(t), d.random(t)
+		var calls []*policy.Recorded
+		for i := range 50 {
+			r := recorded(t, old, d.call(t), i)
+			if r.Came.Effect == sayso.Ask && d.IntN(3) == 0 {
+				r.Came.Answer = "deny"
+			}
+			if d.IntN(20) == 0 {
+				r.Gap = policy.GapErased
+			}
+			calls = append(calls, r)
+		}
+		if same := old.Replay(slices.Values(calls)); len(same.Changes) != 0 || same.PromptsBefore != same.PromptsAfter || same.DenialsAllowed != 0 {
+			t.Fatalf("the same policy: %+v", same)
+		}
+		x := other.Replay(slices.Values(calls))
+		gaps, turns := 0, 0
+		for _, g := range x.NotReplayed {
+			gaps += g.Count
+		}
+		for _, n := range x.Turns {
+			turns += n.Count
+		}
+		looser := 0
+		for i, ch := range x.Changes {
+			if ch.Looser() {
+				looser++
+				if looser != i+1 {
+					t.Fatalf("a denial that would be allowed stands behind others: %+v", x.Changes)
+				}
+			}
+		}
+		if x.Calls != 50 || x.Replayed+gaps != 50 || turns != len(x.Changes) || looser != x.DenialsAllowed ||
+			x.DeniedByPolicy+x.DeniedByPerson != x.DenialsAllowed || x.PromptsBefore-x.PromptsSaved+x.PromptsAdded != x.PromptsAfter {
+			t.Fatalf("%+v", x)
+		}
+	}
+}
+
+// What stands besides policy stays as it was.
+func TestReplay_besides(t *testing.T) {
+	none := load(t, "version: 1\n")
+	push := bash(t, "git push")
+	allow, deny, ask := sayso.Allow, sayso.Deny, sayso.Ask
+	for _, tt := range []struct {
+		name string
+		file string // NEW
+		set  func(*policy.Recorded)
+		want string // how it turns, empty if it does not
+	}{
+		{"a prompt is saved", rules(`allow: "bash:git push"`), nil, "ask→allow"},
+		{"a prompt becomes a denial", rules(`deny: "bash:git push*"`), nil, "ask→deny"},
+		{"a session that denies", rules(`allow: "bash:git push"`), func(r *policy.Recorded) {
+			r.Besides.Session, r.Came = &deny, policy.Came{Effect: deny, By: "policy"}
+		}, ""},
+		{"a session that asks", rules(`allow: "bash:git push"`), func(r *policy.Recorded) { r.Besides.Session = &ask }, ""},
+		{"a session that allows", "version: 1\n", func(r *policy.Recorded) {
+			r.Besides.Session, r.Came = &allow, policy.Came{Effect: allow, By: "policy"}
+		}, ""},
+		{"a session that allows what each time is asked", rules("ask: \"bash:git push\"\n    remember: never"), func(r *policy.Recorded) {
+			r.Besides.Session, r.Came = &allow, policy.Came{Effect: allow, By: "policy"}
+		}, "allow→ask"},
+		{"the lock", rules(`allow: "bash:git push"`), func(r *policy.Recorded) { r.Besides.Locked = true }, ""},
+		{"a tool that must be asked about", "version: 1\n", func(r *policy.Recorded) { r.Besides.Tool = sayso.ToolRequired }, ""},
+		{"a tool that sees no need", "version: 1\n", func(r *policy.Recorded) {
+			r.Besides.Tool, r.Came = sayso.ToolNeedless, policy.Came{Effect: allow, By: "policy"}
+		}, ""},
+		{"a remembered yes", "version: 1\n", func(r *policy.Recorded) {
+			r.Cover, r.Came = sayso.CoverCall, policy.Came{Effect: allow, By: "grant"}
+		}, ""},
+		{"a remembered yes to what is asked each time", rules("ask: \"bash:git push\"\n    remember: never"), func(r *policy.Recorded) {
+			r.Cover, r.Came = sayso.CoverCall, policy.Came{Effect: allow, By: "grant"}
+		}, "allow→ask"},
+		{"a wide yes to what is remembered exactly", rules("ask: \"bash:git push\"\n    remember: exact"), func(r *policy.Recorded) {
+			r.Cover, r.Came = sayso.CoverPrefix, policy.Came{Effect: allow, By: "grant"}
+		}, "allow→ask"},
+		{"strict", "version: 1\n", func(r *policy.Recorded) {
+			r.Mode, r.Came = sayso.ModeStrict, policy.Came{Effect: deny, By: "mode"}
+		}, ""},
+		{"strict, and allowed", rules(`allow: "bash:git push"`), func(r *policy.Recorded) {
+			r.Mode, r.Came = sayso.ModeStrict, policy.Came{Effect: deny, By: "mode"}
+		}, "deny→allow!"},
+		{"a person denied it", rules(`allow: "bash:git push"`), func(r *policy.Recorded) { r.Came.Answer = "deny" }, "ask→allow!"},
+		{"approve_all", rules("ask: \"bash:git push\"\n    remember: never"), func(r *policy.Recorded) {
+			r.Mode, r.Came = sayso.ModeApproveAll, policy.Came{Effect: allow, By: "mode"}
+		}, "allow→ask"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := recorded(t, none, push, 1)
+			if tt.set != nil {
+				tt.set(r)
+			}
+			x := load(t, tt.file).Replay(slices.Values([]*policy.Recorded{r}))
+			got := ""
+			for _, ch := range x.Changes {
+				got = ch.Was.Effect.String() + "→" + ch.Now.Effect.String()
+				if ch.Looser() {
+					got += "!"
+				}
+			}
+			if got != tt.want || x.Replayed != 1 {
+				t.Errorf("%q, want %q: %+v", got, tt.want, x)
+			}
+		})
+	}
+}
+
+// suggestible are lines as an agent runs them all day, and some that are not for
+// any rule.
+var suggestible = []string{
+	"git status", "git status -s", "git diff", "git diff --stat", "git log --oneline -5", "git log -3", "ls", "ls -la docs", "cat main.go",
+	"cat docs/a.md", "cat /etc/passwd", "cat .env", "go test ./...", "go test -run X .", "go vet ./...", "git add docs/a.md", "git commit -m 'a'", "git commit -m b",
+	"make test", "grep -rn x docs", "cd docs && ls", "git status && git diff", "git push", "git push origin main", "rm -rf docs",
+	"sudo ls", "env X=1 ls", "python3 -c 'x'", "python3 x.py", "sh -c 'ls'", "curl -d x=1 https://example.org", "find . -delete",
+	"git log | head -3", "echo $HOME", "xargs ls", "ls > docs/new.md", "awk '{print}' main.go", "git branch -D x", "./run.sh", "pytest -q", "git stash drop",
+	"timeout 5 ls", "git show && sudo reboot",
+}
+
+// work is a call of a log: mostly lines that come again.
+func (d dice) work(t testing.TB) sayso.Call {
+	switch d.IntN(6) {
+	case 0:
+		return d.call(t)
+	case 1:
+		return call(t, pick(d, []string{"file-edit", "file-write", "file-delete"}), obj{"path": pick(d, somePaths)})
+	}
+	return bash(t, pick(d, suggestible))
+}
+
+// neverSuggested are words that no suggested pattern may begin with.
+var neverSuggested = []string{
+	"bash:sudo", "bash:env", "bash:xargs", "bash:sh", "bash:python3", "bash:rm", "bash:curl", "bash:git push", "bash:find . -delete", "bash:awk", "bash:git branch", "bash:git stash",
+	"bash:*", "bash:git*", "bash:go*", "bash:timeout", "bash:./", "file-delete", "*", "delegate", "bash:git checkout",
+}
+
+// What is suggested holds: a replay comes to the printed count, no denial turns,
+// every rule is needed, and none is about what is dangerous.
+func TestSuggest_promises(t *testing.T) {
+	d := newDice(9)
+	logs, found, denials := 20, 0, 0
+	for range logs {
+		p := load(t, "version: 1\n")
+		if d.IntN(2) == 0 {
+			p = d.random(t)
+		}
+		calls, denied := d.log(t, p, 80), d.log(t, p, 15)
+		for _, r := range denied {
+			r.Came.Answer = "deny"
+		}
+		for _, r := range slices.Concat(calls, denied) {
+			if refused(r) {
+				denials++
+			}
+		}
+		s := p.Suggest(calls, denied, policy.SuggestOptions{Least: 1 + d.IntN(2)})
+		found += len(s.Rules)
+		before := p.Replay(slices.Values(calls))
+		after := suggested(t, p, s.Rules).Replay(slices.Values(calls))
+		sum := s.AlreadySaved
+		for _, r := range s.Rules {
+			sum += r.Saves
+			if len(r.Examples) == 0 {
+				t.Errorf("no example of %v", r.Patterns)
+			}
+			for _, pattern := range r.Patterns {
+				for _, word := range neverSuggested {
+					if pattern == word || !strings.HasSuffix(word, "*") && strings.HasPrefix(pattern, word) {
+						t.Errorf("%q is suggested", pattern)
+					}
+				}
+			}
+		}
+		if after.PromptsSaved != s.PromptsSaved || sum != s.PromptsSaved || before.PromptsSaved != s.AlreadySaved {
+			t.Fatalf("replay saves %d, printed %d, the rules sum up to %d: %+v", after.PromptsSaved, s.PromptsSaved, sum, s.Rules)
+		}
+		if after.DenialsAllowed != before.DenialsAllowed || after.PromptsAdded != before.PromptsAdded {
+			t.Fatalf("denials turn: %+v", s.Rules)
+		}
+		alone := suggested(t, load(t, "version: 1\n"), s.Rules)
+		for _, r := range slices.Concat(calls, denied) {
+			if refused(r) && judge(alone, r.Call).Effect == sayso.Allow && judge(load(t, "version: 1\n"), r.Call).Effect != sayso.Allow {
+				t.Fatalf("%s %s was denied and is covered by %+v", r.Call.Tool, r.Call.Args, s.Rules)
+			}
+		}
+		for i := range s.Rules {
+			fewer := slices.Delete(slices.Clone(s.Rules), i, i+1)
+			if n := suggested(t, p, fewer).Replay(slices.Values(calls)).PromptsSaved; n >= s.PromptsSaved {
+				t.Fatalf("without %v it saves %d of %d", s.Rules[i].Patterns, n, s.PromptsSaved)
+			}
+		}
+	}
+	t.Logf("%d rules for %d logs with %d denials", found, logs, denials)
+	if found < logs || denials < logs {
+		t.Errorf("%d rules for %d logs with %d denials: too few to say anything", found, logs, denials)
+	}
+}
+
+func refused(r *policy.Recorded) bool { return r.Came.Effect == sayso.Deny || r.Came.Answer == "deny" }
+
+// log is a log of calls, some of them denied by the person.
+func (d dice) log(t testing.TB, p *policy.Policy, n int) (calls []*policy.Recorded) {
+	for i := range n {
+		r := recorded(t, p, d.work(t), i)
+		if r.Came.Effect == sayso.Ask && d.IntN(15) == 0 {
+			r.Came.Answer = "deny"
+		}
+		calls = append(calls, r)
+	}
+	return calls
+}
+
+// suggested is a policy with the suggested rules written into the person's file,
+// which is the only one or none.
+func suggested(t testing.TB, p *policy.Policy, list []policy.Suggestion) *policy.Policy {
+	t.Helper()
+	with, err := p.With(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return with
+}
+
+func TestSuggest_examples(t *testing.T) {
+	none := load(t, "version: 1\n")
+	log := func(lines ...string) (calls []*policy.Recorded) {
+		for i, line := range lines {
+			c := bash(t, strings.TrimPrefix(line, "no "))
+			if tool, path, ok := strings.Cut(line, ": "); ok {
+				c = call(t, tool, obj{"path": path})
+			}
+			if r := recorded(t, none, c, i); strings.HasPrefix(line, "no ") {
+				r.Came.Answer = "deny"
+				calls = append(calls, r)
+			} else {
+				calls = append(calls, r)
+			}
+		}
+		return calls
+	}
+	for _, tt := range []struct {
+		name  string
+		calls []*policy.Recorded
+		want  []string // patterns and what each rule saves
+	}{
+		{"exactly what comes again", log("git status", "git status"), []string{"bash:git status 2"}},
+		{"as wide as is used", log("git status", "git status -s"), []string{"bash:git status* 2"}},
+		{"once is not enough", log("git status", "go test ./..."), nil},
+		{"what was denied is not covered", log("git log -1", "git log -2", "no git log -3"), nil},
+		{"exactly, beside what was denied", log("git log -1", "git log -1", "git log -2", "no git log -3"), []string{"bash:git log -1 2"}},
+		{"two commands of a line", log("go vet ./... && go test ./...", "go vet ./a && go test ./a"), []string{"bash:go test* bash:go vet* 2"}},
+		{"with a condition, where it reads anything", log("cat main.go", "cat docs/a.md", "cat docs/new.md", "cat /etc/passwd"), []string{"bash:cat* when 3"}},
+		{"nothing that is dangerous", log("git push", "git push", "sudo ls", "sudo ls", "rm x", "rm x", "python3 x.py", "python3 x.py", "sh -c ls", "sh -c ls", "curl -d x https://a.example", "curl -d x https://a.example"), nil},
+		{"nothing with a secret", log("cat .env", "cat .env", "grep -H 'Authorization: Bearer hunter2hunter2hunter2' main.go", "grep -H 'Authorization: Bearer hunter2hunter2hunter2' main.go"), nil},
+		{"edits in a folder", log("file-edit: docs/a.md", "file-edit: docs/deep/b.md"), []string{"file-edit:docs/** when 2"}},
+		{"no deletions", log("file-delete: docs/a.md", "file-delete: docs/a.md"), nil},
+		{"no globs for names with a dot", log("cat .[e]nv", "cat .[e]nv", "head .e*", "head .e*", "cat conf/.e?v", "cat conf/.e?v", "for f in .e*; do echo done; done", "for f in .e*; do echo done; done"), nil},
+		{"other globs", log("wc -l *.go", "wc -l *.go"), []string{"bash:wc* when 2"}},
+		{"nothing that the shell computes", log("[[ -f x ]] && cat main.go", "[[ -f x ]] && cat main.go", "(( 1 )) && ls", "(( 1 )) && ls", "for ((i=0;i<3;i++)); do pwd; done", "for ((i=0;i<3;i++)); do pwd; done"), nil},
+		{"no pages from files", log("man -l x", "man -l x", "man ./x", "man ./x", "man --local-file x", "man --local-file x", "man -al x", "man -al x"), nil},
+		{"pages of the manual", log("man grep", "man grep"), []string{"bash:man grep 2"}},
+		{"no control files", log("file-edit: .git/config", "file-edit: .git/config"), nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := none.Suggest(tt.calls, nil, policy.SuggestOptions{})
+			if _, err := policy.Parse("suggested.yaml", []byte(s.Text())); err != nil {
+				t.Error(err)
+			}
+			var got []string
+			for _, r := range s.Rules {
+				slices.Sort(r.Patterns)
+				text := strings.Join(r.Patterns, " ")
+				if r.When != "" {
+					text += " when"
+				}
+				got = append(got, text+" "+strconv.Itoa(r.Saves))
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,212 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/path"
+	"github.com/sayso-dev/sayso/inspect/shell"
+)
+
+// enter is where a shell stands after cd.
+func enter(cwd string, steps []string) string {
+	if len(steps) == 0 {
+		return cwd
+	}
+	return path.Enter(cwd, steps)
+}
+
+// wordNames are the absolute names that a literal word of a command may mean:
+// from each folder that the command may run in, which the directory of the call
+// may name in two ways. Ok is false if there is one that nobody knows.
+func (s *subject) wordNames(w shell.Word, dirs []shell.Dir) (names []string, ok bool) {
+	if !w.Literal() || w.Text == "" {
+		return nil, false
+	}
+	if w.Text[0] == '/' {
+		return []string{w.Text}, true
+	}
+	for _, dir := range dirs {
+		if dir.Unknown {
+			return nil, false
+		}
+		for i, cwd := range [...]string{s.facts.Cwd, s.call.Cwd} {
+			if i == 1 && (cwd == "" || cwd == s.facts.Cwd) {
+				continue
+			}
+			at := enter(cwd, dir.Steps)
+			if at == "" {
+				return nil, false
+			}
+			names = append(names, strings.TrimSuffix(at, "/")+"/"+w.Text)
+		}
+	}
+	return names, true
+}
+
+// globFolders are the folders, or globs of folders, that a word may be relative to
+// where it or one of them is given by a glob, as far as they are known.
+func (s *subject) globFolders(w shell.Word, dirs []shell.Dir) (folders []string) {
+	if strings.HasPrefix(w.Text, "/") {
+		return nil
+	}
+	if slices.ContainsFunc(dirs, func(d shell.Dir) bool { return d.Unknown }) {
+		folders = s.enteredGlobs()
+	}
+	if w.Dynamic&shell.Glob != 0 {
+		folders = append(folders, s.knownFolders(dirs)...)
+	}
+	return folders
+}
+
+// enteredGlobs are the globs that the line gives cd.
+func (s *subject) enteredGlobs() (globs []string) {
+	l := s.line()
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		if !entersNext[c.Base()] {
+			continue
+		}
+		for _, w := range c.Args {
+			if w.Dynamic&shell.Glob == 0 {
+				continue
+			}
+			globs = append(globs, w.Text)
+			for _, folder := range s.knownFolders(c.Dirs) {
+				globs = append(globs, folder+"/"+w.Text)
+			}
+		}
+	}
+	return globs
+}
+
+// knownFolders are the folders that a command may stand in, as far as they are
+// known.
+func (s *subject) knownFolders(dirs []shell.Dir) (folders []string) {
+	for _, dir := range dirs {
+		for _, cwd := range [...]string{s.facts.Cwd, s.call.Cwd} {
+			if at := enter(cwd, dir.Steps); at != "" && !dir.Unknown {
+				folders = append(folders, at)
+			}
+		}
+	}
+	return folders
+}
+
+// look sorts the facts about the words of a command by their names, once.
+func (s *subject) look() {
+	if s.looked != nil {
+		return
+	}
+	s.looked = make(map[string]*sayso.PathFact, len(s.facts.Operands))
+	for i := range s.facts.Operands {
+		if o := &s.facts.Operands[i]; o.Arg == s.tool.Primary {
+			s.looked[o.Path] = o
+		}
+	}
+}
+
+// place is the fact about an absolute name of a command, nil if there is none.
+func (s *subject) place(name string) *sayso.PathFact {
+	o := s.looked[name]
+	if o == nil && s.gaps != nil && !s.gaps.rooted {
+		s.unseen()
+	}
+	return o
+}
+
+// places are where a word of a command leads. Ok is false if that is not known.
+func (s *subject) places(w shell.Word, dirs []shell.Dir) (found []*sayso.PathFact, ok bool) {
+	names, ok := s.wordNames(w, dirs)
+	if !ok {
+		return nil, false
+	}
+	s.look()
+	for _, name := range names {
+		o := s.place(name)
+		if o == nil || o.Resolved == "" || o.State == sayso.PathUnknown {
+			return nil, false
+		}
+		found = append(found, o)
+	}
+	return found, true
+}
+
+// within says whether all operands of a command lie in the roots that a rule
+// names, and, if that is not known, Perhaps.
+func (s *subject) within(c *shell.Command, r *commandRule) shell.Fit {
+	if c.Open || c.Has(shell.Moves) {
+		return shell.Perhaps // what it works on does not stand in the line
+	}
+	fit := shell.Yes
+	for _, w := range c.Operands() {
+		if fit = min(fit, s.operandWithin(w, c.Dirs, r)); fit == shell.No {
+			break
+		}
+	}
+	return fit
+}
+
+func (s *subject) operandWithin(w shell.Word, dirs []shell.Dir, r *commandRule) shell.Fit {
+	if !w.Literal() {
+		return shell.Perhaps
+	}
+	places, ok := s.places(w, dirs)
+	if !ok {
+		return shell.Perhaps
+	}
+	for _, o := range places {
+		root, ok := s.rootOf(o.Resolved, r.roots)
+		if !ok || !namedIn(root.Name, r.named) {
+			return shell.No
+		}
+	}
+	return shell.Yes
+}
+
+func namedIn(name string, roots []sayso.PathRoot) bool {
+	for _, root := range roots {
+		if root.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// rootOf returns the root that decides about a resolved path: the one that lies
+// deepest of those that it lies in. Of two roots in one folder it is the one
+// that permits less.
+func (s *subject) rootOf(resolved string, roots []sayso.PathRoot) (best sayso.PathRoot, ok bool) {
+	at := ""
+	for _, root := range roots {
+		folder := s.root(root.Root)
+		if !sayso.Beneath(folder, resolved) || ok && len(folder) < len(at) {
+			continue
+		}
+		if ok && len(folder) == len(at) {
+			root = stricter(best, root)
+		}
+		best, at, ok = root, folder, true
+	}
+	return best, ok
+}
+
+// stricter is what two roots in one folder permit together.
+func stricter(a, b sayso.PathRoot) sayso.PathRoot {
+	if b.Write < a.Write || b.Write == a.Write && b.Read < a.Read {
+		a, b = b, a
+	}
+	a.Read, a.ReadSaid = a.Read.Meet(b.Read), a.ReadSaid || b.ReadSaid
+	return a
+}
+
+// known reports whether it is known where all roots are.
+func (s *subject) known(roots []sayso.PathRoot) bool {
+	for _, root := range roots {
+		if s.root(root.Root) == "" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,48 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/wire"
+)
+
+func (s *Server) explain(ctx context.Context, c *caller, in *wire.Explain) (any, error) {
+	if s.o.LookBack == nil {
+		return nil, sayso.ErrNotFound
+	}
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	out, err := s.o.LookBack.Explain(ctx, c.actor, *in)
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+func (s *Server) replay(ctx context.Context, c *caller, in *wire.Replay) (any, error) {
+	if s.o.LookBack == nil {
+		return nil, sayso.ErrNotFound
+	}
+	back, err := in.Back()
+	if err != nil {
+		return nil, err
+	}
+	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	out, err := s.o.LookBack.Replay(ctx, c.actor, in.Policy, time.Now().Add(-back))
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}

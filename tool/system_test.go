@@ -1,0 +1,5 @@
+package tool_test
+
+import "runtime"
+
+const onLinux = runtime.GOOS == "linux"
