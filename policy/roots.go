@@ -134,17 +134,23 @@ func (r *rooted) beneath(s *subject, o *sayso.PathFact, root sayso.PathRoot, eff
 	if o.State != sayso.PathDir || s.kind != sayso.KindSearch && s.kind != sayso.KindList && s.kind != sayso.KindDelete {
 		return sayso.Match{}, false
 	}
+	held, found := sayso.Match{Effect: effect}, false
 	for _, inner := range r.roots {
-		folder, what := s.root(inner.Root), inner.Write
+		what := inner.Write
 		if s.kind.ReadOnly() {
 			what = inner.Read
 		}
-		if inner.Name != root.Name && sayso.Beneath(o.Resolved, folder) && what < effect {
-			m := r.denied(inner.Name + " lies in the folder, and more is asked for it")
-			m.Rule, m.Line = "sandbox.paths."+inner.Name, inner.Line
-			m.Effect = max(what, sayso.Ask)
-			return m, true
+		if inner.Name == root.Name || what >= held.Effect || !sayso.Beneath(o.Resolved, s.root(inner.Root)) {
+			continue
 		}
+		held, found = r.denied(inner.Name+" lies in the folder, and more is asked for it"), true
+		if what == sayso.Deny {
+			held.Reason = inner.Name + " lies in the folder, and may not be written"
+		}
+		held.Rule, held.Line, held.Effect = "sandbox.paths."+inner.Name, inner.Line, what
+	}
+	if found {
+		return held, true
 	}
 	if len(root.Suffixes) > 0 && s.kind != sayso.KindList && effect == sayso.Allow {
 		m := r.denied("the folder may hold files that do not end in " + strings.Join(root.Suffixes, " or "))

@@ -95,6 +95,47 @@ func TestFS3_controlFilesInRoots(t *testing.T) {
 	}
 }
 
+// TestFS2_deletesWhatItHolds: who deletes a folder deletes what is in it, so the
+// strictest of the roots in it decides, wherever it stands in the file.
+func TestFS2_deletesWhatItHolds(t *testing.T) {
+	fs := yard()
+	maps.Copy(fs, disk{"/home/dev/app/output/sub": "dir", "/home/dev/app/output/sub/kept": "dir"})
+	p := load(t, `version: 1
+sandbox:
+  paths:
+    output: {root: ./output, mode: rw, write_approval: false}
+    asked: {root: ./output/private, mode: rw}
+    kept: {root: ./output/sub/kept}
+    more: {root: ./output/more, mode: rw}
+shell:
+  rules:
+    - {pattern: rm, approval: false, sandbox_paths: [output]}
+    - {pattern: du, approval: false, sandbox_paths: [output, asked, kept, more]}
+`)
+	for _, tt := range []struct {
+		tool, path string
+		want       sayso.Effect
+		rule       string
+	}{
+		{"file-delete", "output/sub/kept", sayso.Deny, "sandbox.paths.kept"}, {"file-delete", "output/sub", sayso.Deny, "sandbox.paths.kept"},
+		{"file-delete", "output", sayso.Deny, "sandbox.paths.kept"}, {"file-delete", "output/private", sayso.Ask, "sandbox.paths.asked"},
+		{"file-delete", "output/x", sayso.Allow, "sandbox.paths.output"}, {"file-list", "output", sayso.Allow, "sandbox.paths.output"},
+		{"file-write", "output/sub/new", sayso.Allow, "sandbox.paths.output"},
+	} {
+		if v := judgeOn(p, fs, call(t, tt.tool, obj{"path": tt.path})); v.Effect != tt.want || v.Rule != tt.rule {
+			t.Errorf("%s %q: %s by %q (%s), want %s by %q", tt.tool, tt.path, v.Effect, v.Rule, v.Reason, tt.want, tt.rule)
+		}
+	}
+	for line, want := range map[string]sayso.Effect{
+		"rm output/x": sayso.Allow, "rm -r output": sayso.Ask, "rm -r output/sub": sayso.Ask, "rm -r output/sub/kept": sayso.Ask, "rm -r output/private": sayso.Ask,
+		"du output": sayso.Allow,
+	} {
+		if v := judgeOn(p, fs, call(t, "bash", obj{"command": line})); v.Effect != want {
+			t.Errorf("%s: %s by %q (%s), want %s", line, v.Effect, v.Rule, v.Reason, want)
+		}
+	}
+}
+
 // TestFS2_rulesAndRoots: what a root says itself holds like a rule; what it
 // leaves open holds where no rule speaks; its denials are final.
 func TestFS2_rulesAndRoots(t *testing.T) {

@@ -161,8 +161,19 @@ func (s *subject) operandWithin(w shell.Word, dirs []shell.Dir, r *commandRule) 
 		if !ok || !namedIn(root.Name, r.named) {
 			return shell.No
 		}
+		if r.effect == sayso.Allow && (!s.known(r.roots) || s.holdsStricter(o, root, r)) {
+			return shell.Perhaps
+		}
 	}
 	return shell.Yes
+}
+
+// holdsStricter reports whether a place in a root holds another that a rule does
+// not name and that permits less: a command goes through all of a folder.
+func (s *subject) holdsStricter(o *sayso.PathFact, root sayso.PathRoot, r *commandRule) bool {
+	return slices.ContainsFunc(r.roots, func(inner sayso.PathRoot) bool {
+		return (inner.Read < root.Read || inner.Write < root.Write) && !namedIn(inner.Name, r.named) && sayso.Beneath(o.Resolved, s.root(inner.Root))
+	})
 }
 
 func namedIn(name string, roots []sayso.PathRoot) bool {
