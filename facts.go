@@ -49,6 +49,67 @@ func (f Facts) Equal(o Facts) bool {
 		slices.Equal(f.Roots, o.Roots) && slices.Equal(f.Operands, o.Operands) && slices.Equal(f.Files, o.Files) && slices.Equal(f.Secrets, o.Secrets)
 }
 
+// Unmoved reports whether a call still means on this machine what it meant when
+// other facts were gathered. For one policy that is [Facts.Equal]. Facts for
+// different policies say where different folders are, so those that only one of
+// them names are left aside; a path that was looked up before must have been
+// looked up again.
+func (f Facts) Unmoved(before Facts) bool {
+	if f.Policy == before.Policy {
+		return f.Equal(before)
+	}
+	return f.Workspace == before.Workspace && f.Cwd == before.Cwd && slices.Equal(f.State, before.State) &&
+		slices.Equal(f.Files, before.Files) && slices.Equal(f.Secrets, before.Secrets) &&
+		rootsAgree(f.Roots, before.Roots) && f.leadsAs(before)
+}
+
+// rootsAgree reports whether the folders that both name lead to the same places.
+func rootsAgree(a, b []RootFact) bool {
+	for _, root := range a {
+		other := slices.IndexFunc(b, func(r RootFact) bool { return r.Root == root.Root })
+		if other >= 0 && b[other] != root {
+			return false
+		}
+	}
+	return true
+}
+
+// leadsAs reports whether all paths lead where they led. Where a policy names no
+// folders, those of a command are among the words.
+func (f Facts) leadsAs(before Facts) bool {
+	now, then := f.byPath(), before.byPath()
+	for path, places := range then {
+		if again, ok := now[path]; ok && !slices.Equal(again, places) {
+			return false
+		}
+	}
+	for _, o := range before.Operands {
+		if now[[2]string{o.Arg, o.Path}] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// byPath are the places that each path of the call was found to lead to.
+func (f Facts) byPath() map[[2]string][]PathFact {
+	out := make(map[[2]string][]PathFact, len(f.Operands)+len(f.Words))
+	for _, list := range [...][]PathFact{f.Operands, f.Words} {
+		for _, o := range list {
+			path := [2]string{o.Arg, o.Path}
+			out[path] = append(out[path], o)
+		}
+	}
+	return out
+}
+
+// ForNoPolicy are the facts without what is only true of the folders that some
+// policy names: as they would be had they been gathered for none.
+func (f Facts) ForNoPolicy() Facts {
+	f.Policy, f.Roots = "", nil
+	return f
+}
+
 // PathState is what was found at a path.
 type PathState string
 

@@ -40,6 +40,44 @@ func TestFacts_operand(t *testing.T) {
 	}
 }
 
+// What was gathered for one policy and for another is compared where both say
+// something, and a path that was looked up must have been looked up again.
+func TestFacts_unmoved(t *testing.T) {
+	place := func(path, to string) sayso.PathFact { return sayso.PathFact{Arg: "command", Path: path, Resolved: to} }
+	none := sayso.Facts{Workspace: "/a", Cwd: "/a", Words: []sayso.PathFact{place("/a/x", "/a/x")}}
+	one := sayso.Facts{
+		Policy: "v1", Workspace: "/a", Cwd: "/a", Roots: []sayso.RootFact{{Root: "n", Resolved: "/a/n"}},
+		Operands: []sayso.PathFact{place("/a/x", "/a/x"), place("/a/y", "/a/y")},
+	}
+	change := func(f sayso.Facts, do func(*sayso.Facts)) sayso.Facts { do(&f); return f }
+	for name, c := range map[string]struct {
+		now, before sayso.Facts
+		want        bool
+	}{
+		"the policy begins to name folders": {one, none, true},
+		"and a word leads elsewhere":        {one, change(none, func(f *sayso.Facts) { f.Words = []sayso.PathFact{place("/a/x", "/b/x")} }), false},
+		"and a word has a second reading":   {change(one, func(f *sayso.Facts) { f.Operands = append([]sayso.PathFact{place("/a/x", "/c")}, f.Operands...) }), none, false},
+		"it names another folder": {one, change(one, func(f *sayso.Facts) {
+			f.Policy, f.Roots = "v2", []sayso.RootFact{{Root: "m", Resolved: "/a/m"}}
+		}), true},
+		"it names the same folder, which is another": {one, change(one, func(f *sayso.Facts) {
+			f.Policy, f.Roots = "v2", []sayso.RootFact{{Root: "n", Resolved: "/a/m"}}
+		}), false},
+		"it names none any more, and a path was not looked up": {none, one, false},
+		"it names none any more":                               {change(none, func(f *sayso.Facts) { f.Words = one.Operands }), one, true},
+		"another directory":                                    {change(one, func(f *sayso.Facts) { f.Cwd = "/b" }), none, false},
+		"another project":                                      {change(one, func(f *sayso.Facts) { f.Workspace = "/b" }), none, false},
+		"a script was changed":                                 {change(one, func(f *sayso.Facts) { f.Files = []sayso.FileFact{{Path: "/a/x"}} }), none, false},
+		"secrets are there":                                    {change(one, func(f *sayso.Facts) { f.Secrets = []string{".env"} }), none, false},
+		"our folders are others":                               {change(one, func(f *sayso.Facts) { f.State = []string{"/s"} }), none, false},
+		"one policy, and a folder is another":                  {one, change(one, func(f *sayso.Facts) { f.Roots = nil }), false},
+	} {
+		if got := c.now.Unmoved(c.before); got != c.want {
+			t.Errorf("%s: unmoved is %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 // Requesters and approvers are different kinds, and no kind is both.
 func TestPrincipalKind(t *testing.T) {
 	for _, c := range []struct {

@@ -37,24 +37,6 @@ func (g *gate) AdmitInto(ctx context.Context, a *sayso.Admission, d *sayso.Decis
 	return w.outcome(ctx, r, d, w.wait(ctx, r))
 }
 
-// gather has facts that were gathered for another policy gathered anew, where
-// the caller can do that.
-func (g *gate) gather(ctx context.Context, a *sayso.Admission) error {
-	if a.Gather == nil || g.asks() != nil {
-		return nil
-	}
-	want := g.b.o.Wanted()
-	if len(want.Roots) == 0 || a.Facts.Policy == want.Policy {
-		return nil
-	}
-	f, err := a.Gather(ctx, want)
-	if err != nil {
-		return fmt.Errorf("gathering the facts for the policy in force: %w", err)
-	}
-	a.Facts = f
-	return nil
-}
-
 // waiter is the one who waits for an admission, if that can be asked at all.
 func (g *gate) waiter(a *sayso.Admission) (*waiter, error) {
 	if err := g.asks(); err != nil {
@@ -212,17 +194,6 @@ func (w *waiter) same(ctx context.Context, stream string) (sayso.Request, error)
 		}
 	}
 	return sayso.Request{}, errStorm
-}
-
-// unmoved reports whether the call still means what it meant when people were
-// asked: its directory and its paths lead where they led, and the files that it
-// runs hold what they held. A no, and what was spent, mean the same anyway.
-func (w *waiter) unmoved(r *sayso.Request) bool {
-	if !r.State.Open() && !r.Unspent() {
-		return true
-	}
-	asked, err := r.Asked()
-	return err == nil && asked.Facts.Equal(w.a.Facts)
 }
 
 // takeable reports whether nobody has, or still waits for, the decision. The

@@ -16,8 +16,8 @@ func (w *waiter) outcome(ctx context.Context, r *sayso.Request, d *sayso.Decisio
 	if err == nil {
 		*d, err = w.deliver(ctx, r)
 	}
-	if err != nil && ctx.Err() != nil {
-		w.leave(ctx, r)
+	if err != nil && (ctx.Err() != nil || errors.Is(err, sayso.ErrFactsWanted)) {
+		w.leave(ctx, r) // who brings other facts comes back
 	}
 	return err
 }
@@ -201,6 +201,9 @@ func (w *waiter) deliver(ctx context.Context, r *sayso.Request) (sayso.Decision,
 		if err := w.b.usable(ctx, r, now, recorded); err != nil {
 			return refusal(r), err
 		}
+		if err := w.permitted(ctx, r); err != nil {
+			return refusal(r), err
+		}
 		if len(d.Args) > 0 && !w.a.CanEdit {
 			return refusal(r), fmt.Errorf("request %s: %w: it was approved with edited arguments, which this caller does not take", r.ID.Short(), sayso.ErrMismatch)
 		}
@@ -262,11 +265,15 @@ func (b *Broker) usable(ctx context.Context, r *sayso.Request, now, recorded say
 		why, err = "policy changed", sayso.ErrVoided
 	}
 	if why != "" {
-		// If this is not recorded the approval still is not used.
-		_ = b.one(ctx, r, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: why})
+		b.void(ctx, r, why)
 	}
 	if err != nil {
 		return fmt.Errorf("request %s: %w", r.ID.Short(), err)
 	}
 	return nil
+}
+
+// void records that an approval is not used. If that fails it still is not.
+func (b *Broker) void(ctx context.Context, r *sayso.Request, why string) {
+	_ = b.one(ctx, r, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: why})
 }

@@ -1,0 +1,77 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// gather has the facts of a call be those for the policy in force.
+func (g *gate) gather(ctx context.Context, a *sayso.Admission) error {
+	if g.asks() != nil {
+		return nil
+	}
+	return gatherFor(ctx, a, g.b.o.Wanted())
+}
+
+// gatherFor has facts that were gathered for another policy gathered anew. Of a
+// caller that cannot do that, what they say of the policy's folders does not
+// count: policy asks where it misses them.
+func gatherFor(ctx context.Context, a *sayso.Admission, want sayso.FactsWanted) error {
+	if len(want.Roots) == 0 || a.Facts.Policy == want.Policy {
+		return nil
+	}
+	if a.Gather == nil {
+		a.Facts = a.Facts.ForNoPolicy()
+		return nil
+	}
+	f, err := a.Gather(ctx, want)
+	if err != nil {
+		return fmt.Errorf("gathering the facts for the policy in force: %w", err)
+	}
+	a.Facts = f
+	return nil
+}
+
+// unmoved reports whether the call still means what it meant when people were
+// asked: its directory and its paths lead where they led, and the files that it
+// runs hold what they held. A no, and what was spent, mean the same anyway.
+func (w *waiter) unmoved(r *sayso.Request) bool {
+	if !r.State.Open() && !r.Unspent() {
+		return true
+	}
+	asked, err := r.Asked()
+	return err == nil && w.a.Facts.Unmoved(asked.Facts)
+}
+
+// permitted judges an approval by the policy in force where people were asked
+// under one that named other folders: what this one says of the places that the
+// call leads to could not be told when they answered. A deny is final.
+func (w *waiter) permitted(ctx context.Context, r *sayso.Request) error {
+	want := w.b.o.Wanted()
+	if len(want.Roots) == 0 || r.Decision.Source != sayso.SourcePerson {
+		return nil
+	}
+	asked, err := r.Asked()
+	if err != nil || asked.Facts.Policy == want.Policy {
+		return err
+	}
+	if err := gatherFor(ctx, &w.a, want); err != nil {
+		return err
+	}
+	c, why := w.a.Call, ""
+	if len(r.Decision.Args) > 0 {
+		c.Args = r.Decision.Args
+	}
+	if !w.a.Facts.Unmoved(asked.Facts) {
+		why = "what the call names has changed"
+	} else if w.b.verdict(ctx, c, w.a.Facts).Effect == sayso.Deny {
+		why = "the policy in force denies it"
+	}
+	if why == "" {
+		return nil
+	}
+	w.b.void(ctx, r, why)
+	return fmt.Errorf("request %s: %w: %s", r.ID.Short(), sayso.ErrVoided, why)
+}
