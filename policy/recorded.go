@@ -2,9 +2,11 @@ package policy
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/cover"
 )
 
 // Recorded is a call of the log with what became of it. [RecordedOf] makes it of
@@ -22,6 +24,8 @@ type Recorded struct {
 	Besides sayso.Besides
 	Mode    sayso.Mode
 	Cover   sayso.Cover // of the remembered yes that answered it, if one did
+	Payload sayso.Args  // what its tool took for the same call
+	Ignores []string    // and the arguments that this left out
 
 	Came Came
 	// Gap says why it cannot be judged again; empty if it can.
@@ -49,6 +53,7 @@ const (
 	GapOlder  = "it was recorded by an older release, which kept less"
 	GapFacts  = "this policy asks where something led, and that was not recorded"
 	GapGrant  = "it was answered by a remembered yes, and which one is not known"
+	GapHidden = "part of it is hidden, and who tries policies on it could find out what"
 )
 
 // asked reports whether a person was asked.
@@ -82,7 +87,7 @@ func RecordedOf(r *sayso.Request, covers func(sayso.ID) sayso.Cover) Recorded {
 	case out.Came.By == string(sayso.SourceGrant) && out.Cover == "":
 		out.Gap = GapGrant
 	default:
-		out.Call, out.Facts, out.Besides = asked.Call, asked.Facts, *asked.Besides
+		out.Call, out.Facts, out.Besides, out.Payload, out.Ignores = asked.Call, asked.Facts, *asked.Besides, asked.Payload, r.Ignores
 	}
 	return out
 }
@@ -138,7 +143,7 @@ func (p *Policy) again(c *Recorded) (came Came, v sayso.Verdict, gap string) {
 	if settled.Effect != sayso.Ask {
 		return came, v, ""
 	}
-	if c.Came.By == string(sayso.SourceGrant) && covers(c.Cover, settled.Reach, v.Danger) {
+	if c.Came.By == string(sayso.SourceGrant) && c.remembered(settled.Reach, v.Danger) {
 		came.Effect, came.By = sayso.Allow, string(sayso.SourceGrant)
 		return came, v, ""
 	}
@@ -150,13 +155,13 @@ func (p *Policy) again(c *Recorded) (came Came, v sayso.Verdict, gap string) {
 	return came, v, ""
 }
 
-// covers reports whether a remembered yes still answers an ask.
-func covers(c sayso.Cover, reach sayso.Remember, danger []sayso.Danger) bool {
-	switch {
-	case c == sayso.CoverCall:
-		return reach != sayso.RememberNever
-	case c == sayso.CoverFingerprint:
-		return reach == sayso.RememberAny
+// remembered reports whether the remembered yes that answered the call would
+// answer it again, by the rules that hold for a call that is made.
+func (c *Recorded) remembered(reach sayso.Remember, danger []sayso.Danger) bool {
+	digest, err := c.Call.Digest()
+	if err != nil {
+		return false
 	}
-	return reach == sayso.RememberAny && len(danger) == 0
+	s := &cover.Subject{Call: c.Call, Facts: c.Facts, Digest: digest, Payload: c.Payload, Ignores: c.Ignores, Danger: danger}
+	return slices.ContainsFunc(cover.Covering(s, reach), func(w cover.Way) bool { return w.Offer.Cover == c.Cover })
 }

@@ -119,6 +119,13 @@ func TestReplay_counts(t *testing.T) {
 	}
 }
 
+// byGrant has a remembered yes answer a harmless command.
+func byGrant(t *testing.T, r *policy.Recorded, c sayso.Cover) {
+	t.Helper()
+	*r = *recorded(t, load(t, "version: 1\n"), bash(t, "git status"), 1)
+	r.Payload, r.Cover, r.Came = sayso.Args(`{"repository":"app"}`), c, policy.Came{Effect: sayso.Allow, By: "grant"}
+}
+
 // What stands besides policy stays as it was.
 func TestReplay_besides(t *testing.T) {
 	none := load(t, "version: 1\n")
@@ -155,6 +162,14 @@ func TestReplay_besides(t *testing.T) {
 		}, "allow→ask"},
 		{"a wide yes to what is remembered exactly", rules("ask: \"bash:git push\"\n    remember: exact"), func(r *policy.Recorded) {
 			r.Cover, r.Came = sayso.CoverPrefix, policy.Came{Effect: allow, By: "grant"}
+		}, "allow→ask"},
+		{"a wide yes", rules(`ask: "bash:git status"`), func(r *policy.Recorded) { byGrant(t, r, sayso.CoverPrefix) }, ""},
+		{"a wide yes to what is dangerous now", rules("ask: \"bash:git status\"\n    danger: true"), func(r *policy.Recorded) { byGrant(t, r, sayso.CoverPrefix) }, "allow→ask"},
+		{"a yes to what its tool takes for the same", rules(`ask: "bash:git status"`), func(r *policy.Recorded) { byGrant(t, r, sayso.CoverFingerprint) }, ""},
+		{"such a yes to what is dangerous now", rules("ask: \"bash:git status\"\n    danger: true"), func(r *policy.Recorded) { byGrant(t, r, sayso.CoverFingerprint) }, "allow→ask"},
+		{"such a yes, where its tool said nothing", rules(`ask: "bash:git status"`), func(r *policy.Recorded) {
+			byGrant(t, r, sayso.CoverFingerprint)
+			r.Payload = nil
 		}, "allow→ask"},
 		{"strict", "version: 1\n", func(r *policy.Recorded) {
 			r.Mode, r.Came = sayso.ModeStrict, policy.Came{Effect: deny, By: "mode"}

@@ -21,7 +21,9 @@ const page = 256
 const maxDenied = 10_000
 
 // recorded yields the calls that a person may see, the newest first, from a time
-// on; from the beginning if it is zero. An error ends it.
+// on; from the beginning if it is zero. An error ends it. Of calls of which part is
+// hidden only admins learn what a policy makes: whoever tries many policies finds
+// out what they were about.
 func (e *Engine) recorded(ctx context.Context, a sayso.Actor, q sayso.RowQuery) iter.Seq2[*policy.Recorded, error] {
 	return func(yield func(*policy.Recorded, error) bool) {
 		in := e.Inbox(a)
@@ -40,6 +42,9 @@ func (e *Engine) recorded(ctx context.Context, a sayso.Actor, q sayso.RowQuery) 
 			for i := range list {
 				r := policy.RecordedOf(&list[i], covers)
 				r.Facts = e.Policy.guarded(r.Facts)
+				if r.Gap == "" && len(list[i].Redactions) > 0 && a.Kind != sayso.PrincipalAdmin {
+					r.Gap = policy.GapHidden
+				}
 				if !yield(&r, nil) {
 					return
 				}
