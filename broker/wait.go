@@ -24,15 +24,15 @@ func (w *waiter) outcome(ctx context.Context, r *sayso.Request, d *sayso.Decisio
 
 // wait reads the request until it is decided.
 //
-// The order is the proof that no wake-up is lost: read the stream; if it is not
-// decided, wait for growth after what was read. If it grew in between, Wait
-// returns at once.
+// No wake-up is lost, since what is waited for is what the stream has beyond the
+// events that were read. If it has grown in between, Wait returns at once.
 func (w *waiter) wait(ctx context.Context, r *sayso.Request) error {
 	for r.State.Open() {
-		if err := w.once(ctx, r); err != nil && !isConflict(err) {
-			return err
+		err := w.once(ctx, r)
+		if isConflict(err) {
+			err = w.b.refresh(ctx, r)
 		}
-		if err := w.b.refresh(ctx, r); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -94,6 +94,11 @@ func (b *Broker) refresh(ctx context.Context, r *sayso.Request) error {
 	if err != nil {
 		return fmt.Errorf("reading request %s: %w", r.ID.Short(), err)
 	}
+	return apply(r, events)
+}
+
+// apply brings a request up to date with what its stream has beyond it.
+func apply(r *sayso.Request, events []sayso.Event) error {
 	for i := range events {
 		if err := r.Apply(&events[i]); err != nil {
 			return err
@@ -122,11 +127,11 @@ func (w *waiter) sleep(ctx context.Context, r *sayso.Request, left time.Duration
 	if !ends.IsZero() {
 		within, cancel = context.WithDeadlineCause(ctx, ends, errSlept)
 	}
-	err := w.b.log.Wait(within, sayso.RequestStream(r.ID), r.Life.Len)
+	events, err := w.b.log.Wait(within, sayso.RequestStream(r.ID), r.Life.Len)
 	cancel()
 	switch {
 	case err == nil:
-		return nil
+		return apply(r, events)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(context.Cause(within), errSlept):

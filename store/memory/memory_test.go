@@ -23,7 +23,10 @@ func TestWait_inABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := memory.New(nil)
 		woken := make(chan error, 1)
-		go func() { woken <- log.Wait(t.Context(), "session/s", 0) }()
+		go func() {
+			_, err := log.Wait(t.Context(), "session/s", 0)
+			woken <- err
+		}()
 		synctest.Wait()
 		if _, err := log.Append(t.Context(), event("session/other")); err != nil {
 			t.Fatal(err)
@@ -43,7 +46,7 @@ func TestWait_inABubble(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if err := log.Wait(ctx, "session/s", 1); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := log.Wait(ctx, "session/s", 1); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v, want that the hour is over", err)
 		}
 	})

@@ -15,9 +15,13 @@ type waiter struct {
 	n     int           // goroutines that wait
 }
 
-// Wait returns when a stream is longer than after; see [sayso.Log].
-func (l *Log) Wait(ctx context.Context, stream string, after int) error {
-	return l.wait(ctx, stream, func() bool { return l.length(stream) > after })
+// Wait returns the events of a stream behind its first after ones when there is
+// one; see [sayso.Log].
+func (l *Log) Wait(ctx context.Context, stream string, after int) ([]sayso.Event, error) {
+	if err := l.wait(ctx, stream, func() bool { return l.length(stream) > after }); err != nil {
+		return nil, err
+	}
+	return l.Stream(ctx, stream, after)
 }
 
 // WaitSince returns when the log has an event after a position; see

@@ -105,8 +105,8 @@ func TestArchive_aStreamGoesOn(t *testing.T) {
 	if _, err := l.Append(t.Context(), m.Next(id, 5, sayso.EventExpired, sayso.Closed{})); err == nil {
 		t.Error("an archived request was decided again")
 	}
-	if err := l.Wait(t.Context(), sayso.RequestStream(id), 4); err != nil {
-		t.Error(err)
+	if events, err := l.Wait(t.Context(), sayso.RequestStream(id), 3); err != nil || len(events) != 2 {
+		t.Errorf("waiting gave %d events, %v", len(events), err)
 	}
 	add(t, l, m.Note(sayso.BrokerStream, 1))
 	if a := archive(t, l, later()); a.Moved != 2 {
@@ -187,7 +187,10 @@ func TestArchive_wakesWhoWaitsForWhatIsArchivedAlready(t *testing.T) {
 		id, asked := m.Request(storetest.Wish{})
 		add(t, other, asked)
 		woken := make(chan error, 1)
-		go func() { woken <- waits.Wait(t.Context(), sayso.RequestStream(id), 1) }() // ends when the stream grows
+		go func() { // ends when the stream grows
+			_, err := waits.Wait(t.Context(), sayso.RequestStream(id), 1)
+			woken <- err
+		}()
 		for waits.Waiting() == 0 {
 			runtime.Gosched()
 		}

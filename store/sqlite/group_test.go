@@ -197,7 +197,7 @@ func TestWait_many(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for i := range n {
 		waits.Go(func() {
-			if err := l.Wait(t.Context(), fmt.Sprint("session/", i), 0); err != nil {
+			if _, err := l.Wait(t.Context(), fmt.Sprint("session/", i), 0); err != nil {
 				t.Error(err)
 			}
 			woken <- i

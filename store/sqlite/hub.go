@@ -25,6 +25,7 @@ type hub struct {
 type waiter struct {
 	after      uint64
 	woken      chan struct{}
+	news       []sayso.Event // what it waited for, if that was at hand when it was woken
 	next, prev *waiter
 }
 
@@ -33,34 +34,21 @@ func (h *hub) init() {
 	h.window.reset()
 }
 
-// wrote publishes what this process committed behind base, and keeps it.
-func (h *hub) wrote(base sayso.Seq, events []sayso.Event) {
+// keep keeps what this process committed behind base.
+func (h *hub) keep(base sayso.Seq, events []sayso.Event) {
 	if len(events) == 0 {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.window.add(base, events)
-	h.publish(base, events)
 }
 
-// erased publishes what this process committed behind base, when that erased
-// content: none is kept, neither of these events nor of earlier ones.
-func (h *hub) erased(base sayso.Seq, events []sayso.Event) {
-	h.mu.Lock()
-	h.window.reset()
-	h.mu.Unlock()
-	h.found(base, events)
-}
-
-// found publishes what lay in the log behind base.
-func (h *hub) found(base sayso.Seq, events []sayso.Event) {
-	if len(events) == 0 {
-		return
-	}
+// forget keeps no event any more: content was erased.
+func (h *hub) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.publish(base, events)
+	h.window.reset()
 }
 
 // began notes where the log ends as the watch begins.
@@ -86,19 +74,27 @@ func (h *hub) recall(head sayso.Head, read func(*window) bool) (known bool) {
 	return h.window.has(head) && read(&h.window)
 }
 
-func (h *hub) join(stream string, after uint64) *waiter {
-	w := &waiter{after: after, woken: make(chan struct{})}
+// join registers a waiter. abreast says that whatever the stream has beyond its
+// first after events is still to be published, which will wake the waiter;
+// otherwise the log must be asked.
+//
+// It is so if the last of those is the newest of the stream in the window, and
+// nothing behind the window was published: the next one lies behind it, since
+// the window has no gaps.
+func (h *hub) join(stream string, after uint64) (w *waiter, abreast bool) {
+	w = &waiter{after: after, woken: make(chan struct{})}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	first, ok := h.streams[stream]
 	if !ok {
 		w.next, w.prev = w, w
 		h.streams[stream] = w
-		return w
+	} else {
+		w.next, w.prev = first, first.prev
+		w.prev.next, first.prev = w, w
 	}
-	w.next, w.prev = first, first.prev
-	w.prev.next, first.prev = w, w
-	return w
+	length, known := h.window.length(stream)
+	return w, known && length == after && h.seen <= h.window.high
 }
 
 func (h *hub) leave(stream string, w *waiter) {
@@ -136,9 +132,13 @@ func (h *hub) unfollow(w *waiter) {
 	delete(h.followers, w)
 }
 
-// publish wakes whom events concern, which were committed behind base. Its
-// caller holds the lock.
+// publish wakes whom events concern, which were committed behind base.
 func (h *hub) publish(base sayso.Seq, events []sayso.Event) {
+	if len(events) == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for i := range events {
 		h.grown(events[i].Stream, uint64(events[i].Pos))
 	}
@@ -166,6 +166,7 @@ func (h *hub) grown(stream string, length uint64) {
 		next := w.next
 		if w.after < length {
 			h.remove(stream, w)
+			w.news, _ = h.window.stream(stream, int(w.after))
 			close(w.woken)
 		}
 		w = next
@@ -190,23 +191,35 @@ func (h *hub) reached(last sayso.Seq) {
 	}
 }
 
-// Wait returns nil once stream has more than after events; see [sayso.Log]. The
-// waiter is registered before the log is looked at, so nothing can come
-// between.
-func (l *Log) Wait(ctx context.Context, stream string, after int) error {
+// Wait returns the events of a stream behind its first after ones once there is
+// one; see [sayso.Log]. The waiter is registered before the log is looked at, so
+// nothing can come between.
+func (l *Log) Wait(ctx context.Context, stream string, after int) ([]sayso.Event, error) {
 	if err := l.usable(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	w := l.hub.join(stream, uint64(max(after, 0)))
-	defer l.hub.leave(stream, w)
 	if err := l.watch.start(l); err != nil {
-		return err
+		return nil, err
 	}
-	n, err := l.length(ctx, stream)
-	if err != nil || n > after {
-		return err
+	after = max(after, 0)
+	w, abreast := l.hub.join(stream, uint64(after))
+	defer l.hub.leave(stream, w)
+	n := after
+	if !abreast {
+		var err error
+		if n, err = l.length(ctx, stream); err != nil {
+			return nil, err
+		}
 	}
-	return l.sleep(ctx, w)
+	if n <= after {
+		if err := l.sleep(ctx, w); err != nil {
+			return nil, err
+		}
+	}
+	if len(w.news) > 0 {
+		return copies(w.news), nil
+	}
+	return l.Stream(ctx, stream, after)
 }
 
 // WaitSince returns nil once the log has an event after a position; see

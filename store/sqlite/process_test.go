@@ -280,7 +280,7 @@ func TestWait_hearsOfOtherProcesses(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if err := l.Wait(t.Context(), sayso.RequestStream(id), 1); err != nil {
+				if _, err := l.Wait(t.Context(), sayso.RequestStream(id), 1); err != nil {
 					t.Error(err)
 				}
 			}
@@ -299,7 +299,10 @@ func TestWait_pollsWithoutHints(t *testing.T) {
 	for range 5 {
 		id, asked := m.Request(storetest.Wish{})
 		waited := make(chan error, 1)
-		go func() { waited <- l.Wait(t.Context(), sayso.RequestStream(id), 0) }()
+		go func() {
+			_, err := l.Wait(t.Context(), sayso.RequestStream(id), 0)
+			waited <- err
+		}()
 		add(t, other, asked)
 		if err := <-waited; err != nil {
 			t.Fatal(err)

@@ -171,7 +171,7 @@ func (l *Log) catchUp(first bool) error {
 			return err
 		}
 	}
-	l.hub.found(seen, news)
+	l.hub.publish(seen, news)
 	return nil
 }
 

@@ -121,6 +121,16 @@ func (w *window) stream(name string, after int) (out []sayso.Event, ok bool) {
 	return out, true
 }
 
+// length is how many events a stream has by its newest one here; ok is false if
+// there is none.
+func (w *window) length(name string) (n uint64, ok bool) {
+	seq, ok := w.newest[name]
+	if !ok {
+		return 0, false
+	}
+	return uint64(w.events[seq%windowEvents].event.Pos), true
+}
+
 // has reports whether the event at the end of the log, as the database has it,
 // is one of these. Those behind it are ones that this process committed since.
 func (w *window) has(h sayso.Head) bool {

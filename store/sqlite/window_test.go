@@ -1,8 +1,10 @@
 package sqlite_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -63,11 +65,42 @@ func TestWindow_afterAFailure(t *testing.T) {
 		t.Fatal("the disk does not become full")
 	}
 	want := 1 + len(add(t, other, m.Answer(id, 1, sayso.Deny, "")))
-	if err := one.Wait(t.Context(), stream, 1); err != nil {
+	if _, err := one.Wait(t.Context(), stream, 1); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, one, stream); len(got) != want {
 		t.Errorf("the stream has %d events after Wait, want %d", len(got), want)
+	}
+}
+
+// What another process appended was published before somebody waits for it, and
+// what this process wrote last says nothing of it.
+func TestWait_findsWhatWasPublishedBefore(t *testing.T) {
+	path := place(t)
+	l, other := open(t, path, nil), open(t, path, nil)
+	m := storetest.NewMaker(1)
+	for range 5 {
+		first, asked := m.Request(storetest.Wish{})
+		add(t, l, asked)
+		second, asked := m.Request(storetest.Wish{})
+		add(t, l, asked)
+		go func() {
+			for l.Waiting() == 0 {
+				runtime.Gosched()
+			}
+			_, err := other.Append(t.Context(), m.Answer(first, 1, sayso.Deny, ""))
+			if _, then := other.Append(t.Context(), m.Answer(second, 1, sayso.Deny, "")); err != nil || then != nil {
+				t.Error(err, then)
+			}
+		}()
+		for _, id := range []sayso.ID{second, first} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			events, err := l.Wait(ctx, sayso.RequestStream(id), 1)
+			cancel()
+			if err != nil || len(events) == 0 {
+				t.Fatalf("%d events, %v", len(events), err)
+			}
+		}
 	}
 }
 
@@ -182,9 +215,11 @@ func TestErase_isDoneWhenItIsTold(t *testing.T) {
 		add(t, l, asked)
 		heard := make(chan []sayso.Event, 1)
 		go func() { // ends when the stream grows
-			var events []sayso.Event
-			if l.Wait(t.Context(), stream, 1) == nil {
-				events, _ = l.Stream(t.Context(), stream, 0) // which are none on an error
+			events, err := l.Wait(t.Context(), stream, 1)
+			if err == nil {
+				var whole []sayso.Event
+				whole, _ = l.Stream(t.Context(), stream, 0) // which are none on an error
+				events = append(events, whole...)
 			}
 			heard <- events
 		}()

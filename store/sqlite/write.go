@@ -250,18 +250,20 @@ func (w *writer) group(ps []*pending) {
 		}
 		return
 	}
-	publish := w.log.hub.wrote
 	if erases(ps) {
 		w.log.scrub(w.conn)
-		publish = w.log.hub.erased
+		w.log.hub.forget()
+	} else {
+		w.log.hub.keep(stored.base, stored.events)
 	}
-	failpoint.Hit("append.before-wake")
-	publish(stored.base, stored.events)
-	failpoint.Hit("append.after-wake")
+	// Whoever appended is told first: it knows what others will ask it for.
 	for i, p := range ps {
 		p.batch.forget(results[i].events)
 		p.finish(results[i].events, results[i].err)
 	}
+	failpoint.Hit("append.before-wake")
+	w.log.hub.publish(stored.base, stored.events)
+	failpoint.Hit("append.after-wake")
 }
 
 // errCareful says that a batch conflicted when part of it was written already.

@@ -186,7 +186,9 @@ func waitGrown(s *stage) {
 	s.append(one, s.Note("session/a", 1))
 	for _, log := range []sayso.Log{one, two} {
 		for after := range 2 {
-			s.check(log.Wait(s.ctx, "session/a", after))
+			events, err := log.Wait(s.ctx, "session/a", after)
+			s.check(err)
+			s.same("what was waited for", events, s.stream(log, "session/a", after))
 			s.check(log.WaitSince(s.ctx, sayso.Seq(after)))
 		}
 	}
@@ -198,8 +200,9 @@ func waitOther(s *stage) {
 		var all sync.WaitGroup
 		for _, log := range handles {
 			all.Go(func() {
-				if err := log.Wait(s.ctx, "session/a", i); err != nil {
-					s.Errorf("waiting for the stream: %v", err)
+				events, err := log.Wait(s.ctx, "session/a", i)
+				if err != nil || len(events) != 1 || events[0].Pos != i+1 {
+					s.Errorf("waiting for event %d of the stream: %d events, %v", i+1, len(events), err)
 				}
 			})
 			all.Go(func() {
@@ -221,7 +224,7 @@ func waitOwn(s *stage) {
 	for i := range waiters {
 		log := []sayso.Log{one, two}[i%2]
 		all.Go(func() {
-			if err := log.Wait(ctx, fmt.Sprint("session/", i), 0); !errors.Is(err, context.Canceled) {
+			if _, err := log.Wait(ctx, fmt.Sprint("session/", i), 0); !errors.Is(err, context.Canceled) {
 				s.Errorf("the waiter for stream %d, which never grew, got %v", i, err)
 			}
 		})
@@ -229,8 +232,8 @@ func waitOwn(s *stage) {
 	for i := range 20 { // each waits for two more, and finds two more
 		own := make(chan error, 1)
 		go func() {
-			err := one.Wait(s.ctx, "session/a", 2*i+1)
-			if events, _ := one.Stream(s.ctx, "session/a", 2*i+1); len(events) == 0 {
+			events, err := one.Wait(s.ctx, "session/a", 2*i+1)
+			if len(events) == 0 {
 				err = errors.Join(err, fmt.Errorf("a waiter was through before there was event %d", 2*i+2))
 			}
 			own <- err
@@ -259,7 +262,10 @@ func waitContext(s *stage) {
 	s.append(log, s.Note("session/a", 0))
 	ended, cancel := context.WithCancel(s.ctx)
 	waiting := make(chan error, 2)
-	go func() { waiting <- log.Wait(ended, "session/a", 1) }()
+	go func() {
+		_, err := log.Wait(ended, "session/a", 1)
+		waiting <- err
+	}()
 	go func() { waiting <- log.WaitSince(ended, 1) }()
 	cancel()
 	for range 2 {
@@ -269,18 +275,22 @@ func waitContext(s *stage) {
 	}
 	late, cancel := context.WithTimeout(s.ctx, 1)
 	defer cancel()
-	if err := log.Wait(late, "session/a", 1); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := log.Wait(late, "session/a", 1); !errors.Is(err, context.DeadlineExceeded) {
 		s.Errorf("got %v, want that the deadline passed", err)
 	}
 	s.append(log, s.Note("session/a", 1))
-	s.check(log.Wait(s.ctx, "session/a", 1))
+	_, err := log.Wait(s.ctx, "session/a", 1)
+	s.check(err)
 }
 
 func closeReleases(s *stage) {
 	log := s.handle()
 	s.append(log, s.Note("session/a", 0))
 	waiting := make(chan error, 2)
-	go func() { waiting <- log.Wait(s.ctx, "session/a", 1) }()
+	go func() {
+		_, err := log.Wait(s.ctx, "session/a", 1)
+		waiting <- err
+	}()
 	go func() { waiting <- log.WaitSince(s.ctx, 1) }()
 	s.check(log.Close())
 	for range 2 {

@@ -78,13 +78,9 @@ func (w *wakeUps) ask(log sayso.Log, n int) {
 				return
 			}
 		}
-		if err := log.Wait(w.ctx, b.Events[0].Stream, 1); err != nil {
-			w.Errorf("waiting for %s: %v", id, err)
-			return
-		}
-		events, err := log.Stream(w.ctx, b.Events[0].Stream, 1)
-		if err != nil || len(events) == 0 {
-			w.Errorf("woken for nothing: %d events, %v", len(events), err)
+		events, err := log.Wait(w.ctx, b.Events[0].Stream, 1)
+		if err != nil || len(events) == 0 || events[0].Pos != 2 {
+			w.Errorf("waiting for %s: %d events, %v", id, len(events), err)
 			return
 		}
 		w.woken.Add(1)
