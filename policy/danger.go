@@ -80,7 +80,7 @@ func (s *subject) danger() []sayso.Danger {
 
 // traitDangers are the dangers of what commands do.
 var traitDangers = map[shell.Kind]sayso.Danger{
-	shell.Deletes: sayso.DangerDelete, shell.Privilege: sayso.DangerPrivilege, shell.Sends: sayso.DangerNetwork,
+	shell.Deletes: sayso.DangerDelete, shell.Discards: sayso.DangerDelete, shell.Privilege: sayso.DangerPrivilege, shell.Sends: sayso.DangerNetwork,
 	shell.Inline: sayso.DangerInterpreter, shell.Interpreter: sayso.DangerInterpreter,
 }
 

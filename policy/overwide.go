@@ -185,6 +185,9 @@ func harmOf(line string, named int) sayso.Danger {
 			return ""
 		}
 		for _, t := range c.Traits {
+			if t.Kind == shell.Discards {
+				continue // of work in hand, as git commit --amend does: what its name says
+			}
 			d := traitDangers[t.Kind]
 			if i == 0 && harms[d] != "" && (d != sayso.DangerInterpreter || t.Target != nil && t.Target.Span.From > named) && out == "" {
 				out = d

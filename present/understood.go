@@ -101,6 +101,7 @@ var traitKinds = map[shell.Kind]struct {
 	shell.Runs:        {sayso.MarkOption, "makes it run another program"},
 	shell.Writes:      {sayso.MarkWrite, "writes"},
 	shell.Deletes:     {sayso.MarkDelete, "deletes"},
+	shell.Discards:    {sayso.MarkDelete, "throws work away"},
 	shell.Privilege:   {sayso.MarkPrivilege, "becomes another user"},
 	shell.Connects:    {sayso.MarkNetwork, "talks to another machine"},
 	shell.Sends:       {sayso.MarkNetwork, "sends to another machine"},

@@ -77,11 +77,14 @@ func (r *reading) study(at int, words []word, s scope, in dirs) (ok, fail dirs) 
 	if words[0].Unknown() {
 		return in, in
 	}
-	c.name = nameOf(base(words[0].Text))
+	called := base(words[0].Text)
+	c.name = r.nameOf(called)
 	if c.prog = r.programs(c.name); c.prog == nil {
 		return in, in
 	}
-	c.classed = c.prog.class
+	if c.classed = c.prog.class; !isName(called, c.name) {
+		c.classed = Powerful // it looks like the program, and may be another
+	}
 	ok, fail = c.effects()
 	if ordinaryPlace(words[0].Text) {
 		r.line.Commands[at].Class = c.class()
@@ -105,27 +108,6 @@ func (c *call) vanishing() {
 		c.run(c.words[1:], c.scope)
 	}
 }
-
-// nameOf is the name by which the tables know a program: without a version at
-// its end, and in one spelling for the dynamic loaders.
-func nameOf(name string) string {
-	if name == ":" {
-		return "colon"
-	}
-	if strings.HasPrefix(name, "ld-") && (strings.Contains(name, ".so") || strings.Contains(name, "musl")) {
-		return "ld.so"
-	}
-	for _, family := range versioned {
-		rest, ok := strings.CutPrefix(name, family)
-		if ok && rest != "" && strings.Trim(rest, "0123456789.-") == "" {
-			return family
-		}
-	}
-	return strings.TrimSuffix(name, ".exe")
-}
-
-// versioned are programs whose names often end in a version.
-var versioned = []string{"python", "pip", "perl", "ruby", "node", "php", "lua", "luajit", "tclsh", "wish", "gcc", "clang", "bash", "guile", "awk"}
 
 // run follows a command that this one runs.
 func (c *call) run(words []word, s scope) (ok, fail dirs) {

@@ -33,8 +33,8 @@ func TestTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			head, _, ok := strings.Cut(line, ":")
-			if !ok || line[0] == ' ' || line[0] == '#' {
+			head, whole, ok := strings.Cut(line, ":")
+			if !ok || line[0] == ' ' || line[0] == '#' || strings.TrimSpace(whole) == "" {
 				continue
 			}
 			for name := range strings.SplitSeq(head, ", ") {

@@ -4,26 +4,6 @@ import "strings"
 
 // Programs that hand their words on to others, which read them as options.
 
-// visualize follows what git bisect shows its commits with: a program of git's
-// or tig, or else a subcommand of git. Revisions are added to it.
-func (c *call) visualize(usage) (ok, fail dirs) {
-	words := c.words[1:]
-	if len(words) == 0 {
-		return c.stay()
-	}
-	at := words[0].Span
-	at.To = at.From
-	git := []word{{Word: Word{Text: "git", Fixed: 3, Span: at}}}
-	switch first := words[0].Text; {
-	case dashed(first):
-		words = append(append(git, word{Word: Word{Text: "log", Fixed: 3, Span: at}}), words...)
-	case first != "tig" && !strings.HasPrefix(first, "git"):
-		words = append(git, words...)
-	}
-	c.run(words, c.scope.adding())
-	return c.stay()
-}
-
 // compiler takes options from files, and hands words on to a linker that loads
 // plugins.
 func (c *call) compiler(usage) (ok, fail dirs) {

@@ -153,6 +153,10 @@ func (c *call) operandEffects(use usage) {
 	n := len(use.operands)
 	for _, o := range c.prog.operands {
 		e, from, to := o.effect, 0, n
+		if n == 0 && c.scope.open {
+			e.what = "the words that are added"
+			c.apply(e, c.words[0].Span, word{}, false)
+		}
 		switch o.which {
 		case "first":
 			to = min(1, n)

@@ -13,12 +13,13 @@ import (
 // It is nil where that cannot be told from these words: the program is dynamic,
 // given by a path or in no table; an option stands before the subcommand; the
 // subcommand is not known. It is nil for powerful programs too, other than those
-// that build and test, which are led by what they are to build.
+// that build and test, which are led by what they are to build, unless that
+// deletes or reaches others by its name.
 func (c *Command) Lead() []string {
 	if !c.Program.Literal() || strings.Contains(c.Program.Text, "/") {
 		return nil
 	}
-	p := known(nameOf(c.Program.Text))
+	p := known(c.Program.Text)
 	if p == nil {
 		return nil
 	}
@@ -61,10 +62,24 @@ func (c *Command) builds(subcommands []string) []string {
 		return nil
 	}
 	what := c.Args[0].Text
-	if subcommands != nil && !slices.Contains(subcommands, what) || !target(what) {
+	switch {
+	case !target(what), subcommands != nil && !slices.Contains(subcommands, what):
+		return nil
+	case subcommands == nil && slices.ContainsFunc(c.Args, func(w Word) bool { return target(w.Text) && reaches(w.Text) }):
 		return nil
 	}
 	return []string{c.Program.Text, what}
+}
+
+// reaching are parts of the names of what is made, by which it deletes, or
+// reaches others.
+var reaching = []string{"clean", "deploy", "destroy", "drop", "install", "migrate", "provision", "publish", "purge", "push", "release", "rollback", "upload", "wipe"}
+
+// reaches reports whether the name of a target says that it does more than
+// build and test.
+func reaches(target string) bool {
+	target = strings.ToLower(target)
+	return slices.ContainsFunc(reaching, func(part string) bool { return strings.Contains(target, part) })
 }
 
 // target reports whether a word is a plain name, as of what make is to make: it

@@ -17,7 +17,14 @@ func TestGR3_lead(t *testing.T) {
 		{"ls -la", "ls"},
 		{"cat a b", "cat"},
 		{"make test", "make test"},
-		{"make test deploy", "make test"},
+		{"make test lint", "make test"},
+		{"make test deploy", ""},
+		{"make clean", ""},
+		{"mvn deploy", ""},
+		{"gradle publishToMavenLocal", ""},
+		{"git stash pop", "git stash pop"},
+		{"git stash", ""},                 // its words may go on to clear it
+		{"git checkout main", ""},         // which may be a file
 		{"go env -w GOFLAGS=x", "go env"}, // which has a trait that says so
 
 		{"docker ps", ""}, // powerful, and no program that builds

@@ -377,25 +377,6 @@ func (c *call) make(use usage) (ok, fail dirs) {
 	return c.stay()
 }
 
-// strategies are git's own ways to merge. Any other is a program whose name
-// begins with git-merge-.
-var strategies = set("ort", "recursive", "resolve", "octopus", "ours", "subtree")
-
-// git can be told to run a program by an address, or by a strategy.
-func (c *call) git(use usage) (ok, fail dirs) {
-	for _, w := range c.words[1:] {
-		if strings.Contains(w.Text, "::") {
-			c.trait(Runs, w.Span, true, "an address that names a program", nil)
-		}
-	}
-	for _, f := range use.options {
-		if (f.name == "-s" || f.name == "--strategy") && f.has && !(f.value.Literal() && strategies[f.value.Text]) {
-			c.trait(Runs, f.value.Span, true, "a strategy that is a program", &f.value)
-		}
-	}
-	return c.stay()
-}
-
 // ssh gives its words to a shell of another machine.
 func (c *call) ssh(use usage) (ok, fail dirs) {
 	rest := c.words[min(use.rest, len(c.words)):]
@@ -463,8 +444,16 @@ func (c *call) sqlite(use usage) (ok, fail dirs) {
 				c.trait(Inline, w.Span, true, "a command of the shell of sqlite3", nil)
 			case strings.Contains(line, "writefile") || strings.Contains(line, "load_extension") || strings.Contains(line, "edit("):
 				c.trait(Inline, w.Span, true, "a function that writes a file or runs something", nil)
+			case drops(line):
+				c.trait(Discards, w.Span, false, "a statement that deletes", nil)
 			}
 		}
 	}
 	return c.stay()
+}
+
+// drops reports whether a line of SQL, in lower case, has a word that deletes.
+func drops(line string) bool {
+	words := strings.FieldsFunc(line, func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.Contains(words, "drop") || slices.Contains(words, "delete")
 }

@@ -251,13 +251,13 @@ func (p *program) readFlag(word string) error {
 
 // kinds are the effects by the words of the tables.
 var kinds = map[string]Kind{
-	"writes": Writes, "runs": Runs, "inline": Inline, "deletes": Deletes, "privilege": Privilege, "connects": Connects,
+	"writes": Writes, "runs": Runs, "inline": Inline, "deletes": Deletes, "discards": Discards, "privilege": Privilege, "connects": Connects,
 	"sends": Sends, "interpreter": Interpreter, "state": State, "moves": Moves, "looks-up": LooksUp,
 	"reads": Reads, "shell": shellLine, "command": command, "splits": splits, "sets": sets, "evaluates": evaluates,
 }
 
 // within are the effects of options that an allow rule for the program covers.
-var within = map[Kind]bool{Connects: true, Sends: true, Moves: true, LooksUp: true, Interpreter: true, Reads: true}
+var within = map[Kind]bool{Connects: true, Sends: true, Moves: true, LooksUp: true, Interpreter: true, Reads: true, Discards: true}
 
 // readEffect reads one effect; a mark behind it says that no allow rule for the
 // program covers it.

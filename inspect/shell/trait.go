@@ -11,6 +11,7 @@ const (
 	Writes      Kind = "writes"      // writes a file that its words name
 	Reads       Kind = "reads"       // reads a file that no operand names
 	Deletes     Kind = "deletes"     // deletes what its words name
+	Discards    Kind = "discards"    // throws away work that nothing else may hold: changes, commits, what a file held
 	Privilege   Kind = "privilege"   // becomes another user, or root
 	Connects    Kind = "connects"    // talks to another machine
 	Sends       Kind = "sends"       // sends something to another machine

@@ -1,0 +1,114 @@
+package shell
+
+import "strings"
+
+// strategies are git's own ways to merge. Any other is a program whose name
+// begins with git-merge-.
+var strategies = set("ort", "recursive", "resolve", "octopus", "ours", "subtree")
+
+// git can be told to run a program by an address, or by a strategy.
+func (c *call) git(use usage) (ok, fail dirs) {
+	for _, w := range c.words[1:] {
+		if strings.Contains(w.Text, "::") {
+			c.trait(Runs, w.Span, true, "an address that names a program", nil)
+		}
+	}
+	for _, f := range use.options {
+		if (f.name == "-s" || f.name == "--strategy") && f.has && !(f.value.Literal() && strategies[f.value.Text]) {
+			c.trait(Runs, f.value.Span, true, "a strategy that is a program", &f.value)
+		}
+	}
+	return c.stay()
+}
+
+// checkout makes a branch, turns to one, or throws the changes of files away. A
+// name alone may be that of either; what can be no branch is a file.
+func (c *call) checkout(use usage) (ok, fail dirs) {
+	for _, f := range use.options {
+		if f.name == "-b" || f.name == "--orphan" {
+			c.classed = Ordinary
+			return c.git(use)
+		}
+	}
+	operands := c.operandsOf(use)
+	if len(operands) > 1 || len(operands) == 1 && (c.behindDashes(operands[0]) || namesFiles(operands[0])) {
+		last := operands[len(operands)-1]
+		c.trait(Discards, last.Span, false, "changes that were not committed", &last)
+	}
+	return c.git(use)
+}
+
+// behindDashes reports whether a word stands behind the word that ends the
+// options.
+func (c *call) behindDashes(w word) bool {
+	for _, before := range c.words {
+		if before.Span.From >= w.Span.From {
+			break
+		}
+		if before.Text == "--" {
+			return true
+		}
+	}
+	return false
+}
+
+// namesFiles reports whether a word can be no name of a branch.
+func namesFiles(w word) bool {
+	return w.Text == "." || strings.HasPrefix(w.Text, "./") || strings.HasPrefix(w.Text, "..") || strings.HasPrefix(w.Text, "/") ||
+		strings.HasPrefix(w.Text, ":") || w.Dynamic&Glob != 0
+}
+
+// restore throws the changes of files away, unless it is only to take them off
+// the list of what is committed next.
+func (c *call) restore(use usage) (ok, fail dirs) {
+	for _, f := range use.options {
+		if f.name == "-S" || f.name == "--staged" {
+			return c.git(use)
+		}
+	}
+	c.trait(Discards, c.line.Commands[c.at].Span, false, "changes that were not committed", nil)
+	return c.git(use)
+}
+
+// clean deletes what is not under version control, unless it is only to say so.
+func (c *call) clean(use usage) (ok, fail dirs) {
+	for _, f := range use.options {
+		if f.name == "-n" || f.name == "--dry-run" {
+			c.classed = ReadOnly
+			return c.stay()
+		}
+	}
+	c.trait(Deletes, c.line.Commands[c.at].Span, false, "what is not under version control", nil)
+	return c.stay()
+}
+
+// push replaces or deletes a branch that others have where a plus or a colon
+// stands in front of its name.
+func (c *call) push(use usage) (ok, fail dirs) {
+	for _, w := range c.operandsOf(use) {
+		if strings.HasPrefix(w.Text, "+") || strings.HasPrefix(w.Text, ":") {
+			c.trait(Discards, w.Span, false, "commits that others have", nil)
+		}
+	}
+	return c.git(use)
+}
+
+// visualize follows what git bisect shows its commits with: a program of git's
+// or tig, or else a subcommand of git. Revisions are added to it.
+func (c *call) visualize(usage) (ok, fail dirs) {
+	words := c.words[1:]
+	if len(words) == 0 {
+		return c.stay()
+	}
+	at := words[0].Span
+	at.To = at.From
+	git := []word{{Word: Word{Text: "git", Fixed: 3, Span: at}}}
+	switch first := words[0].Text; {
+	case dashed(first):
+		words = append(append(git, word{Word: Word{Text: "log", Fixed: 3, Span: at}}), words...)
+	case first != "tig" && !strings.HasPrefix(first, "git"):
+		words = append(git, words...)
+	}
+	c.run(words, c.scope.adding())
+	return c.stay()
+}
