@@ -55,8 +55,11 @@ func (x *index) all() []*entry {
 // almost finds the rule that came nearest to speaking of the call and did not;
 // nil if none is near. Of rules that came as near the one counts that says
 // something else than what came out.
-func (p *Policy) almost(s *subject, v sayso.Verdict) *Near {
-	said, _ := p.said(s)
+func (p *Policy) almost(readings []*subject, v sayso.Verdict) *Near {
+	var said []objection
+	for _, s := range readings {
+		said = append(said, p.objections(s)...)
+	}
 	commands := map[*entry]*commandRule{}
 	for _, r := range p.index.commands.all {
 		commands[r.entry] = r
@@ -64,10 +67,15 @@ func (p *Policy) almost(s *subject, v sayso.Verdict) *Near {
 	var best *entry
 	var least miss
 	for _, e := range p.index.all() {
-		if e.tier == TierRepo && e.effect == sayso.Allow || slices.ContainsFunc(said, func(h heard) bool { return h.e == e }) {
+		if e.tier == TierRepo && e.effect == sayso.Allow || slices.ContainsFunc(said, func(o objection) bool { return o.e == e }) {
 			continue
 		}
-		m := e.miss(s, commands[e])
+		var m miss
+		for _, s := range readings {
+			if one := e.miss(s, commands[e]); one.near > m.near {
+				m = one
+			}
+		}
 		if e.effect == v.Effect {
 			m.near -= 0.02
 		}

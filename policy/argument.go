@@ -125,3 +125,20 @@ func argumentsText(as []argument) string {
 	}
 	return "{" + strings.Join(words, ", ") + "}"
 }
+
+// argumentsWritten are conditions on arguments as a file has them.
+func argumentsWritten(as []argument) string {
+	var words []string
+	for _, a := range as {
+		var values []string
+		for _, v := range a.values {
+			if v.scalar {
+				values = append(values, v.text)
+			} else {
+				values = append(values, yamlQuoted(v.text))
+			}
+		}
+		words = append(words, yamlQuoted(a.key)+": ["+strings.Join(values, ", ")+"]")
+	}
+	return "{" + strings.Join(words, ", ") + "}"
+}

@@ -110,9 +110,7 @@ func (s *shellPart) without(gone map[spot]bool) *shellPart {
 	out.rules.Default = s.rules.Default
 	for i, at := range s.places {
 		if !gone[at] {
-			out.rules.Rules = append(out.rules.Rules, s.rules.Rules[i])
-			out.patterns = append(out.patterns, s.patterns[i])
-			out.places = append(out.places, at)
+			out.append(s.cut(i, i+1))
 		}
 	}
 	return out
@@ -209,4 +207,64 @@ func (p *pathPart) with(root sayso.PathRoot) *pathPart {
 	}
 	out.rules.Roots = append(out.rules.Roots, root)
 	return &out
+}
+
+// withMatcher are tiers in which the pattern in a place is another one.
+func withMatcher(tiers []Tiered, at place, m *matcher) []Tiered {
+	out := slices.Clone(tiers)
+	for i, t := range out {
+		if at != t.at(at.spot) {
+			continue
+		}
+		out[i].File = t.File.mapped(func(p *part) {
+			p.rules = slices.Clone(p.rules)
+			for i, ru := range p.rules {
+				if k := slices.IndexFunc(ru.matchers, func(m *matcher) bool { return m.spot == at.spot }); k >= 0 {
+					one := *ru
+					one.matchers = slices.Clone(ru.matchers)
+					one.matchers[k] = m
+					p.rules[i] = &one
+				}
+			}
+		})
+	}
+	return out
+}
+
+// withBefore are tiers with rules on commands put before the one in a place.
+func withBefore(tiers []Tiered, at place, more *shellPart) []Tiered {
+	out := slices.Clone(tiers)
+	for i, t := range out {
+		if at != t.at(at.spot) {
+			continue
+		}
+		out[i].File = t.File.mapped(func(p *part) {
+			if p.shell == nil {
+				return
+			}
+			k := slices.Index(p.shell.places, at.spot)
+			if k < 0 {
+				return
+			}
+			one := &shellPart{line: p.shell.line, said: p.shell.said}
+			one.rules.Default = p.shell.rules.Default
+			one.append(p.shell.cut(0, k))
+			one.append(more)
+			one.append(p.shell.cut(k, len(p.shell.places)))
+			p.shell = one
+		})
+	}
+	return out
+}
+
+// append adds the rules of another part behind.
+func (s *shellPart) append(more *shellPart) {
+	s.rules.Rules = append(s.rules.Rules, more.rules.Rules...)
+	s.patterns = append(s.patterns, more.patterns...)
+	s.places = append(s.places, more.places...)
+}
+
+// cut are some of the rules.
+func (s *shellPart) cut(from, to int) *shellPart {
+	return &shellPart{rules: sayso.ShellRules{Rules: s.rules.Rules[from:to]}, patterns: s.patterns[from:to], places: s.places[from:to]}
 }

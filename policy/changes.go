@@ -21,7 +21,7 @@ type Change struct {
 
 // Edit is one thing to write.
 type Edit struct {
-	Do     string `json:"do"`     // add, remove or replace
+	Do     string `json:"do"`     // add, insert (before Old), remove or replace
 	Tier   Tier   `json:"tier"`   // whose file it is
 	File   string `json:"file"`   // empty for a file of the person that is not there yet
 	Line   int    `json:"line"`   // where Old stands, from 1; 0 for what is added
@@ -29,6 +29,8 @@ type Edit struct {
 	Under  string `json:"under"`  // the key of the file that it belongs under
 	Old    string `json:"old"`    // what stands there
 	Text   string `json:"text"`   // what to write; empty to remove
+	// Whole says that with what is removed goes its rule, which says nothing more.
+	Whole bool `json:"whole,omitzero"`
 }
 
 // maxRounds is how often what is in the way of an effect is taken away.
@@ -49,11 +51,12 @@ type attempt struct {
 func (p *Policy) changeTo(c sayso.Call, f sayso.Facts, want sayso.Effect) Change {
 	a := &attempt{p: p, call: c, facts: f, want: want, tiers: p.tiers}
 	out := Change{Effect: want, Write: []Edit{}}
-	var s subject
-	s.of(&c, &f, p.home)
-	if m, ok := s.final(); ok && want != sayso.Deny {
-		out.Why = "nothing can: a final built-in denies it, " + m.Rule
-		return out
+	readings := p.readings(&c, &f)
+	for _, s := range readings {
+		if m, ok := s.final(); ok && want != sayso.Deny {
+			out.Why = "nothing can: a final built-in denies it, " + m.Rule
+			return out
+		}
 	}
 	for range maxRounds {
 		p := p.changed(a.tiers)
@@ -62,7 +65,8 @@ func (p *Policy) changeTo(c sayso.Call, f sayso.Facts, want sayso.Effect) Change
 		}
 		effect := a.judge(p)
 		if effect == want || a.add(p) {
-			out.Possible, out.Write = true, slices.Concat(a.edits, out.Write)
+			a.whole()
+			out.Possible, out.Write = true, append(out.Write, a.edits...)
 			return out
 		}
 		if why := a.unliftable(p); why != "" {
@@ -73,7 +77,7 @@ func (p *Policy) changeTo(c sayso.Call, f sayso.Facts, want sayso.Effect) Change
 			break
 		}
 	}
-	out.Why = s.unallowable(want)
+	out.Why = readings[0].unallowable(want)
 	return out
 }
 
@@ -82,17 +86,10 @@ func (a *attempt) judge(p *Policy) sayso.Effect {
 	return p.Judge(context.Background(), a.call, a.facts).Effect
 }
 
-// subject is the call as a policy sees it.
-func (a *attempt) subject(p *Policy) *subject {
-	s := new(subject)
-	s.of(&a.call, &a.facts, p.home)
-	return s
-}
-
 // add looks for a rule that makes the call come out as wanted, the one that says
 // the least first.
 func (a *attempt) add(p *Policy) bool {
-	for _, patterns := range a.subject(p).proposals(a.want) {
+	for _, patterns := range p.readings(&a.call, &a.facts)[0].proposals(a.want) {
 		if !a.works(p, patterns) {
 			continue
 		}
@@ -118,7 +115,21 @@ func (a *attempt) works(p *Policy, patterns []string) bool {
 // if none does. The floors of redirections can be lifted where the policy names
 // paths.
 func (a *attempt) unliftable(p *Policy) string {
-	s := a.subject(p)
+	for _, s := range p.readings(&a.call, &a.facts) {
+		for _, o := range p.doubts(s) {
+			if _, ok := o.s.final(); ok && a.want != sayso.Deny {
+				return "nothing can: the call may be one that a final built-in denies, " + o.m.Rule
+			}
+		}
+		if why := a.floored(p, s); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// floored says which floor of a reading does.
+func (a *attempt) floored(p *Policy, s *subject) string {
 	for _, m := range p.floors(s) {
 		if m.Effect >= a.want {
 			continue
@@ -147,54 +158,11 @@ func (s *subject) unallowable(want sayso.Effect) string {
 	return "no pattern can be written that speaks of this call and allows it"
 }
 
-// clear takes away what is stricter than what is wanted. It reports whether it
-// found something.
-func (a *attempt) clear(p *Policy) bool {
-	s := a.subject(p)
-	before := len(a.edits)
-	var gone []place
-	heard, _ := p.said(s)
-	for _, h := range heard {
-		if h.e == nil || h.m.Effect >= a.want {
-			continue
-		}
-		at := place{tier: h.e.tier, spot: h.e.m.spot}
-		if h.e.tier == TierRepo {
-			at.workspace = h.e.scope.folder
-		}
-		if !slices.Contains(gone, at) {
-			gone = append(gone, at)
-			a.edits = append(a.edits, Edit{Do: "remove", Tier: at.tier, File: h.e.says.File, Line: at.line, Column: at.column, Under: h.e.under(), Old: h.e.written()})
-		}
-	}
-	a.tiers = withoutPlaces(a.tiers, gone)
-	if len(gone) == 0 && !a.clearRoots(p, s) {
-		a.clearDefaults(p, s)
-	}
-	return len(a.edits) > before
-}
-
-// under is the key of the file that a rule stands under.
-func (e *entry) under() string {
-	if strings.HasPrefix(e.says.Rule, "shell.rules: ") && e.m.text == "" {
-		return "shell.rules"
-	}
-	return "rules"
-}
-
-// written is a pattern as it stands in the file.
-func (e *entry) written() string {
-	if e.m.text != "" {
-		return e.m.text
-	}
-	return strings.TrimPrefix(e.says.Rule, "shell.rules: ")
-}
-
 // clearDefaults makes the defaults that deny ask. None is made to allow: that
-// would be about far more than the call.
-func (a *attempt) clearDefaults(p *Policy, s *subject) {
+// would be about far more than the call. It reports whether it changed one.
+func (a *attempt) clearDefaults(p *Policy, s *subject) bool {
 	if a.want != sayso.Ask {
-		return
+		return false
 	}
 	var where []place
 	for i := range p.fallbacks {
@@ -214,6 +182,7 @@ func (a *attempt) clearDefaults(p *Policy, s *subject) {
 		a.edits = append(a.edits, edit)
 	}
 	a.tiers = withDefault(a.tiers, where, a.want)
+	return len(where) > 0
 }
 
 // clearRoots makes sandbox.paths permit the path of the call, or the target of a

@@ -34,6 +34,22 @@ func unclaimed(c sayso.Call) (own sayso.Call, claimed bool) {
 	return c, true
 }
 
+// readings are a call as the policy reads it: as what its caller says that it
+// is, and where that is another kind than its tool's, as what the tool is.
+func (p *Policy) readings(c *sayso.Call, f *sayso.Facts) []*subject {
+	calls := []*sayso.Call{c}
+	if own, claimed := unclaimed(*c); claimed {
+		calls = append(calls, &own)
+	}
+	var out []*subject
+	for _, c := range calls {
+		s := new(subject)
+		s.of(c, f, p.home)
+		out = append(out, s)
+	}
+	return out
+}
+
 // stricterVerdict is what two readings of one call come to: all that has a say
 // in either has a say, and where only one of them has its default, so has that.
 func stricterVerdict(a, b sayso.Verdict) sayso.Verdict {

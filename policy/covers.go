@@ -22,6 +22,21 @@ func (r *reader) covers(f *File, ru *rule, n *yaml.Node) {
 		r.fail(n, CodeCovers, `write for example '{"tool":"bash","args":{"command":"ls"},"cwd":"/srv"}'`, "the example is no call: %v", err)
 		return
 	}
+	if !ru.fits(f, c) {
+		r.fail(n, CodeCovers, "change the rule or the example", "the rule does not match its example")
+	}
+	ru.examples = append(ru.examples, example{at(n), n.Value, c})
+}
+
+// example is a call that a rule must match.
+type example struct {
+	spot
+	text string // as written
+	call sayso.Call
+}
+
+// fits reports whether a rule matches an example.
+func (ru *rule) fits(f *File, c sayso.Call) bool {
 	p := &Policy{home: supposedHome}
 	for _, m := range ru.matchers {
 		p.index.add(&entry{m: m, effect: ru.effect, says: ru.match(f, m, TierUser), when: ru.when, tier: TierUser})
@@ -30,9 +45,7 @@ func (r *reader) covers(f *File, ru *rule, n *yaml.Node) {
 	var s subject
 	s.of(&c, &facts, p.home)
 	spoken, _ := p.said(&s)
-	if !slices.ContainsFunc(spoken, func(h heard) bool { return h.m.Effect == ru.effect }) {
-		r.fail(n, CodeCovers, "change the rule or the example", "the rule does not match its example")
-	}
+	return slices.ContainsFunc(spoken, func(h heard) bool { return h.m.Effect == ru.effect })
 }
 
 // supposedHome is where the person of an example is at home.

@@ -20,6 +20,10 @@ type Explanation struct {
 	Risk   sayso.Risk     `json:"risk"`
 	Danger []sayso.Danger `json:"danger"`
 
+	// Kinds are what the call was judged as: the kind of its tool, and before it
+	// another one where its caller says so. The stricter answer holds.
+	Kinds []sayso.Kind `json:"kinds"`
+
 	Tool     string `json:"tool"`     // canonical name
 	Argument string `json:"argument"` // the argument that rules match on; empty if the tool has none
 	Text     string `json:"text"`     // its value
@@ -62,13 +66,16 @@ const maxExplained = 200
 // Explain says why a call comes out as it does. It judges as [Policy.Judge]
 // does; what it says is to be written was tried.
 func (p *Policy) Explain(c sayso.Call, f sayso.Facts) Explanation {
-	var s subject
-	s.of(&c, &f, p.home)
+	readings := p.readings(&c, &f)
+	s := readings[0]
 	v := p.Judge(context.Background(), c, f)
 	out := Explanation{
 		Effect: v.Effect, Cause: v.Cause, Rule: v.Rule, File: v.File, Line: v.Line, Span: v.Span, Reason: v.Reason,
 		Risk: v.Risk, Danger: v.Danger, Tool: s.canonical, Argument: s.tool.Primary, Text: s.arg,
 		Spoke: []Spoken{}, Commands: []CommandOutcome{},
+	}
+	for _, s := range readings {
+		out.Kinds = append(out.Kinds, s.kind)
 	}
 	if out.Danger == nil {
 		out.Danger = []sayso.Danger{}
@@ -77,15 +84,15 @@ func (p *Policy) Explain(c sayso.Call, f sayso.Facts) Explanation {
 		out.Words = s.arg[v.Span[0]:v.Span[1]]
 	}
 	for _, m := range v.Matches {
-		out.Spoke = append(out.Spoke, spoken(m))
+		out.hear(m)
 	}
 	if len(v.Matches) == 0 {
-		out.Spoke = append(out.Spoke, spoken(v.Default))
+		out.hear(v.Default)
 	}
 	if s.readsCommands() {
-		out.Commands = p.outcomes(&s)
+		out.Commands = p.outcomes(readings)
 	}
-	out.Nearest = p.almost(&s, v)
+	out.Nearest = p.almost(readings, v)
 	for _, e := range [...]sayso.Effect{sayso.Allow, sayso.Ask, sayso.Deny} {
 		if e != v.Effect {
 			out.Changes = append(out.Changes, p.changeTo(c, f, e))
@@ -94,21 +101,38 @@ func (p *Policy) Explain(c sayso.Call, f sayso.Facts) Explanation {
 	return out
 }
 
-// outcomes says what each command of a line comes to by itself.
-func (p *Policy) outcomes(s *subject) []CommandOutcome {
-	l := s.line()
-	j := &lineJudge{p: p, s: s, line: l, rules: make([]int8, len(p.index.commands.all)), unmatched: -1}
-	j.handed = p.handedCommands(s)
-	out := []CommandOutcome{}
-	for i := range l.Commands {
-		if i == maxExplained {
-			break
+// hear takes in what had a say. A rule that speaks in more than one way is told
+// once, with the strictest.
+func (x *Explanation) hear(m sayso.Match) {
+	for i, old := range x.Spoke {
+		if old.Rule == m.Rule && old.File == m.File && old.Line == m.Line && m.File != "" {
+			if m.Effect < old.Effect {
+				x.Spoke[i] = spoken(m)
+			}
+			return
 		}
-		c := &l.Commands[i]
-		one := CommandOutcome{Text: l.Text[c.Span.From:c.Span.To], At: [2]int{c.Span.From, c.Span.To}, By: c.By}
-		one.NamedOnly = c.By >= 0 && l.Commands[c.By].Has(shell.LooksUp)
-		one.Spoken = spoken(p.outcome(j, c))
-		out = append(out, one)
+	}
+	x.Spoke = append(x.Spoke, spoken(m))
+}
+
+// outcomes says what each command of a line comes to by itself.
+func (p *Policy) outcomes(readings []*subject) []CommandOutcome {
+	out := []CommandOutcome{}
+	for n, s := range readings {
+		l, j := s.line(), p.lineJudge(s)
+		for i := range l.Commands[:min(len(l.Commands), maxExplained)] {
+			c := &l.Commands[i]
+			m := p.outcome(j, c)
+			if n > 0 { // the stricter reading holds
+				if m.Effect < out[i].Effect {
+					out[i].Spoken = spoken(m)
+				}
+				continue
+			}
+			one := CommandOutcome{Text: l.Text[c.Span.From:c.Span.To], At: [2]int{c.Span.From, c.Span.To}, By: c.By, Spoken: spoken(m)}
+			one.NamedOnly = c.By >= 0 && l.Commands[c.By].Has(shell.LooksUp)
+			out = append(out, one)
+		}
 	}
 	return out
 }

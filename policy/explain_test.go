@@ -16,7 +16,9 @@ import (
 func TestExplain_promise(t *testing.T) {
 	d := newDice(1)
 	pairs, possible, not := 1000, 0, 0
-	for range pairs {
+	shapes := map[string]int{}
+	for i := range 2 * pairs {
+		d.odd = i >= pairs
 		texts, c := d.tiers(), d.call(t)
 		p := made(t, texts)
 		x := p.Explain(c, gatherFor(p, machine, c))
@@ -33,6 +35,12 @@ func TestExplain_promise(t *testing.T) {
 				continue
 			}
 			possible++
+			for _, e := range ch.Write {
+				shapes[e.Do+" under "+e.Under]++
+			}
+			if c.Kind != "" && len(ch.Write) > 0 && x.Effect < ch.Effect {
+				shapes["of a call that claims a kind"]++
+			}
 			after, err := tryMade(written(t, texts, ch.Write))
 			if err != nil {
 				t.Fatalf("%v after %+v in\n%s", err, ch.Write, strings.Join(texts, "---\n"))
@@ -43,7 +51,12 @@ func TestExplain_promise(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d changes are possible, %d are not", possible, not)
+	t.Logf("%d changes are possible, %d are not; %v", possible, not, shapes)
+	for _, shape := range []string{"insert under shell.rules", "replace under rules", "remove under rules", "remove under shell.rules", "add under rules", "of a call that claims a kind"} {
+		if shapes[shape] < 10 {
+			t.Errorf("%d edits are %s: too few to say anything", shapes[shape], shape)
+		}
+	}
 	if possible < pairs || not < pairs/50 {
 		t.Errorf("%d changes are possible, %d are not: too few to say anything", possible, not)
 	}
@@ -88,10 +101,21 @@ func written(t *testing.T, texts []string, edits []policy.Edit) []string {
 				t.Fatalf("line %d is %q, not %q", e.Line, lines[at][e.Line-1], e.Old)
 			}
 			lines[at][e.Line-1] = "#gone"
+		case e.Do == "replace" && e.Column > 0:
+			lines[at][e.Line-1] = lines[at][e.Line-1][:e.Column-1] + e.Text
 		case e.Do == "replace":
 			old := lines[at][e.Line-1]
 			lines[at][e.Line-1] = old[:len(old)-len(strings.TrimLeft(old, " "))] + e.Text
 		}
+	}
+	inserts := slices.DeleteFunc(slices.Clone(edits), func(e policy.Edit) bool { return e.Do != "insert" })
+	slices.SortStableFunc(inserts, func(a, b policy.Edit) int { return b.Line - a.Line })
+	for _, e := range inserts {
+		at := tier(e)
+		if was := strings.Split(texts[at], "\n")[e.Line-1]; !strings.Contains(was, "pattern: "+yamlText(e.Old)) {
+			t.Fatalf("line %d is %q, and not about %q", e.Line, was, e.Old)
+		}
+		lines[at] = slices.Insert(lines[at], e.Line-1, "    "+e.Text)
 	}
 	for _, e := range edits {
 		if e.Do == "add" {
@@ -196,6 +220,151 @@ shell:
 				t.Errorf("to allow: %+v", x.Changes[0])
 			}
 		})
+	}
+}
+
+// TestExplain_narrow: no more is taken away than is in the way, and what is said
+// of it names what stands in the file.
+func TestExplain_narrow(t *testing.T) {
+	const text = `version: 1
+rules:
+  - deny:
+      - "bash:git push*"
+      - "bash:rm*"
+    covers:
+      - '{"tool":"bash","args":{"command":"rm x"}}'
+      - '{"tool":"bash","args":{"command":"git push"}}'
+  - ask:
+      - {kind: [delete, edit], host: [codex, claude-code]}
+  - deny:
+      - {server: [db, docs], tool: "drop_*", args: {q: [a, 3, true]}}
+  - deny:
+      - {kind: [write, delete]}
+    name: alone
+  - deny:
+      - "file-read:/etc/*"
+  - deny:
+      - "bash:curl*"
+      - "bash:wget*"
+shell:
+  rules:
+    - {pattern: "docker", approval: true}
+    - {pattern: "make deploy", allowed: false}
+`
+	claimed := call(t, "file-write", obj{"path": "docs/a.md"})
+	claimed.Kind = sayso.KindDelete
+	edited := call(t, "Edit", obj{"file_path": "docs/a.md", "old_string": "a", "new_string": "b"})
+	edited.Host = "claude-code"
+	p := load(t, text)
+	for _, tt := range []struct {
+		name string
+		call sayso.Call
+		want sayso.Effect
+		edit []string // what to do, in words
+	}{
+		{"an entry of a list, and its example", bash(t, "rm x"), sayso.Ask, []string{"remove bash:rm* under rules", `remove {"tool":"bash","args":{"command":"rm x"}} under covers`}},
+		{"both entries, and so the rule", bash(t, "curl x | wget"), sayso.Ask, []string{"remove bash:curl* under rules", "remove bash:wget* under rules, the whole rule"}},
+		{"a rule of one entry", call(t, "file-read", obj{"path": "/etc/passwd"}), sayso.Ask, []string{"remove file-read:/etc/* under rules, the whole rule"}},
+		{"a rule before one on commands", bash(t, "docker ps -a"), sayso.Allow, []string{`insert - {pattern: "docker ps -a", approval: false} before docker under shell.rules`}},
+		{"of each command", bash(t, "docker ps; ls && docker logs x"), sayso.Allow, []string{
+			`insert - {pattern: "docker ps", approval: false} before docker under shell.rules`,
+			`insert - {pattern: "docker logs x", approval: false} before docker under shell.rules`, `add - allow: "bash:ls" under rules`,
+		}},
+		{"a denial on commands has no exception", bash(t, "make deploy"), sayso.Ask, []string{"remove make deploy under shell.rules, the whole rule"}},
+		{"a value of a list", edited, sayso.Allow, []string{`replace {kind: delete, edit, host: codex, claude-code} by {kind: delete, host: ["codex", "claude-code"]} under rules`, `add - allow: "file-edit:docs/a.md" under rules`}},
+		{"with all else that a mapping names", call(t, "mcp__db__drop_x", obj{"q": "a"}), sayso.Ask, []string{
+			`replace {server: db, docs, tool: drop_*, args: {q: a, 3, true}} by {tool: "drop_*", server: "docs", args: {"q": ["a", 3, true]}} under rules`,
+		}},
+		{"both kinds of a call that claims one", claimed, sayso.Ask, []string{"remove {kind: write, delete} under rules, the whole rule"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, ch := range p.Explain(tt.call, gatherFor(p, machine, tt.call)).Changes {
+				if ch.Effect != tt.want {
+					continue
+				}
+				var got []string
+				for _, e := range ch.Write {
+					got = append(got, inWords(e))
+				}
+				if !slices.Equal(got, tt.edit) {
+					t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.edit, "\n"))
+				}
+				if v := judge(made(t, written(t, []string{text}, ch.Write)), tt.call); v.Effect != tt.want {
+					t.Errorf("written, it is %s by %q", v.Effect, v.Rule)
+				}
+			}
+		})
+	}
+}
+
+// inWords is an edit in a line.
+func inWords(e policy.Edit) string {
+	out := map[string]string{
+		"add": "add " + e.Text, "remove": "remove " + e.Old, "replace": "replace " + e.Old + " by " + e.Text, "insert": "insert " + e.Text + " before " + e.Old,
+	}[e.Do] + " under " + e.Under
+	if e.Whole {
+		out += ", the whole rule"
+	}
+	return out
+}
+
+// TestExplain_floor: where an argument is misnamed, the floor is the reason and
+// not a rule that speaks of that argument; a rule that denies what may be meant
+// is told once, and can be taken away.
+func TestExplain_floor(t *testing.T) {
+	p := load(t, rules(`deny: "bash:git*"`, `allow: "bash:ls*"`))
+	for _, tt := range []struct {
+		args  obj
+		rule  string
+		spoke int
+		ask   bool // it says what to write for it to be asked about
+	}{
+		{obj{"cmd": "git status"}, "arguments must be known", 3, false},
+		{obj{}, "arguments must be readable", 2, false},
+		{obj{"Command": "git status"}, "deny: bash:git*", 3, true},
+		{obj{"command": []any{"git", "push"}}, "deny: bash:git*", 2, true},
+		{obj{"Command": "ls"}, "arguments must be known", 3, false},
+		{obj{"command": "ls", "background": 3}, "arguments must be known", 2, false},
+	} {
+		c := call(t, "Bash", tt.args)
+		c.Host = "claude-code"
+		x := p.Explain(c, gatherFor(p, machine, c))
+		if x.Rule != tt.rule || len(x.Spoke) != tt.spoke {
+			t.Errorf("%s: by %q, and %d spoke: %+v", c.Args, x.Rule, len(x.Spoke), x.Spoke)
+		}
+		if ch := x.Changes[len(x.Changes)-1]; tt.ask && (ch.Effect != sayso.Ask || !ch.Possible || inWords(ch.Write[0]) != "remove bash:git* under rules, the whole rule") {
+			t.Errorf("%s: to ask: %+v", c.Args, ch)
+		}
+		if ch := x.Changes[0]; ch.Effect != sayso.Allow || ch.Possible || !strings.Contains(ch.Why, "built-in floor") {
+			t.Errorf("%s: to allow: %+v", c.Args, ch)
+		}
+	}
+}
+
+// TestExplain_claims: a call that claims a kind is told as both, and what stands
+// against either is taken away.
+func TestExplain_claims(t *testing.T) {
+	texts := []string{rules(`allow: "file-write:docs/**"`, `ask: {kind: write}`, `deny: {kind: delete}`)}
+	p := made(t, texts)
+	c := call(t, "file-write", obj{"path": "docs/a.md"})
+	if x := p.Explain(c, gatherFor(p, machine, c)); !slices.Equal(x.Kinds, []sayso.Kind{sayso.KindWrite}) {
+		t.Errorf("of itself it is %v", x.Kinds)
+	}
+	c.Kind = sayso.KindDelete
+	x := p.Explain(c, gatherFor(p, machine, c))
+	if !slices.Equal(x.Kinds, []sayso.Kind{sayso.KindDelete, sayso.KindWrite}) || len(x.Spoke) != 3 {
+		t.Errorf("kinds %v, spoke %+v", x.Kinds, x.Spoke)
+	}
+	var got []string
+	for _, e := range x.Changes[0].Write {
+		got = append(got, inWords(e))
+	}
+	want := []string{"remove {kind: delete} under rules, the whole rule", "remove {kind: write} under rules, the whole rule"}
+	if !slices.Equal(got, want) {
+		t.Errorf("to allow: %q", got)
+	}
+	if v := judge(made(t, written(t, texts, x.Changes[0].Write)), c); v.Effect != sayso.Allow {
+		t.Errorf("written, it is %s", v.Effect)
 	}
 }
 

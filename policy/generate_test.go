@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -12,9 +13,12 @@ import (
 
 // dice make calls and policies at random, the same ones for the same seed. A
 // policy that they make has one pattern a line, so that a line can be taken out.
-type dice struct{ *rand.Rand }
+type dice struct {
+	*rand.Rand
+	odd bool // also what is rare: calls that claim a kind or misname their arguments, patterns that name lists
+}
 
-func newDice(seed uint64) dice { return dice{rand.New(rand.NewPCG(seed, seed))} }
+func newDice(seed uint64) dice { return dice{Rand: rand.New(rand.NewPCG(seed, seed))} }
 
 func pick[T any](d dice, from []T) T { return from[d.IntN(len(from))] }
 
@@ -87,11 +91,58 @@ func (d dice) call(t testing.TB) sayso.Call {
 	case 2:
 		c.Tags = []string{"night"}
 	}
+	if d.odd {
+		d.skew(t, &c)
+	}
 	return c
+}
+
+// skew has some calls claim a kind, and some name their arguments in another way
+// than their tool does.
+func (d dice) skew(t testing.TB, c *sayso.Call) {
+	if d.IntN(4) == 0 {
+		c.Kind = pick(d, []sayso.Kind{sayso.KindDelete, sayso.KindWrite, sayso.KindShell, sayso.KindRead, sayso.KindMCP})
+	}
+	name := map[string]string{"bash": "command", "web-fetch": "url"}[c.Tool]
+	if strings.HasPrefix(c.Tool, "file-") {
+		name = "path"
+	}
+	if name == "" || d.IntN(4) > 0 {
+		return
+	}
+	value := obj{}
+	if err := json.Unmarshal(c.Args, &value); err != nil {
+		t.Fatal(err)
+	}
+	text := value[name]
+	switch d.IntN(5) {
+	case 0:
+		value = obj{strings.ToUpper(name[:1]) + name[1:]: text}
+	case 1:
+		value = obj{name[:3]: text}
+	case 2:
+		value = obj{name: []any{text}}
+	case 3:
+		value["depth"] = 3
+	case 4:
+		value = obj{}
+	}
+	c.Args = call(t, c.Tool, value).Args
+}
+
+// listed is a pattern that names lists.
+func (d dice) listed() string {
+	return pick(d, []string{
+		"{kind: [write, delete, shell]}", "{kind: [mcp, delete], server: [github, db]}", "{tool: [bash, file-edit, file-write]}", "{server: [github, docs]}",
+		"{tool: [drop_*, get_*], server: [db, github]}", "{host: [claude-code, codex]}", "{kind: [read, edit], args: {path: [\"docs/*\", \"/etc/*\"]}}", "{kind: [shell, fetch], session: s1}",
+	})
 }
 
 // pattern is a pattern of a rule, or a mapping.
 func (d dice) pattern(e string) string {
+	if d.odd && d.IntN(5) == 0 {
+		return d.listed()
+	}
 	star := pick(d, []string{"*", "*", "*", ""})
 	switch n := d.IntN(20); {
 	case n < 9:

@@ -20,6 +20,11 @@ func (p *Policy) judge(c *sayso.Call, f *sayso.Facts, g *gaps) sayso.Verdict {
 	spoken, rest := p.said(s)
 	p.speak(&v, spoken)
 	v.Matches = append(v.Matches, p.floors(s)...)
+	for _, h := range spoken { // where a floor asks as well, it is the reason, and not a rule that may be meant
+		if h.near {
+			v.Matches = append(v.Matches, h.m)
+		}
+	}
 	v.Matches = append(v.Matches, p.misread(s)...)
 	switch {
 	case !slices.ContainsFunc(spoken, func(h heard) bool { return !h.near }):
@@ -89,11 +94,14 @@ func (r *commandRule) exactly(s *subject) bool {
 	return !s.strange && r.effect == sayso.Allow && r.part == 0 && r.m.exact != "" && r.m.exact == s.arg && r.scope.holds(s, sayso.Allow) && r.m.speaksOf(s, true)
 }
 
-// speak adds what was said to the verdict.
+// speak adds what was said to the verdict, but for what nearly speaks, of which
+// it takes the title and the danger alone.
 func (p *Policy) speak(v *sayso.Verdict, spoken []heard) {
 	strictest := sayso.Allow + 1
 	for _, h := range spoken {
-		v.Matches = append(v.Matches, h.m)
+		if !h.near {
+			v.Matches = append(v.Matches, h.m)
+		}
 		if h.e == nil {
 			continue
 		}

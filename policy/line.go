@@ -56,13 +56,18 @@ type lineJudge struct {
 	handed    []*commandPattern
 }
 
+func (p *Policy) lineJudge(s *subject) *lineJudge {
+	return &lineJudge{
+		p: p, s: s, line: s.line(), rules: make([]int8, len(p.index.commands.all)), spoke: make(map[*entry]bool), unmatched: -1, handed: p.handedCommands(s),
+	}
+}
+
 // commandsSaid returns what the rules say of the commands of a line: of every
 // command for itself, so that one that no rule speaks of is not passed by what
 // they say of another. Unmatched is the index of the first such command, -1 if
 // there is none.
 func (p *Policy) commandsSaid(s *subject) (said []heard, unmatched int) {
-	j := &lineJudge{p: p, s: s, line: s.line(), rules: make([]int8, len(p.index.commands.all)), spoke: make(map[*entry]bool), unmatched: -1}
-	j.handed = p.handedCommands(s)
+	j := p.lineJudge(s)
 	for i := range j.line.Commands {
 		c := &j.line.Commands[i]
 		if c.By >= 0 && j.line.Commands[c.By].Has(shell.LooksUp) {

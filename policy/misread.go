@@ -12,35 +12,48 @@ import (
 // that holds; that the call is not understood is asked about all the same.
 func (p *Policy) misread(s *subject) []sayso.Match {
 	var out []sayso.Match
+	for _, o := range p.doubts(s) {
+		o.m.Span = [2]int{}
+		out = append(out, o.m)
+	}
+	return out
+}
+
+// objection is what is said against a call, or against one that it may be.
+type objection struct {
+	heard
+	s *subject
+}
+
+// doubts are the denials of what a call could be taken for, the first of each.
+func (p *Policy) doubts(s *subject) []objection {
+	var out []objection
 	for _, c := range s.guessedCalls() {
 		f := *s.facts
 		f.Operands = nil // they are about the call as it was read here
 		if c.Cwd == "" {
 			c.Cwd = f.Cwd
 		}
-		var t subject
+		t := new(subject)
 		t.of(&c, &f, p.home)
-		m, denied := t.final()
-		if !denied {
-			m, denied = p.denies(&t)
-		}
-		if denied {
-			m.Span = [2]int{}
-			out = append(out, m)
+		if m, denied := t.final(); denied {
+			out = append(out, objection{heard{m: m}, t})
+		} else if h, denied := p.denies(t); denied {
+			out = append(out, objection{h, t})
 		}
 	}
 	return out
 }
 
 // denies returns the first denial of the rules.
-func (p *Policy) denies(s *subject) (sayso.Match, bool) {
+func (p *Policy) denies(s *subject) (heard, bool) {
 	spoken, _ := p.said(s)
 	for _, h := range spoken {
 		if h.m.Effect == sayso.Deny {
-			return h.m, true
+			return h, true
 		}
 	}
-	return sayso.Match{}, false
+	return heard{}, false
 }
 
 // guessedCalls are the calls that this one may be: of a tool that nobody knows,

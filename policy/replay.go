@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -30,8 +32,9 @@ type Replay struct {
 	PromptsSaved  int `json:"prompts_saved"`
 	PromptsAdded  int `json:"prompts_added"`
 
-	Turns   []Turn   `json:"turns"`   // how many went from what to what, the worst first
-	Changes []Turned `json:"changes"` // each of them, in the same order
+	Turns   []Turn   `json:"turns"`    // how many went from what to what, the worst first
+	Changes []Turned `json:"changes"`  // each of them, in the same order
+	LeftOut int      `json:"left_out"` // of them are not listed, see [Policy.ReplayWorst]
 }
 
 // Gap is a reason why calls could not be judged again, and how many.
@@ -65,7 +68,11 @@ type Turned struct {
 // its tool said of it, the session's own policy, the mode, and the remembered yes
 // that answered it. What the record does not suffice for is counted, and nothing
 // is said of it.
-func (p *Policy) Replay(calls iter.Seq[*Recorded]) Replay {
+func (p *Policy) Replay(calls iter.Seq[*Recorded]) Replay { return p.ReplayWorst(calls, math.MaxInt) }
+
+// ReplayWorst is [Policy.Replay], but lists no more than most of the changes,
+// the worst. All of them are counted.
+func (p *Policy) ReplayWorst(calls iter.Seq[*Recorded], most int) Replay {
 	out := Replay{Policy: p.version, NotReplayed: []Gap{}, Turns: []Turn{}, Changes: []Turned{}}
 	for c := range calls {
 		out.Calls++
@@ -77,18 +84,24 @@ func (p *Policy) Replay(calls iter.Seq[*Recorded]) Replay {
 		}
 		out.Replayed++
 		out.count(c, now)
+		if len(out.Changes)/2 > most { // as many are kept as may be listed, whatever the log holds
+			out.cut(most)
+		}
 	}
 	slices.SortStableFunc(out.Turns, func(a, b Turn) int { return weightOf(a.From, a.To) - weightOf(b.From, b.To) })
-	slices.SortStableFunc(out.Changes, func(a, b Turned) int {
-		if by := a.weight() - b.weight(); by != 0 {
-			return by
-		}
-		if by := a.At.Compare(b.At); by != 0 {
-			return by
-		}
-		return strings.Compare(string(a.Request), string(b.Request))
-	})
+	out.cut(most)
 	return out
+}
+
+// cut sorts what changed, the worst first, and lists no more than most of it.
+func (r *Replay) cut(most int) {
+	slices.SortStableFunc(r.Changes, func(a, b Turned) int {
+		return cmp.Or(a.weight()-b.weight(), a.At.Compare(b.At), strings.Compare(string(a.Request), string(b.Request)))
+	})
+	if n := len(r.Changes); n > most {
+		clear(r.Changes[most:])
+		r.Changes, r.LeftOut = r.Changes[:most], r.LeftOut+n-most
+	}
 }
 
 func (r *Replay) seen(at time.Time) {

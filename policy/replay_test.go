@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,8 +114,15 @@ func TestReplay_counts(t *testing.T) {
 			}
 		}
 		if x.Calls != 50 || x.Replayed+gaps != 50 || turns != len(x.Changes) || looser != x.DenialsAllowed ||
-			x.DeniedByPolicy+x.DeniedByPerson != x.DenialsAllowed || x.PromptsBefore-x.PromptsSaved+x.PromptsAdded != x.PromptsAfter {
+			x.DeniedByPolicy+x.DeniedByPerson != x.DenialsAllowed || x.PromptsBefore-x.PromptsSaved+x.PromptsAdded != x.PromptsAfter || x.LeftOut != 0 {
 			t.Fatalf("%+v", x)
+		}
+		for _, most := range []int{0, 1, 3, 50} {
+			want := x
+			want.Changes, want.LeftOut = x.Changes[:min(most, len(x.Changes))], max(0, len(x.Changes)-most)
+			if got := other.ReplayWorst(slices.Values(calls), most); !reflect.DeepEqual(got, want) {
+				t.Fatalf("at most %d: %+v, want %+v", most, got, want)
+			}
 		}
 	}
 }

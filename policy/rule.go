@@ -20,6 +20,7 @@ type rule struct {
 	danger   bool
 	when     *condition.Condition // nil for always
 	matchers []*matcher
+	examples []example // that it must match
 }
 
 // laterInRules are the keys of a rule that are known and not yet understood.

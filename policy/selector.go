@@ -216,3 +216,65 @@ func (r *reader) trusts(f *File, e sayso.Effect, s *selector, key *yaml.Node) {
 			"an allow relies on what a server says of its tools, and this one is not trusted")
 	}
 }
+
+// without are selectors that name one list less of what the call is, each with a
+// list from which that is taken out. A list of which nothing would be left is
+// none of them: without it the selector would speak of more.
+func (s *selector) without(c *subject) []*selector {
+	var out []*selector
+	less := func(list func(*selector) *[]string, is func(string) bool) {
+		fewer := *s
+		words := list(&fewer)
+		*words = slices.DeleteFunc(slices.Clone(*words), is)
+		if n := len(*words); n > 0 && n < len(*list(s)) {
+			out = append(out, &fewer)
+		}
+	}
+	fits := func(text string) func(string) bool { return func(p string) bool { return glob(p, text) } }
+	less(func(s *selector) *[]string { return &s.tools }, func(p string) bool {
+		return glob(p, c.canonical) || glob(p, c.call.Tool) || c.server != "" && glob(p, "mcp__"+c.server+"__"+c.canonical)
+	})
+	less(func(s *selector) *[]string { return &s.kinds }, fits(string(c.kind)))
+	less(func(s *selector) *[]string { return &s.servers }, fits(c.server))
+	less(func(s *selector) *[]string { return &s.hosts }, fits(c.call.Host))
+	less(func(s *selector) *[]string { return &s.callers }, fits(c.call.Caller))
+	less(func(s *selector) *[]string { return &s.sessions }, fits(c.call.Session))
+	return out
+}
+
+// written is the selector as a file has it.
+func (s *selector) written() string {
+	var keys []string
+	add := func(key string, words []string) {
+		if len(words) == 0 {
+			return
+		}
+		text := strings.Join(words, ", ")
+		if len(words) > 1 {
+			text = "[" + text + "]"
+		}
+		keys = append(keys, key+": "+text)
+	}
+	add("tool", quotedWords(s.tools))
+	add("kind", s.kinds)
+	add("server", quotedWords(s.servers))
+	add("host", quotedWords(s.hosts))
+	add("caller", quotedWords(s.callers))
+	add("session", quotedWords(s.sessions))
+	add("tags", quotedWords(s.tags))
+	if len(s.annotations) > 0 {
+		keys = append(keys, "annotations: "+annotationsText(s.annotations))
+	}
+	if len(s.args) > 0 {
+		keys = append(keys, "args: "+argumentsWritten(s.args))
+	}
+	return "{" + strings.Join(keys, ", ") + "}"
+}
+
+func quotedWords(words []string) []string {
+	var out []string
+	for _, w := range words {
+		out = append(out, yamlQuoted(w))
+	}
+	return out
+}

@@ -66,7 +66,7 @@ func (p *Policy) Suggest(calls, denied []*Recorded, o SuggestOptions) Suggestion
 	if f.o.Most <= 0 {
 		f.o.Most = 12
 	}
-	base := p.Replay(slices.Values(calls))
+	base := p.ReplayWorst(slices.Values(calls), 0)
 	out := Suggestions{
 		Calls: base.Calls, Replayed: base.Replayed, NotReplayed: base.NotReplayed, Prompts: base.PromptsBefore,
 		PromptsSaved: base.PromptsSaved, AlreadySaved: base.PromptsSaved, Rules: []Suggestion{},
@@ -79,7 +79,7 @@ func (p *Policy) Suggest(calls, denied []*Recorded, o SuggestOptions) Suggestion
 	if len(f.chosen) == 0 || with == nil {
 		return out
 	}
-	after := with.Replay(slices.Values(calls))
+	after := with.ReplayWorst(slices.Values(calls), 0)
 	if after.DenialsAllowed > base.DenialsAllowed || after.PromptsSaved <= base.PromptsSaved || after.PromptsAdded > base.PromptsAdded {
 		return out // never seen: what is tried call by call is what a replay does
 	}

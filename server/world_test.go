@@ -149,7 +149,7 @@ func (l stubLookBack) Explain(ctx context.Context, a sayso.Actor, want server.Ex
 	}
 	said := wire.Spoken{Effect: sayso.Ask, Cause: sayso.CauseDefault, Rule: "default: ask", Span: [2]int{0, 8}, Reason: "no rule speaks about this call, so a person is asked"}
 	return server.Explanation{
-		Spoken: said, Risk: sayso.RiskModerate, Danger: []sayso.Danger{sayso.DangerNetwork}, Tool: "bash", Argument: "command", Text: "git push", Words: "git push",
+		Spoken: said, Risk: sayso.RiskModerate, Danger: []sayso.Danger{sayso.DangerNetwork}, Kinds: []sayso.Kind{sayso.KindShell}, Tool: "bash", Argument: "command", Text: "git push", Words: "git push",
 		Spoke: []wire.Spoken{said}, Commands: []wire.CommandOutcome{{Text: "git push", At: [2]int{0, 8}, By: -1, Spoken: said}},
 		Changes: []wire.Change{{Effect: sayso.Deny, Possible: true, Write: []wire.Edit{{
 			Do: "add", Tier: "user", File: "policy.yaml", Under: "rules", Text: `- deny: "bash:git push"`,

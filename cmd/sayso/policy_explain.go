@@ -16,6 +16,7 @@ import (
 	"github.com/sayso-dev/sayso/internal/facts"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/local"
+	"github.com/sayso-dev/sayso/internal/wire"
 	"github.com/sayso-dev/sayso/policy"
 )
 
@@ -79,7 +80,7 @@ func (a *app) explainThere(ctx context.Context, c *client.Client, id string, o e
 	show := func(out client.Explanation, err error) error {
 		var x policy.Explanation
 		if err == nil {
-			err = converted(out, &x)
+			err = wire.Convert(out, &x)
 		}
 		if err != nil {
 			return err
@@ -198,6 +199,9 @@ func (a *app) printExplanation(x policy.Explanation) error {
 		a.print("  words    %s   (bytes %d to %d)", quote(x.Words), x.Span[0], x.Span[1])
 	}
 	a.print("  risk     %s%s", x.Risk, dangerous(x.Danger))
+	if len(x.Kinds) > 1 {
+		a.print("  judged   as a call of the kind %s, as its caller says, and of the kind %s, as the tool is; the stricter holds", x.Kinds[0], x.Kinds[1])
+	}
 	a.printSpoke(x)
 	if x.Nearest != nil {
 		a.print("  nearly   %s at %s:%d:%d: %s", x.Nearest.Effect.String()+": "+x.Nearest.Pattern, dash(x.Nearest.File), x.Nearest.Line, x.Nearest.Column, x.Nearest.Why)
@@ -269,9 +273,22 @@ func (a *app) told(e policy.Edit) string {
 	}
 	switch e.Do {
 	case "remove":
-		return "in " + at + ", under " + e.Under + ", remove " + e.Old
+		return "in " + at + ", under " + e.Under + ", " + removed(e)
+	case "insert":
+		return "in " + at + ", under " + e.Under + ", before " + e.Old + ", write " + e.Text
 	case "replace":
 		return "in " + at + ", for " + e.Old + ", write " + e.Text
 	}
 	return "in " + file + ", under " + e.Under + ", write " + e.Text
+}
+
+// removed says whether a rule goes, or one entry of its list.
+func removed(e policy.Edit) string {
+	switch {
+	case e.Whole:
+		return "remove the rule with " + e.Old
+	case e.Under == "rules":
+		return "take " + e.Old + " out of the list"
+	}
+	return "remove " + e.Old
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -12,8 +13,8 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/client"
-	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/local"
+	"github.com/sayso-dev/sayso/internal/wire"
 	"github.com/sayso-dev/sayso/policy"
 )
 
@@ -82,7 +83,7 @@ func (a *app) replayed(ctx context.Context, o lookBackOptions, text []byte) (x p
 			if err != nil {
 				return err
 			}
-			return converted(out, &x)
+			return wire.Convert(out, &x)
 		})
 		return x, err
 	}
@@ -92,7 +93,7 @@ func (a *app) replayed(ctx context.Context, o lookBackOptions, text []byte) (x p
 			return err
 		}
 		a.warn(p.Warnings())
-		x, err = e.Replay(ctx, a.admin(), p, a.now().Add(-o.since))
+		x, err = e.Replay(ctx, a.admin(), p, a.now().Add(-o.since), math.MaxInt)
 		return err
 	})
 	return x, err
@@ -109,15 +110,6 @@ func (a *app) withClient(ctx context.Context, do func(*client.Client) error) err
 		err = do(c)
 	}
 	return errors.Join(err, l.Close())
-}
-
-// converted writes one shape of an answer into another that has the same members.
-func converted(from, into any) error {
-	text, err := jcs.Marshal(from)
-	if err != nil {
-		return err
-	}
-	return jcs.Unmarshal(text, into)
 }
 
 func (a *app) printReplay(file string, x policy.Replay) {
@@ -144,6 +136,9 @@ func (a *app) printReplay(file string, x policy.Replay) {
 		a.printTurned(x.Changes, func(t *policy.Turned) bool {
 			return t.Was.Effect == turn.From && t.Now.Effect == turn.To && !t.Looser() // those stand above
 		})
+	}
+	if x.LeftOut > 0 {
+		a.note("the server lists the %d worst changes; %d more are counted, and not listed", len(x.Changes), x.LeftOut)
 	}
 }
 

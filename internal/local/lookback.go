@@ -71,16 +71,17 @@ func coversOf(ctx context.Context, in sayso.Inbox) (func(sayso.ID) sayso.Cover, 
 }
 
 // Replay says which of the calls since a time, of those that a person may see,
-// would have come out otherwise under a policy.
-func (e *Engine) Replay(ctx context.Context, a sayso.Actor, p *policy.Policy, since time.Time) (policy.Replay, error) {
+// would have come out otherwise under a policy. No more than most of them are
+// listed, the worst.
+func (e *Engine) Replay(ctx context.Context, a sayso.Actor, p *policy.Policy, since time.Time, most int) (policy.Replay, error) {
 	var failed error
-	out := p.Replay(func(yield func(*policy.Recorded) bool) {
+	out := p.ReplayWorst(func(yield func(*policy.Recorded) bool) {
 		for c, err := range e.recorded(ctx, a, sayso.RowQuery{Since: since}) {
 			if failed = err; err != nil || !yield(c) {
 				return
 			}
 		}
-	})
+	}, most)
 	if failed != nil {
 		return policy.Replay{}, fmt.Errorf("reading the log: %w", failed)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/wire"
 	"github.com/sayso-dev/sayso/policy"
 )
@@ -38,12 +37,12 @@ func (l LookBack) Explain(ctx context.Context, a sayso.Actor, want wire.Explain)
 	if err != nil {
 		return out, err
 	}
-	err = converted(x, &out)
+	err = wire.Convert(x, &out)
 	return out, err
 }
 
 // Replay says which calls since a time, of those that the principal may see,
-// would have come out otherwise.
+// would have come out otherwise. The worst of them are listed.
 func (l LookBack) Replay(ctx context.Context, a sayso.Actor, text string, since time.Time) (out wire.Replayed, err error) {
 	p, err := l.e.Policy.InsteadOf("policy", []byte(text))
 	var wrong *policy.Error
@@ -53,20 +52,10 @@ func (l LookBack) Replay(ctx context.Context, a sayso.Actor, text string, since 
 	if err != nil {
 		return out, fmt.Errorf("%w: %w", sayso.ErrUnavailable, err)
 	}
-	x, err := l.e.Replay(ctx, a, p, since)
+	x, err := l.e.Replay(ctx, a, p, since, wire.MaxChanges)
 	if err != nil {
 		return out, err
 	}
-	err = converted(x, &out)
+	err = wire.Convert(x, &out)
 	return out, err
-}
-
-// converted writes an answer as those who ask a server read it. Both shapes have
-// the same members, and one that only one of them has is an error.
-func converted(from, into any) error {
-	text, err := jcs.Marshal(from)
-	if err != nil {
-		return err
-	}
-	return jcs.Unmarshal(text, into)
 }

@@ -5,7 +5,18 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
 )
+
+// Convert writes one shape of an answer into another one. Both have the same
+// members; one that only one of them has is an error.
+func Convert(from, into any) error {
+	text, err := jcs.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return jcs.Unmarshal(text, into)
+}
 
 // Explain is the body of POST /v1/policy/explain, and the operation explain: a
 // call with its facts, or the id of a request of the log.
@@ -47,6 +58,7 @@ type Explanation struct {
 	Spoken
 	Risk     sayso.Risk       `json:"risk"`
 	Danger   []sayso.Danger   `json:"danger"`
+	Kinds    []sayso.Kind     `json:"kinds"` // what it was judged as; the stricter answer holds
 	Tool     string           `json:"tool"`
 	Argument string           `json:"argument"`
 	Text     string           `json:"text"`
@@ -96,6 +108,7 @@ type Edit struct {
 	Under  string `json:"under"`
 	Old    string `json:"old"`
 	Text   string `json:"text"`
+	Whole  bool   `json:"whole,omitzero"` // with what is removed goes its rule
 }
 
 // Replay is the body of POST /v1/policy/replay, and the operation replay: the
@@ -107,6 +120,9 @@ type Replay struct {
 
 // MaxPolicy is the longest policy file that is replayed, in bytes.
 const MaxPolicy = 512 << 10
+
+// MaxChanges is how many of the decisions that would change are listed.
+const MaxChanges = 1000
 
 // DefaultSince is how far back a replay looks by itself.
 const DefaultSince = 30 * 24 * time.Hour
@@ -145,7 +161,8 @@ type Replayed struct {
 	PromptsSaved    int       `json:"prompts_saved"`
 	PromptsAdded    int       `json:"prompts_added"`
 	Turns           []Turn    `json:"turns"`
-	Changes         []Turned  `json:"changes"`
+	Changes         []Turned  `json:"changes"`  // the worst first, at most [MaxChanges]
+	LeftOut         int       `json:"left_out"` // changes that are not listed; all are counted
 }
 
 // Gap is a reason why calls could not be judged again, and how many.
