@@ -101,7 +101,7 @@ func (r *Request) requested(e *Event) error {
 		Version: 1, ID: e.RequestID, ShortID: e.RequestID.Short(), SessionID: e.SessionID, RunID: e.RunID,
 		CallID: e.CallID, GroupID: p.GroupID, Host: p.Host, Caller: s.Caller, Tool: p.Tool, HostTool: p.HostTool,
 		Server: p.Server, Kind: p.Kind, ReadOnly: p.Kind.ReadOnly(), Risk: p.Risk, Danger: p.Danger, Cwd: s.Cwd,
-		Description: s.Description, Said: s.Said, Cause: p.Cause, Rule: p.Rule, File: p.File, Line: p.Line,
+		Description: s.Description, Titled: p.Titled, Said: s.Said, Cause: p.Cause, Rule: p.Rule, File: p.File, Line: p.Line,
 		Span: p.Span, Preview: s.Preview, Redactions: s.Redactions, Warnings: s.Warnings, Digest: s.Digest,
 		Content: s.Content, Fingerprint: s.Fingerprint, Ignores: s.Ignores, Covers: s.Covers, State: StateOpen,
 		CreatedAt: truncate(e.At.Wall), Requirement: p.Requirement, CanEdit: p.CanEdit, Erased: e.Content == nil,

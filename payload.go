@@ -17,6 +17,7 @@ type Requested struct {
 	Rule        string      `json:"rule"`
 	File        string      `json:"file"`
 	Line        int         `json:"line"`
+	Titled      bool        `json:"titled,omitzero"` // the description is the title that the rule gives the request
 	Span        [2]int      `json:"span"`
 	Requirement Requirement `json:"requirement"`
 	DeadlineNS  int64       `json:"deadline_ns"` // zero for none

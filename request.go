@@ -43,6 +43,7 @@ type Request struct {
 	Danger      []Danger          `json:"danger"`
 	Cwd         string            `json:"cwd"`
 	Description string            `json:"description"`
+	Titled      bool              `json:"titled,omitzero"` // the description is the policy's word, and not that of the tool or the caller
 	Said        map[string]string `json:"said"`
 	Cause       Cause             `json:"cause"`
 	Rule        string            `json:"rule"`

@@ -80,7 +80,7 @@ func (w *waiter) requested(ctx context.Context, batch *batch, r *sayso.Request, 
 	tool, server := c.CanonicalName()
 	p := sayso.Requested{
 		GroupID: c.GroupID, Host: c.Host, Tool: tool, HostTool: c.Tool, Server: server, Kind: c.EffectiveKind(),
-		Risk: j.verdict.Risk, Danger: j.verdict.Danger, Cause: j.Cause, Rule: j.Rule, File: j.File, Line: j.Line,
+		Risk: j.verdict.Risk, Danger: j.verdict.Danger, Cause: j.Cause, Rule: j.Rule, File: j.File, Line: j.Line, Titled: j.verdict.Title != "",
 		Span: j.Span, Requirement: sayso.Requirement{Count: 1}, DeadlineNS: int64(j.verdict.Deadline.After),
 		ThenDeny: j.verdict.Deadline.Deny, Policy: j.verdict.Policy, Mode: j.mode, Pins: j.pins, CanPin: j.canPin,
 		CanEdit: w.a.CanEdit,

@@ -25,6 +25,7 @@ type View struct {
 	Danger       []string
 	Why          string            // the rule or default that asks
 	Description  string            // words of the agent or the tool
+	Titled       bool              // they are those of the policy
 	Said         map[string]string // what the agent says about its call
 	Preview      []byte            // the arguments, as JSON
 	Presentation *sayso.Presentation
@@ -232,7 +233,11 @@ func (d *drawing) note(color, text string) {
 // words draws what the agent and the tool say, as their words.
 func (d *drawing) words(v View) {
 	if v.Description != "" {
-		d.line(cyan, "it is described as (not checked):")
+		whose := "it is described as (not checked):"
+		if v.Titled {
+			whose = "the policy calls it:"
+		}
+		d.line(cyan, whose)
 		d.framed(v.Description)
 	}
 	if len(v.Said) == 0 {

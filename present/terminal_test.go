@@ -72,6 +72,21 @@ the agent says (not checked):
 	}
 }
 
+// A title of a rule is the policy's own word, and stands beside the call.
+func TestTerminal_titled(t *testing.T) {
+	v := view()
+	v.Titled = true
+	got := present.Terminal(v, 80)
+	for _, want := range []string{"the policy calls it:\n  | push the branch\n", "  | git push\n", "the agent says (not checked):\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "described") {
+		t.Errorf("the policy's word is called the tool's:\n%s", got)
+	}
+}
+
 func TestTerminal_drawsNothingTwice(t *testing.T) {
 	v := view()
 	v.Drawn = []string{"command", "env", "a\nb"}

@@ -65,7 +65,7 @@ func view(s shownRequest) present.View {
 	r := s.Request
 	v := present.View{
 		Title: r.ShortID + " " + standingOf(r), Tool: r.Tool, Server: r.Server, From: from(r), Host: r.Host, Session: r.SessionID,
-		Cwd: r.Cwd, Risk: string(r.Risk), Danger: dangerWords(r.Danger), Why: because(r), Description: r.Description, Said: r.Said,
+		Cwd: r.Cwd, Risk: string(r.Risk), Danger: dangerWords(r.Danger), Why: because(r), Description: r.Description, Titled: r.Titled, Said: r.Said,
 		Preview: s.Content.Args, Presentation: s.Content.Presentation, Warnings: r.Warnings, Redactions: r.Redactions,
 	}
 	if r.HostTool != "" && r.HostTool != r.Tool {
@@ -148,15 +148,23 @@ func dangerWords(list []sayso.Danger) []string {
 	return words
 }
 
-// what is a request in a few words, for a list.
+// what is a request in a few words, for a list: what the call is, and beside it
+// what it is called. Words about a call never stand in its place.
 func what(r sayso.Request) string {
-	const most = 60
-	text := safe(r.Description)
-	if text == "" {
-		text = safe(values(r.Preview))
+	text := atMost(60, safe(values(r.Preview)))
+	switch {
+	case r.Description == "" || r.Description == text:
+		return text
+	case text == "":
+		return atMost(60, safe(r.Description))
 	}
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most-1]) + "…"
+	return text + "  (" + atMost(40, safe(r.Description)) + ")"
+}
+
+// atMost is the beginning of a text.
+func atMost(n int, text string) string {
+	if runes := []rune(text); len(runes) > n {
+		return string(runes[:n-1]) + "…"
 	}
 	return text
 }
