@@ -208,6 +208,8 @@ type Batch struct {
 	// that Events name must be in it, and others may be: what was read of them
 	// must still hold. [AnyLength] takes a stream as it is.
 	Expect map[string]int
+	// Absent is what the log must not hold before.
+	Absent Absent
 	// Keys are names that become taken, each by one stream, for ever.
 	Keys []Key
 	// Erase empties the content of all events of these requests, and forgets
@@ -217,6 +219,14 @@ type Batch struct {
 
 // AnyLength expects nothing of a stream.
 const AnyLength = -1
+
+// Absent names what a batch takes for granted that the log does not hold of a
+// session. The zero Absent is nothing.
+type Absent struct {
+	Session string
+	Digest  Digest // of a request that is not spent, see [Row]; zero for none
+	Grants  bool   // a live grant
+}
 
 // Key is a unique name for a stream.
 type Key struct{ Name, Stream string }

@@ -135,9 +135,9 @@ func (q EventQuery) Matches(e *Event) bool {
 type Log interface {
 	// Append adds a batch, all of it or nothing, and returns its events as they
 	// stand in the log. When it returns nil they are on stable storage. It
-	// returns [ErrConflict] if a stream is not as long as expected, a key is
-	// taken, or a stream would get a second terminal or spending event; nothing
-	// is added then. Any other error means that nothing is known to be added.
+	// returns [ErrConflict] if a stream is not as long as expected, what must be
+	// absent is there, a key is taken, or a stream would get a second terminal or
+	// spending event; nothing is added then. Any other error means that nothing is known to be added.
 	// It may be called from many goroutines and many processes.
 	Append(ctx context.Context, b Batch) ([]Event, error)
 	// Stream returns the events of a stream behind its first after ones, with

@@ -67,16 +67,18 @@ type waiter struct {
 	presented bool // Present ran, and returned shown
 	shown     *sayso.Presentation
 
-	met bool // the call's id may be taken: what was decided as if it were new failed
+	met bool // what the log knows of such a call is looked up: to take it for new failed, or would be dear
 
 	opened    sayso.ID // the request that this call opened itself, if it did
 	openedLen int      // and how long its stream was then
 }
 
 // enter takes up what waits for this call, or opens a request for it. It goes
-// round again when somebody else was first. That the id of the call is new is
-// taken for granted the first time: if it is not, the append finds out.
+// round again when somebody else was first. That the call is new is taken for
+// granted the first time: nothing has its id, nothing like it waits, and no grant
+// covers it. If it is not so, the append finds out.
 func (w *waiter) enter(ctx context.Context) (*sayso.Request, error) {
+	w.met = w.unpresented() // to have a caller prepare what nobody will see is too much
 	for range tries {
 		r, found, err := w.prior(ctx)
 		if err == nil && !found {
@@ -131,8 +133,11 @@ func (e errUsedID) Is(target error) bool { return target == sayso.ErrConflict }
 // prior finds the request that this call continues: the one with the same call
 // id, or one with the same digest that nobody has the decision of.
 func (w *waiter) prior(ctx context.Context) (_ *sayso.Request, found bool, err error) {
+	if !w.met {
+		return nil, false, nil
+	}
 	c := w.a.Call
-	if c.CallID != "" && w.met {
+	if c.CallID != "" {
 		stream, err := w.b.log.Lookup(ctx, w.key())
 		if err == nil {
 			r, err := w.same(ctx, stream)

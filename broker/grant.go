@@ -14,8 +14,9 @@ import (
 // that is used often has many events. What it remembers may be old: who uses a
 // grant expects its stream to be as long as it was.
 type grants struct {
-	mu    sync.Mutex // guards known
+	mu    sync.Mutex // guards what follows
 	known map[string]sayso.Grant
+	given map[string]bool // sessions that have had one
 }
 
 // rememberedGrants bounds what is remembered.
@@ -38,6 +39,23 @@ func (g *grants) put(stream string, grant sayso.Grant) {
 	}
 }
 
+// in reports whether a session is known to have had a grant.
+func (g *grants) in(session string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.given[session]
+}
+
+// met remembers that a session has had a grant.
+func (g *grants) met(session string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.given == nil || len(g.given) >= rememberedGrants {
+		g.given = map[string]bool{}
+	}
+	g.given[session] = true
+}
+
 // grant reads what was appended to a grant since it was read last. What was
 // erased since may still be in it: it is for the engine and not to be shown.
 func (b *Broker) grant(ctx context.Context, stream string) (sayso.Grant, error) {
@@ -55,6 +73,7 @@ func (b *Broker) grant(ctx context.Context, stream string) (sayso.Grant, error) 
 		return sayso.Grant{}, fmt.Errorf("%w: no such grant", sayso.ErrNotFound)
 	}
 	b.grants.put(stream, g)
+	b.grants.met(g.SessionID)
 	return g, nil
 }
 

@@ -22,6 +22,7 @@ type judged struct {
 	canPin  bool
 	reach   sayso.Remember // how far a yes may be remembered, if a person is asked
 	ended   []sayso.Grant  // grants that this call shows to have ended
+	bare    bool           // that the session has no grant was taken for granted
 	seen    *cover.Subject // the call as covers see it, once that was needed
 }
 
@@ -113,6 +114,10 @@ func (w *waiter) toolSays() sayso.ToolSays {
 
 // remembered lets a live grant answer the asks that it covers.
 func (w *waiter) remembered(ctx context.Context, j *judged) error {
+	if !w.met && !w.b.grants.in(w.a.Call.Session) {
+		j.bare = true
+		return nil
+	}
 	if err := w.redefined(ctx, j); err != nil {
 		return err
 	}

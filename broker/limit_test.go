@@ -167,3 +167,22 @@ func TestFlood(t *testing.T) {
 		t.Errorf("got %+v, %v", d, err)
 	}
 }
+
+// A broker that has not met the session yet takes its calls for new, until the
+// log says otherwise. What is remembered asks nobody all the same.
+func TestLimit_notForWhatIsRemembered(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		w.remember(atOnce("c1"))
+		_, err := w.admit(in("s1", 1))
+		wantErr(t, err, sayso.ErrPending)
+		w.restart()
+		if d, err := w.admit(atOnce("c2")); err != nil || !d.Redeemed {
+			t.Errorf("what is remembered got %+v, %v", d, err)
+		}
+		if n := w.count(sayso.EventRequested); n != 3 {
+			t.Errorf("%d requests were recorded, want 3", n)
+		}
+		_, err = w.admit(in("s1", 2))
+		wantErr(t, err, sayso.ErrTooMany)
+	}, func(w *world) { w.opts.MaxOpen = 1 })
+}

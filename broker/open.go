@@ -39,6 +39,10 @@ func (w *waiter) open(ctx context.Context) (*sayso.Request, error) {
 	// this is recorded: a mode or a policy set meanwhile decides anew.
 	batch.Expect[sayso.SessionStream(r.SessionID)] = j.session.Len
 	batch.Expect[sayso.BrokerStream] = j.global.Len
+	batch.Absent = sayso.Absent{Session: r.SessionID, Grants: j.bare}
+	if !w.met {
+		batch.Absent.Digest = w.digest
+	}
 	for i := range j.ended {
 		batch.end(&j.ended[i], "definition changed")
 	}
@@ -152,6 +156,11 @@ func (w *waiter) presentation(ctx context.Context) (*sayso.Presentation, error) 
 	return w.shown, nil
 }
 
+// unpresented reports whether the caller would have to prepare what people see.
+func (w *waiter) unpresented() bool {
+	return w.a.Present != nil && (w.a.Ask == nil || w.a.Ask.Presentation == nil)
+}
+
 // own is what can be shown of a call whose caller says nothing of how. Where the
 // caller says what to show instead of the arguments, they are not shown.
 func (w *waiter) own() *sayso.Presentation {
@@ -252,10 +261,14 @@ func (w *waiter) room(ctx context.Context) (done func(), err error) {
 	if err != nil || done != nil {
 		return done, err
 	}
+	full := fmt.Errorf("%w: %s", sayso.ErrTooMany, why)
+	if !w.met {
+		return nil, full // which is for the record only when the call is known to be new
+	}
 	if err := w.refuse(ctx, now, why); err != nil && !isConflict(err) {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%w: %s", sayso.ErrTooMany, why)
+	return nil, full
 }
 
 // refuse records a call that nobody is asked about, unless this minute has one.

@@ -137,6 +137,9 @@ func (s *store) check(b sayso.Batch) error {
 			return fmt.Errorf("%w: stream %s has %d events, not %d", sayso.ErrConflict, name, got, want)
 		}
 	}
+	if s.holds(b.Absent) {
+		return fmt.Errorf("%w: session %s has a request for the same call, or a grant", sayso.ErrConflict, b.Absent.Session)
+	}
 	seen := make(map[string]bool, len(b.Keys))
 	for _, k := range b.Keys {
 		if _, taken := s.keys[k.Name]; taken || seen[k.Name] {

@@ -110,6 +110,21 @@ func (s *store) forgetGrant(stream string) {
 	g.key = sayso.Digest{}
 }
 
+// holds reports whether anything is there that must be absent.
+func (s *store) holds(a sayso.Absent) bool {
+	for _, w := range s.requests.bySession[a.Session] {
+		if !a.Digest.IsZero() && w.Digest == a.Digest && !w.Spent {
+			return true
+		}
+	}
+	for _, g := range s.grants.all {
+		if a.Grants && g.session == a.Session && !g.ended {
+			return true
+		}
+	}
+	return false
+}
+
 // keep puts the rows and grants that a batch changed in place of the old ones.
 func (s *store) keep(p *placed) {
 	var fresh []*sayso.Row

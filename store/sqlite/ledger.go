@@ -17,6 +17,7 @@ type prepared struct {
 	events []sayso.Event // our own copy
 	begun  []*begun      // what the event of that index begins; mostly nil
 	expect map[string]int
+	absent sayso.Absent
 	keys   []sayso.Key
 	erase  []sayso.ID
 }
@@ -34,7 +35,7 @@ func prepare(b sayso.Batch) (prepared, error) {
 	}
 	p := prepared{
 		events: make([]sayso.Event, len(b.Events)), begun: make([]*begun, len(b.Events)),
-		expect: b.Expect, keys: b.Keys, erase: b.Erase,
+		expect: b.Expect, absent: b.Absent, keys: b.Keys, erase: b.Erase,
 	}
 	for i := range b.Events {
 		e := &p.events[i]
@@ -203,6 +204,9 @@ func (d *draft) write(b *prepared) error {
 	if err := d.expect(b.expect); err != nil {
 		return err
 	}
+	if err := d.lacks(b.absent); err != nil {
+		return err
+	}
 	if err := d.take(b.keys); err != nil {
 		return err
 	}
@@ -230,6 +234,31 @@ func (d *draft) expect(expected map[string]int) error {
 		}
 		if st.length != want {
 			return conflict("stream %s has %d events, not %d", name, st.length, want)
+		}
+	}
+	return nil
+}
+
+const (
+	unspentExists = `SELECT EXISTS (SELECT 1 FROM requests INDEXED BY request_unspent
+		WHERE spent = 0 AND session = ? AND digest = ?)`
+	grantExists = `SELECT EXISTS (SELECT 1 FROM grants INDEXED BY grant_session WHERE live = 1 AND session = ?)`
+)
+
+// lacks looks for what must be absent.
+func (d *draft) lacks(a sayso.Absent) error {
+	if !a.Digest.IsZero() {
+		if n, err := number(d.conn, unspentExists, a.Session, a.Digest[:]); err != nil {
+			return err
+		} else if n > 0 {
+			return conflict("session %s has a request for the same call", a.Session)
+		}
+	}
+	if a.Grants {
+		if n, err := number(d.conn, grantExists, a.Session); err != nil {
+			return err
+		} else if n > 0 {
+			return conflict("session %s has a grant", a.Session)
 		}
 	}
 	return nil

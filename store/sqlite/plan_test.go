@@ -24,7 +24,8 @@ func TestPlans(t *testing.T) {
 		}
 	})
 	digest := sayso.HashOf("digest")
-	queries := map[string]string{"open requests": openOfAll, "open requests of a session": openOfSession, "length": lengthOf}
+	queries := map[string]string{"open requests": openOfAll, "open requests of a session": openOfSession, "length": lengthOf,
+		"a request that is absent": unspentExists, "a grant that is absent": grantExists}
 	for name, q := range map[string]sayso.RowQuery{
 		"open rows":            {States: []sayso.State{sayso.StateOpen, sayso.StateParked}, Oldest: true},
 		"open rows of some":    {States: []sayso.State{sayso.StateOpen}, Sessions: []string{"a", "b"}},

@@ -218,6 +218,51 @@ func keyTakenOnce(s *stage) {
 	}
 }
 
+func absent(s *stage) {
+	one, two := s.handle(), s.handle()
+	again := func(session, command string, grants bool) sayso.Batch {
+		id, b := s.Request(Wish{Session: session, Command: command})
+		b.Absent = sayso.Absent{Session: session, Digest: s.digests[id], Grants: grants}
+		return b
+	}
+	s.append(one, again("s", "ls", true))
+	open, b := s.Request(Wish{Session: "s", Command: "pwd"})
+	s.append(one, b)
+	s.conflict(two, again("s", "pwd", false))
+	s.append(two, again("t", "pwd", true))
+	s.append(two, s.Answer(open, 1, sayso.Allow, ""))
+	s.conflict(two, again("s", "pwd", false))
+	s.append(two, s.Next(open, 3, sayso.EventRedeemed, sayso.Redeemed{}))
+	s.append(one, again("s", "pwd", true))
+
+	id, granted := s.Grant("s", open, sayso.HashOf("key"))
+	s.append(one, granted)
+	s.conflict(two, again("s", "id", true))
+	s.append(two, again("s", "id", false))
+	s.append(two, again("t", "id", true))
+	s.append(one, sayso.Batch{
+		Events: []sayso.Event{s.event(sayso.GrantStream(id), sayso.EventGrantRevoked, sayso.Closed{}, nil)},
+		Expect: map[string]int{sayso.GrantStream(id): 1},
+	})
+	s.append(two, again("s", "date", true))
+}
+
+func absentOnce(s *stage) {
+	handles := []sayso.Log{s.handle(), s.handle()}
+	for range 10 {
+		command := string(s.ID())
+		wins := s.won(8, func(i int) error {
+			id, b := s.Request(Wish{Command: command})
+			s.mu.Lock()
+			b.Absent = sayso.Absent{Session: b.Events[0].SessionID, Digest: s.digests[id]}
+			s.mu.Unlock()
+			_, err := handles[i%2].Append(s.ctx, b)
+			return err
+		})
+		s.same("requests for one call that wait", wins, 1)
+	}
+}
+
 func keyTakenOnceByMany(s *stage) {
 	handles := []sayso.Log{s.handle(), s.handle()}
 	for range 10 {

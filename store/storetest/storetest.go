@@ -75,6 +75,8 @@ var promises = []promise{
 	{"conflict adds nothing", conflictAddsNothing},
 	{"any length takes streams as they are", anyLength},
 	{"a stream is expected without being written", expectedOnly},
+	{"what must be absent is", absent},
+	{"what must be absent comes once", absentOnce},
 	{"a conflict in a group fails only itself", conflictInGroup},
 	{"an append that is given up is whole or not there", givenUp},
 	{"a key is taken once", keyTakenOnce},
