@@ -106,6 +106,9 @@ var alikeScripts = []*unicode.RangeTable{unicode.Cyrillic, unicode.Greek, unicod
 // skeleton returns a word with its look-alikes replaced by what they look like.
 func skeleton(w string) string {
 	return strings.Map(func(r rune) rune {
+		if r < 0x80 {
+			return r
+		}
 		if a := styledASCII(r); a != 0 {
 			return a
 		}

@@ -102,5 +102,5 @@ func runeWidth(r rune) int {
 // oneLine makes s safe and shows its line breaks and tabs escaped.
 func oneLine(s string) string {
 	shown, _ := Safe(s)
-	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(shown)
+	return onOneLine.Replace(shown)
 }

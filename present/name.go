@@ -14,7 +14,7 @@ import (
 // and line breaks.
 func InspectName(s string) (shown string, warnings []sayso.Warning) {
 	shown, warnings = inspect(s, true)
-	shown = strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(shown)
+	shown = onOneLine.Replace(shown)
 	var f findings
 	if strings.ContainsAny(s, "\n\t") {
 		f.add(sayso.WarnControl, "a line break or a tab in a name")
@@ -32,6 +32,9 @@ func InspectName(s string) (shown string, warnings []sayso.Warning) {
 	}
 	return shown, warnings
 }
+
+// onOneLine spells out what would break a line of its own.
+var onOneLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 
 // posesAsASCII reports whether all letters of a name that are not ASCII look
 // like ASCII ones.
