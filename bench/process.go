@@ -100,16 +100,17 @@ func writeLine(w io.Writer, v any) error {
 }
 
 // profileVariable names the file for a CPU profile of a role. Beside it lies
-// what was in memory when the role was last asked.
+// what was in memory each time the role was asked.
 const profileVariable = "SAYSO_BENCH_PROFILE"
 
-// profileMemory writes what is in memory now, if profiles are wanted.
-func profileMemory() error {
+// profileMemory writes what is in memory now, the nth time, if profiles are
+// wanted.
+func profileMemory(n int) error {
 	path := os.Getenv(profileVariable)
 	if path == "" {
 		return nil
 	}
-	f, err := os.Create(path + ".heap")
+	f, err := os.Create(fmt.Sprintf("%s.%d.heap", path, n))
 	if err != nil {
 		return err
 	}

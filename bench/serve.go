@@ -84,8 +84,10 @@ func serve(c *child) error {
 		return err
 	}
 	go func() { // ends with the process
+		n := 0
 		for range told {
-			_ = errors.Join(c.write(used()), profileMemory()) // the parent sees what is missing
+			n++
+			_ = errors.Join(c.write(used()), profileMemory(n)) // the parent sees what is missing
 		}
 	}()
 	return errors.Join(srv.Serve(ctx, listeners...), closing())
