@@ -93,9 +93,14 @@ func (r *Request) requested(e *Event) error {
 	if err != nil {
 		return err
 	}
-	c, err := e.content()
-	if err != nil {
-		return err
+	call := e.asked()
+	var text Args
+	if call == nil {
+		c, err := e.content()
+		if err != nil {
+			return err
+		}
+		text = c.Private
 	}
 	*r = Request{
 		Version: 1, ID: e.RequestID, ShortID: e.RequestID.Short(), SessionID: e.SessionID, RunID: e.RunID,
@@ -107,7 +112,7 @@ func (r *Request) requested(e *Event) error {
 		CreatedAt: truncate(e.At.Wall), Requirement: p.Requirement, CanEdit: p.CanEdit, Erased: e.Content == nil,
 		Life: Life{
 			First: e.Seq, Asker: e.Actor, Holder: p.Holder, Created: e.At, asked: e.At, After: Deadline{nanoseconds(p.DeadlineNS), p.ThenDeny},
-			Policy: p.Policy, Mode: p.Mode, Pins: p.Pins, CanPin: p.CanPin, private: c.Private, CallIDs: []string{e.CallID},
+			Policy: p.Policy, Mode: p.Mode, Pins: p.Pins, CanPin: p.CanPin, private: text, call: call, CallIDs: []string{e.CallID},
 		},
 	}
 	if p.DeadlineNS > 0 {
@@ -118,8 +123,12 @@ func (r *Request) requested(e *Event) error {
 }
 
 // Asked returns the call as it was asked and the facts gathered with it, and
-// [ErrNotFound] if they were erased.
+// [ErrNotFound] if they were erased. What they hold is shared: whoever wants
+// another list or map makes one.
 func (r *Request) Asked() (RequestedPrivate, error) {
+	if r.Life.call != nil {
+		return *r.Life.call, nil
+	}
 	var p RequestedPrivate
 	if len(r.Life.private) == 0 {
 		return p, fmt.Errorf("%w: the content of %s was erased", ErrNotFound, r.ID.Short())

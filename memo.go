@@ -9,15 +9,17 @@ import "github.com/sayso-dev/sayso/internal/jcs"
 type Memo struct {
 	payload any // the value, or a pointer to it
 	shown   any // likewise
+	private *RequestedPrivate
 	content Content
 }
 
 // Wrote returns the memo of an event whose payload was made of the value
-// payload, and whose content is content with the value shown as its Shown; both
-// may be pointers to the value. A nil content is none. Nothing of what is given
-// may be changed afterwards.
-func Wrote(payload, shown any, content *Content) *Memo {
-	m := &Memo{payload: payload, shown: shown}
+// payload, and whose content is content with the value shown as its Shown and
+// private, if it is given, as its Private; the first two may be pointers to the
+// value. A nil content is none. Nothing of what is given may be changed
+// afterwards.
+func Wrote(payload, shown any, private *RequestedPrivate, content *Content) *Memo {
+	m := &Memo{payload: payload, shown: shown, private: private}
 	if content != nil {
 		m.content = *content
 	}
@@ -63,6 +65,15 @@ func readShown[S any](e *Event) (*S, error) {
 		return s, err
 	}
 	return s, jcs.UnmarshalLenient(c.Shown, s)
+}
+
+// asked is the call that an event tells of, as its writer remembers it; nil if
+// it is not remembered or was erased.
+func (e *Event) asked() *RequestedPrivate {
+	if e.Content == nil || e.Memo == nil {
+		return nil
+	}
+	return e.Memo.private
 }
 
 // remembered returns a remembered value, if it is of this type.

@@ -93,9 +93,10 @@ type Life struct {
 	Redeemed  bool
 	Voided    string // why the approval is void; empty if it is not
 	Finished  bool
-	private   Args   // of approval.requested; empty after erasure
-	asked     Moment // when it was asked for last
-	parked    bool   // nobody has had the decision since it was parked
+	private   Args              // of approval.requested, as it was read; empty after erasure
+	call      *RequestedPrivate // the same as its writer remembers it, which then is all there is
+	asked     Moment            // when it was asked for last
+	parked    bool              // nobody has had the decision since it was parked
 }
 
 // Given is one answer with who gave it and for which call.

@@ -11,30 +11,43 @@ import (
 
 // Admit implements sayso.Gate.
 func (g *gate) Admit(ctx context.Context, a sayso.Admission) (d sayso.Decision, err error) {
-	err = g.AdmitInto(ctx, &a, &d)
+	w, r, err := g.enter(ctx, &a, false)
+	if err == nil {
+		err = w.outcome(ctx, r, &d)
+	}
 	return d, err
 }
 
 // AdmitInto is Admit for a server, with thousands of callers that wait at once:
 // an admission and a decision that are handed on by their addresses keep the
 // stack of each small, and while it waits what all that comes before the wait
-// took of the stack is free again.
+// took of the stack is free again. What the admission holds is the gate's from
+// then on: nobody else changes it, and whoever waits needs to keep none of it.
 func (g *gate) AdmitInto(ctx context.Context, a *sayso.Admission, d *sayso.Decision) error {
-	if err := g.b.o.Ready(); err != nil {
+	w, r, err := g.enter(ctx, a, true)
+	if err != nil {
 		return err
 	}
+	return w.outcome(ctx, r, d)
+}
+
+// enter is all that comes before the wait. given says that the admission is ours
+// to keep.
+func (g *gate) enter(ctx context.Context, a *sayso.Admission, given bool) (*waiter, *sayso.Request, error) {
+	if err := g.b.o.Ready(); err != nil {
+		return nil, nil, err
+	}
 	if err := g.gather(ctx, a); err != nil {
-		return err
+		return nil, nil, err
 	}
 	w, err := g.waiter(a)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
+	w.given = given
 	r, err := w.enter(ctx)
-	if err != nil {
-		return err
-	}
-	return w.outcome(ctx, r, d, w.wait(ctx, r))
+	w.settle()
+	return w, r, err
 }
 
 // waiter is the one who waits for an admission, if that can be asked at all.
@@ -49,7 +62,10 @@ func (g *gate) waiter(a *sayso.Admission) (*waiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &waiter{b: g.b, actor: g.actor, a: *a, digest: digest}
+	w := &waiter{
+		b: g.b, actor: g.actor, a: a, digest: digest,
+		callID: a.Call.CallID, canEdit: a.CanEdit, immediate: a.Immediate, gather: a.Gather,
+	}
 	if a.Patience != 0 { // one that has run out already ends at once
 		w.until = time.Now().Add(a.Patience)
 	}
@@ -60,9 +76,16 @@ func (g *gate) waiter(a *sayso.Admission) (*waiter, error) {
 type waiter struct {
 	b      *Broker
 	actor  sayso.Actor
-	a      sayso.Admission
 	digest sayso.Digest
 	until  time.Time // end of patience; zero for none
+
+	callID             string
+	canEdit, immediate bool
+	gather             gather
+	asks               *sayso.RequestedPrivate // what it asked for, once it did
+
+	a     *sayso.Admission // nil once it only waits
+	given bool             // nobody else changes what it holds
 
 	presented bool // Present ran, and returned shown
 	shown     *sayso.Presentation
@@ -71,6 +94,14 @@ type waiter struct {
 
 	opened    sayso.ID // the request that this call opened itself, if it did
 	openedLen int      // and how long its stream was then
+}
+
+// settle lets go of what was needed to ask, and not to wait.
+func (w *waiter) settle() {
+	if w.asks == nil {
+		w.asks = &sayso.RequestedPrivate{Call: w.a.Call, Facts: w.a.Facts}
+	}
+	w.a, w.shown = nil, nil
 }
 
 // enter takes up what waits for this call, or opens a request for it. It goes
@@ -136,12 +167,12 @@ func (w *waiter) prior(ctx context.Context) (_ *sayso.Request, found bool, err e
 	if !w.met {
 		return nil, false, nil
 	}
-	c := w.a.Call
+	c := &w.a.Call
 	if c.CallID != "" {
-		stream, err := w.b.log.Lookup(ctx, w.key())
+		stream, err := w.b.log.Lookup(ctx, w.key(c.Session))
 		if err == nil {
 			r, err := w.same(ctx, stream)
-			return &r, err == nil, err
+			return r, err == nil, err
 		}
 		if !errors.Is(err, sayso.ErrNotFound) {
 			return nil, false, fmt.Errorf("looking for the call: %w", err)
@@ -162,82 +193,81 @@ func (w *waiter) prior(ctx context.Context) (_ *sayso.Request, found bool, err e
 		if !w.unmoved(&r) {
 			continue
 		}
-		ok, err := w.takeable(ctx, &r)
+		next, ok, err := w.takeable(ctx, &r)
 		if err == nil && ok {
-			err = w.take(ctx, &r)
+			next, err = w.take(ctx, next)
 		}
 		if err != nil || ok {
-			return &r, err == nil, err
+			return next, err == nil, err
 		}
 	}
 	return nil, false, nil
 }
 
-func (w *waiter) key() string {
-	return sayso.CallKey(w.actor.Principal, w.a.Call.Session, w.a.Call.CallID)
+// key is the name that this call takes in the log.
+func (w *waiter) key(session string) string {
+	return sayso.CallKey(w.actor.Principal, session, w.callID)
 }
 
 // same continues the request that this call id belongs to.
-func (w *waiter) same(ctx context.Context, stream string) (sayso.Request, error) {
+func (w *waiter) same(ctx context.Context, stream string) (*sayso.Request, error) {
 	for range tries {
-		r, err := w.b.read(ctx, stream)
-		if err != nil {
-			return r, err
+		read, err := w.b.read(ctx, stream)
+		r := &read
+		switch {
+		case err != nil:
+			return nil, err
+		case r.Digest != w.digest:
+			return nil, errUsedID{id: r.ID}
+		case !w.unmoved(r):
+			return nil, errUsedID{r.ID, true}
 		}
-		if r.Digest != w.digest {
-			return r, errUsedID{id: r.ID}
+		r, ok, err := w.takeable(ctx, r)
+		if err == nil && ok {
+			r, err = w.take(ctx, r)
 		}
-		if !w.unmoved(&r) {
-			return r, errUsedID{r.ID, true}
-		}
-		ok, err := w.takeable(ctx, &r)
-		if err != nil || !ok {
-			return r, err
-		}
-		if err = w.take(ctx, &r); !isConflict(err) {
+		if !isConflict(err) {
 			return r, err
 		}
 	}
-	return sayso.Request{}, errStorm
+	return nil, errStorm
 }
 
 // takeable reports whether nobody has, or still waits for, the decision. The
-// loss of a waiter that died is recorded on the way.
-func (w *waiter) takeable(ctx context.Context, r *sayso.Request) (bool, error) {
+// loss of a waiter that died is recorded on the way: next is the request as it
+// then is.
+func (w *waiter) takeable(ctx context.Context, r *sayso.Request) (next *sayso.Request, ok bool, err error) {
 	now, recorded, err := w.b.clock(ctx)
-	if err != nil {
-		return false, err
+	switch {
+	case err != nil:
+		return r, false, err
+	case r.State.Open() && r.DeadlinePassed(now, recorded):
+		return r, false, nil
+	case r.State == sayso.StateAllowed && (!r.Unspent() || r.Lapsed(now, recorded)):
+		return r, false, nil
+	case r.Undelivered():
+		return r, true, nil
+	case !(r.State == sayso.StateOpen || r.State == sayso.StateAllowed) || w.b.held(ctx, r.Life.Holder):
+		return r, false, nil
 	}
-	if r.State.Open() && r.DeadlinePassed(now, recorded) {
-		return false, nil
-	}
-	if r.State == sayso.StateAllowed && (!r.Unspent() || r.Lapsed(now, recorded)) {
-		return false, nil
-	}
-	if r.Undelivered() {
-		return true, nil
-	}
-	if !(r.State == sayso.StateOpen || r.State == sayso.StateAllowed) || w.b.held(ctx, r.Life.Holder) {
-		return false, nil
-	}
-	err = w.b.one(ctx, r, sayso.EventParked, sayso.BrokerActor, sayso.Parked{Cause: sayso.ParkedLost})
-	return err == nil, err
+	next, err = w.b.one(ctx, r, sayso.EventParked, sayso.BrokerActor, sayso.Parked{Cause: sayso.ParkedLost})
+	return next, err == nil, err
 }
 
 // take takes a parked request up, under the new id of the call, unless the
 // same call has come back too often within a minute.
-func (w *waiter) take(ctx context.Context, r *sayso.Request) error {
+func (w *waiter) take(ctx context.Context, r *sayso.Request) (*sayso.Request, error) {
 	if w.stormy(r) {
-		return &sayso.PendingError{Ticket: r.ID, Deadline: deadline(r), Stop: true}
+		return nil, &sayso.PendingError{Ticket: r.ID, Deadline: deadline(r), Stop: true}
 	}
 	holder, err := w.b.holder(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	batch := newBatch(w.b.o.Now())
-	batch.step(r, sayso.EventTaken, w.actor, sayso.Taken{Holder: holder, CallID: w.a.Call.CallID}, nil)
-	if id := w.a.Call.CallID; id != "" && !contains(r.Life.CallIDs, id) {
-		batch.Keys = []sayso.Key{{Name: w.key(), Stream: sayso.RequestStream(r.ID)}}
+	batch.step(r, sayso.EventTaken, w.actor, sayso.Taken{Holder: holder, CallID: w.callID}, nil)
+	if id := w.callID; id != "" && !contains(r.Life.CallIDs, id) {
+		batch.Keys = []sayso.Key{{Name: w.key(r.SessionID), Stream: sayso.RequestStream(r.ID)}}
 	}
 	return w.b.advance(ctx, r, batch)
 }

@@ -87,46 +87,47 @@ func (in inbox) answerRecent(ctx context.Context, id sayso.ID, a sayso.Answer) (
 		return d, false
 	}
 	session, known := in.b.sessions.get(sayso.SessionStream(r.SessionID))
-	if !known || in.barred(&r, &session) != "" {
+	if !known || in.barred(r, &session) != "" {
 		return d, false
 	}
 	now, recorded, err := in.b.clock(ctx)
-	if err != nil || r.DeadlinePassed(now, recorded) || !concerns(&a, &r) {
+	if err != nil || r.DeadlinePassed(now, recorded) || !concerns(&a, r) {
 		return d, false
 	}
-	d, err = in.record(ctx, &r, &session, a)
+	d, err = in.record(ctx, r, &session, a)
 	return d, err == nil
 }
 
 // answer decides once; a conflict means that the stream grew meanwhile.
 func (in inbox) answer(ctx context.Context, id sayso.ID, a sayso.Answer) (sayso.Decision, error) {
-	r, err := in.b.load(ctx, id)
+	read, err := in.b.load(ctx, id)
 	if err != nil {
 		return sayso.Decision{}, err
 	}
+	r := &read
 	session, err := in.b.session(ctx, r.SessionID)
 	if err != nil {
 		return sayso.Decision{}, err
 	}
-	if why := in.barred(&r, &session); why != "" {
-		return sayso.Decision{}, in.refused(ctx, &r, a, why, sayso.ErrNotAllowed)
+	if why := in.barred(r, &session); why != "" {
+		return sayso.Decision{}, in.refused(ctx, r, a, why, sayso.ErrNotAllowed)
 	}
 	now, recorded, err := in.b.clock(ctx)
 	if err != nil {
 		return sayso.Decision{}, err
 	}
 	if r.State.Open() && r.DeadlinePassed(now, recorded) {
-		if err := in.b.expire(ctx, &r); err != nil {
+		if r, err = in.b.expire(ctx, r); err != nil {
 			return sayso.Decision{}, err
 		}
 	}
 	if !r.State.Open() {
-		return in.late(ctx, &r, a)
+		return in.late(ctx, r, a)
 	}
-	if !concerns(&a, &r) {
-		return sayso.Decision{}, in.refused(ctx, &r, a, "mismatch", sayso.ErrMismatch)
+	if !concerns(&a, r) {
+		return sayso.Decision{}, in.refused(ctx, r, a, "mismatch", sayso.ErrMismatch)
 	}
-	return in.record(ctx, &r, &session, a)
+	return in.record(ctx, r, &session, a)
 }
 
 // concerns reports whether an answer is about what this request shows.
@@ -281,7 +282,7 @@ func (in inbox) record(ctx context.Context, r *sayso.Request, s *sayso.Session, 
 			}
 		}
 	}
-	if err := in.b.advance(ctx, r, batch); err != nil {
+	if r, err = in.b.advance(ctx, r, batch); err != nil {
 		return sayso.Decision{}, err
 	}
 	if !met {

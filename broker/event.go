@@ -39,11 +39,11 @@ func (b *batch) add(stream string, length int, t sayso.EventType, a about, by sa
 	}
 	e.Payload = b.marshal(payload)
 	if free == nil {
-		e.Memo = sayso.Wrote(payload, nil, nil)
+		e.Memo = sayso.Wrote(payload, nil, nil, nil)
 	} else {
 		salt := random()
 		e.Content, e.Salt = free.whole, salt[:]
-		e.Memo = sayso.Wrote(payload, free.value, &free.parts)
+		e.Memo = sayso.Wrote(payload, free.value, free.private, &free.parts)
 	}
 	if _, ok := b.Expect[stream]; !ok {
 		b.Expect[stream] = length
@@ -82,27 +82,33 @@ func (b *Broker) append(ctx context.Context, batch *batch) ([]sayso.Event, error
 	return events, err
 }
 
-// advance appends the batch and applies its events to the request.
-func (b *Broker) advance(ctx context.Context, r *sayso.Request, batch *batch) error {
+// advance appends the batch and returns the request as its events leave it. Both
+// are shared from then on: requests that were folded are not changed.
+func (b *Broker) advance(ctx context.Context, r *sayso.Request, batch *batch) (*sayso.Request, error) {
 	events, err := b.append(ctx, batch)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	stream := sayso.RequestStream(r.ID)
+	return b.grown(r, events)
+}
+
+// grown is a request with what was appended to its stream since.
+func (b *Broker) grown(r *sayso.Request, events []sayso.Event) (*sayso.Request, error) {
+	next, stream := *r, sayso.RequestStream(r.ID)
 	for i := range events {
 		if events[i].Stream != stream {
 			continue
 		}
-		if err := r.Apply(&events[i]); err != nil {
-			return err
+		if err := next.Apply(&events[i]); err != nil {
+			return nil, err
 		}
 	}
-	b.recent.put(r)
-	return nil
+	b.recent.put(&next)
+	return &next, nil
 }
 
 // one appends a single event to a request's stream, if it is as long as r.
-func (b *Broker) one(ctx context.Context, r *sayso.Request, t sayso.EventType, by sayso.Actor, payload any) error {
+func (b *Broker) one(ctx context.Context, r *sayso.Request, t sayso.EventType, by sayso.Actor, payload any) (*sayso.Request, error) {
 	batch := newBatch(b.o.Now())
 	batch.step(r, t, by, payload, nil)
 	return b.advance(ctx, r, batch)
@@ -111,9 +117,10 @@ func (b *Broker) one(ctx context.Context, r *sayso.Request, t sayso.EventType, b
 // text is the erasable part of an event: what is shown of it, as a value or a
 // pointer to one, and all of it, written.
 type text struct {
-	value any
-	parts sayso.Content
-	whole []byte
+	value   any
+	private *sayso.RequestedPrivate // nil where others may change what it holds
+	parts   sayso.Content
+	whole   []byte
 }
 
 // content writes the erasable part of an event. The parts that are nil are left

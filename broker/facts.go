@@ -12,26 +12,31 @@ func (g *gate) gather(ctx context.Context, a *sayso.Admission) error {
 	if g.asks() != nil {
 		return nil
 	}
-	return gatherFor(ctx, a, g.b.o.Wanted())
+	f, err := gathered(ctx, a.Facts, a.Gather, g.b.o.Wanted())
+	if err == nil {
+		a.Facts = f
+	}
+	return err
 }
 
-// gatherFor has facts that were gathered for another policy gathered anew. Of a
+// gather is how a caller gathers facts anew; nil for one that cannot.
+type gather = func(context.Context, sayso.FactsWanted) (sayso.Facts, error)
+
+// gathered has facts that were gathered for another policy gathered anew. Of a
 // caller that cannot do that, what they say of the policy's folders does not
 // count: policy asks where it misses them.
-func gatherFor(ctx context.Context, a *sayso.Admission, want sayso.FactsWanted) error {
-	if len(want.Roots) == 0 || a.Facts.Policy == want.Policy {
-		return nil
+func gathered(ctx context.Context, f sayso.Facts, anew gather, want sayso.FactsWanted) (sayso.Facts, error) {
+	if len(want.Roots) == 0 || f.Policy == want.Policy {
+		return f, nil
 	}
-	if a.Gather == nil {
-		a.Facts = a.Facts.ForNoPolicy()
-		return nil
+	if anew == nil {
+		return f.ForNoPolicy(), nil
 	}
-	f, err := a.Gather(ctx, want)
+	f, err := anew(ctx, want)
 	if err != nil {
-		return fmt.Errorf("gathering the facts for the policy in force: %w", err)
+		return f, fmt.Errorf("gathering the facts for the policy in force: %w", err)
 	}
-	a.Facts = f
-	return nil
+	return f, nil
 }
 
 // unmoved reports whether the call still means what it meant when people were
@@ -57,16 +62,17 @@ func (w *waiter) permitted(ctx context.Context, r *sayso.Request) error {
 	if err != nil || asked.Facts.Policy == want.Policy {
 		return err
 	}
-	if err := gatherFor(ctx, &w.a, want); err != nil {
+	facts, err := gathered(ctx, w.asks.Facts, w.gather, want)
+	if err != nil {
 		return err
 	}
-	c, why := w.a.Call, ""
+	c, why := w.asks.Call, ""
 	if len(r.Decision.Args) > 0 {
 		c.Args = r.Decision.Args
 	}
-	if !w.a.Facts.Unmoved(asked.Facts) {
+	if !facts.Unmoved(asked.Facts) {
 		why = "what the call names has changed"
-	} else if w.b.verdict(ctx, c, w.a.Facts).Effect == sayso.Deny {
+	} else if w.b.verdict(ctx, c, facts).Effect == sayso.Deny {
 		why = "the policy in force denies it"
 	}
 	if why == "" {

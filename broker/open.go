@@ -110,7 +110,7 @@ func (w *waiter) requested(ctx context.Context, batch *batch, r *sayso.Request, 
 	}
 	batch.step(r, sayso.EventRequested, w.actor, &p, text)
 	if c.CallID != "" {
-		batch.Keys = append(batch.Keys, sayso.Key{Name: w.key(), Stream: sayso.RequestStream(r.ID)})
+		batch.Keys = append(batch.Keys, sayso.Key{Name: w.key(c.Session), Stream: sayso.RequestStream(r.ID)})
 	}
 	return nil
 }
@@ -221,11 +221,16 @@ func (w *waiter) content(j *judged, shown *sayso.Presentation) (*text, error) {
 		Covers: offers(ways, hidden.Texts),
 	}
 	s.Content, s.Warnings = sayso.HashOf("sayso/shown/1", full, drawn, []byte(s.Cwd)), eye.warnings
-	private := sayso.RequestedPrivate{Call: *c, Facts: w.a.Facts, Payload: payload, Besides: j.besides}
+	private := &sayso.RequestedPrivate{Call: *c, Facts: w.a.Facts, Payload: payload, Besides: j.besides}
 	for i := range ignores {
 		s.Ignores = append(s.Ignores, eye.text(ignored(i)))
 	}
-	return content(&s, &everything, &private)
+	text, err := content(&s, &everything, private)
+	if err == nil && w.given {
+		text.private = private
+	}
+	w.asks = private
+	return text, err
 }
 
 // description is the title of the request: the rule's, the tool's, or the

@@ -7,16 +7,18 @@ import (
 )
 
 // recent remembers requests as this process saw them last. What it remembers
-// may be old: who decides by it expects the stream to be as long as it was.
+// may be old: who decides by it expects the stream to be as long as it was. A
+// remembered request is shared, and nobody changes it.
 type recent struct {
 	mu         sync.Mutex // guards what follows
-	young, old map[sayso.ID]sayso.Request
+	young, old map[sayso.ID]*sayso.Request
 }
 
 // generation is how many requests are young before they grow old together.
 const generation = 8192
 
-// put remembers a request, unless more is known of it.
+// put remembers a request, which must not be changed any more, unless more is
+// known of it.
 func (c *recent) put(r *sayso.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,13 +29,13 @@ func (c *recent) put(r *sayso.Request) {
 		c.young, c.old = nil, c.young
 	}
 	if c.young == nil {
-		c.young = map[sayso.ID]sayso.Request{}
+		c.young = map[sayso.ID]*sayso.Request{}
 	}
-	c.young[r.ID] = *r
+	c.young[r.ID] = r
 }
 
-// get returns a request as it was when it was seen last.
-func (c *recent) get(id sayso.ID) (sayso.Request, bool) {
+// get returns a request as it was when it was seen last. It must not be changed.
+func (c *recent) get(id sayso.ID) (*sayso.Request, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.look(id)
@@ -50,7 +52,7 @@ func (c *recent) forget(ids []sayso.ID) {
 }
 
 // look is get for who holds the lock.
-func (c *recent) look(id sayso.ID) (sayso.Request, bool) {
+func (c *recent) look(id sayso.ID) (*sayso.Request, bool) {
 	if r, ok := c.young[id]; ok {
 		return r, true
 	}

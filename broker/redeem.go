@@ -68,7 +68,8 @@ func (g *gate) Redeem(ctx context.Context, receipt sayso.Receipt, c sayso.Call) 
 		if err := g.b.usable(ctx, r, now, recorded); err != nil {
 			return err
 		}
-		return g.b.one(ctx, r, sayso.EventRedeemed, g.actor, sayso.Redeemed{Policy: r.Life.Policy})
+		_, err = g.b.one(ctx, r, sayso.EventRedeemed, g.actor, sayso.Redeemed{Policy: r.Life.Policy})
+		return err
 	})
 }
 
@@ -89,10 +90,11 @@ func (g *gate) Report(ctx context.Context, o sayso.Outcome) error {
 		case r.Life.Finished:
 			return nil
 		}
-		return g.b.one(ctx, r, sayso.EventFinished, g.actor, sayso.Finished{
+		_, err := g.b.one(ctx, r, sayso.EventFinished, g.actor, sayso.Finished{
 			Failed: o.Failed, Interrupt: o.Interrupt, ExitStatus: o.ExitStatus, TookNS: int64(o.Took), Output: o.Output,
 			Changed: ranChanged(r, o.Args),
 		})
+		return err
 	})
 }
 
@@ -122,7 +124,8 @@ func (g *gate) Withdraw(ctx context.Context, id sayso.ID, reason string) error {
 		case r.State.Open():
 			return g.withdraw(ctx, r, reason)
 		case r.Unspent():
-			return g.b.one(ctx, r, sayso.EventVoided, g.actor, sayso.Closed{Reason: "withdrawn"})
+			_, err := g.b.one(ctx, r, sayso.EventVoided, g.actor, sayso.Closed{Reason: "withdrawn"})
+			return err
 		case r.State == sayso.StateWithdrawn || r.Life.Voided != "":
 			return nil
 		case r.Life.Redeemed:
@@ -145,7 +148,8 @@ func (g *gate) withdraw(ctx context.Context, r *sayso.Request, reason string) er
 	}
 	batch := newBatch(g.b.o.Now())
 	batch.step(r, sayso.EventWithdrawn, g.actor, sayso.Closed{}, text)
-	return g.b.advance(ctx, r, batch)
+	_, err = g.b.advance(ctx, r, batch)
+	return err
 }
 
 // Begin implements sayso.Gate.
@@ -153,7 +157,7 @@ func (g *gate) Begin(ctx context.Context, session, host string) error {
 	if err := g.asks(); err != nil {
 		return err
 	}
-	w := waiter{b: g.b, actor: g.actor, a: sayso.Admission{Call: sayso.Call{Session: session, Host: host}}}
+	w := waiter{b: g.b, actor: g.actor, a: &sayso.Admission{Call: sayso.Call{Session: session, Host: host}}}
 	for range tries {
 		s, err := g.b.session(ctx, session)
 		if err == nil {

@@ -74,8 +74,8 @@ func (s *sight) look(ctx context.Context, c candidate) (r sayso.Request, see boo
 	if see, err = s.request(ctx, c.session, c.asker); err != nil || !see {
 		return r, false, err
 	}
-	if r, known := s.in.b.recent.get(c.id); known && r.Life.Last == c.last {
-		return r, true, nil
+	if known, ok := s.in.b.recent.get(c.id); ok && known.Life.Last == c.last {
+		return *known, true, nil
 	}
 	if c.events == nil {
 		r, err = s.in.b.load(ctx, c.id)
@@ -83,7 +83,7 @@ func (s *sight) look(ctx context.Context, c candidate) (r sayso.Request, see boo
 		r, err = sayso.Fold(c.events)
 	}
 	if err == nil {
-		s.in.b.recent.put(&r)
+		s.in.b.recent.put(new(r))
 	}
 	return r, err == nil, err
 }

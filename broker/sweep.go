@@ -82,9 +82,9 @@ func (b *Broker) sweepOne(ctx context.Context, row *sayso.Row, lost bool, now, r
 	case !r.State.Open():
 		return nil
 	case r.DeadlinePassed(now, recorded):
-		err = b.expire(ctx, &r)
+		_, err = b.expire(ctx, &r)
 	case lost && r.State == sayso.StateOpen && r.Life.Holder == row.Holder:
-		err = b.one(ctx, &r, sayso.EventParked, sayso.BrokerActor, sayso.Parked{Cause: sayso.ParkedLost})
+		_, err = b.one(ctx, &r, sayso.EventParked, sayso.BrokerActor, sayso.Parked{Cause: sayso.ParkedLost})
 	}
 	if isConflict(err) {
 		return nil
@@ -112,7 +112,7 @@ func (b *Broker) sweepAllowed(ctx context.Context) error {
 		if !r.Unspent() || !r.Lapsed(now, recorded) {
 			continue
 		}
-		err = b.one(ctx, &r, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: "lapsed"})
+		_, err = b.one(ctx, &r, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: "lapsed"})
 		if err != nil && !isConflict(err) {
 			return err
 		}

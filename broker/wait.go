@@ -12,7 +12,8 @@ import (
 
 // outcome is the decision on a request that was waited for, or why there is
 // none. A caller whose context ends has left, wherever that was noticed.
-func (w *waiter) outcome(ctx context.Context, r *sayso.Request, d *sayso.Decision, err error) error {
+func (w *waiter) outcome(ctx context.Context, r *sayso.Request, d *sayso.Decision) error {
+	r, err := w.wait(ctx, r)
 	if err == nil {
 		*d, err = w.deliver(ctx, r)
 	}
@@ -22,30 +23,32 @@ func (w *waiter) outcome(ctx context.Context, r *sayso.Request, d *sayso.Decisio
 	return err
 }
 
-// wait reads the request until it is decided.
+// wait reads the request until it is decided, and returns it as it was read
+// last.
 //
 // No wake-up is lost, since what is waited for is what the stream has beyond the
 // events that were read. If it has grown in between, Wait returns at once.
-func (w *waiter) wait(ctx context.Context, r *sayso.Request) error {
+func (w *waiter) wait(ctx context.Context, r *sayso.Request) (*sayso.Request, error) {
 	for r.State.Open() {
-		err := w.once(ctx, r)
+		next, err := w.once(ctx, r)
 		if isConflict(err) {
-			err = w.b.refresh(ctx, r)
+			next, err = w.b.newer(ctx, r)
 		}
 		if err != nil {
-			return err
+			return r, err
 		}
+		r = next
 	}
-	return nil
+	return r, nil
 }
 
 // once does what there is to do for an open request, or sleeps if that is
 // nothing.
-func (w *waiter) once(ctx context.Context, r *sayso.Request) error {
+func (w *waiter) once(ctx context.Context, r *sayso.Request) (*sayso.Request, error) {
 	ends, err := w.look(ctx, r)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case ends == passed:
 		return w.b.expire(ctx, r)
 	case w.forsaken(ctx, r):
@@ -88,23 +91,22 @@ func (w *waiter) forsaken(ctx context.Context, r *sayso.Request) bool {
 	return err == nil && w.b.held(ctx, holder)
 }
 
-// refresh applies what was appended to the request's stream since.
-func (b *Broker) refresh(ctx context.Context, r *sayso.Request) error {
+// newer is the request with what was appended to its stream since.
+func (b *Broker) newer(ctx context.Context, r *sayso.Request) (*sayso.Request, error) {
 	events, err := b.log.Stream(ctx, sayso.RequestStream(r.ID), r.Life.Len)
 	if err != nil {
-		return fmt.Errorf("reading request %s: %w", r.ID.Short(), err)
+		return nil, fmt.Errorf("reading request %s: %w", r.ID.Short(), err)
 	}
-	return apply(r, events)
+	return b.caughtUp(r, events)
 }
 
-// apply brings a request up to date with what its stream has beyond it.
-func apply(r *sayso.Request, events []sayso.Event) error {
-	for i := range events {
-		if err := r.Apply(&events[i]); err != nil {
-			return err
-		}
+// caughtUp is a request with what its stream has beyond it, as whoever appended
+// that in this process has folded it already or as it is folded here.
+func (b *Broker) caughtUp(r *sayso.Request, events []sayso.Event) (*sayso.Request, error) {
+	if known, ok := b.recent.get(r.ID); ok && known.Life.Len >= r.Life.Len+len(events) {
+		return known, nil
 	}
-	return nil
+	return b.grown(r, events)
 }
 
 // nap is how long a waiter sleeps at most before it looks at the clocks again.
@@ -113,14 +115,14 @@ const nap = time.Minute
 
 // sleep waits until the stream grows, the deadline may have passed or patience
 // ends. A request that nobody waits for any more is parked.
-func (w *waiter) sleep(ctx context.Context, r *sayso.Request, left time.Duration) error {
+func (w *waiter) sleep(ctx context.Context, r *sayso.Request, left time.Duration) (*sayso.Request, error) {
 	var ends time.Time
 	if left != unending {
 		ends = time.Now().Add(min(left, nap-rand.N(nap/2))) // not all at once
 	}
 	if !w.until.IsZero() && (ends.IsZero() || w.until.Before(ends)) {
 		if ends = w.until; !time.Now().Before(ends) {
-			return w.park(ctx, r)
+			return nil, w.park(ctx, r)
 		}
 	}
 	within, cancel := ctx, func() {}
@@ -131,13 +133,13 @@ func (w *waiter) sleep(ctx context.Context, r *sayso.Request, left time.Duration
 	cancel()
 	switch {
 	case err == nil:
-		return apply(r, events)
+		return w.b.caughtUp(r, events)
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return nil, ctx.Err()
 	case errors.Is(context.Cause(within), errSlept):
-		return nil // a database hiccup must not be taken for the end of a deadline
+		return r, nil // a database hiccup must not be taken for the end of a deadline
 	}
-	return fmt.Errorf("waiting for request %s: %w", r.ID.Short(), err)
+	return nil, fmt.Errorf("waiting for request %s: %w", r.ID.Short(), err)
 }
 
 // errSlept tells the end of a sleep from every other error.
@@ -145,7 +147,7 @@ var errSlept = errors.New("slept")
 
 // park records that the caller's patience ended, and tells it so.
 func (w *waiter) park(ctx context.Context, r *sayso.Request) error {
-	err := w.b.one(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedPatience})
+	_, err := w.b.one(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedPatience})
 	if err != nil {
 		return err
 	}
@@ -158,23 +160,24 @@ func (w *waiter) leave(ctx context.Context, r *sayso.Request) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	for range 3 {
-		if err := w.b.refresh(ctx, r); err != nil || !(r.State.Open() || r.Unspent()) {
+		next, err := w.b.newer(ctx, r)
+		if err != nil || !(next.State.Open() || next.Unspent()) {
 			return
 		}
-		err := w.b.one(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedLeft})
-		if !isConflict(err) {
+		r = next
+		if _, err = w.b.one(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedLeft}); !isConflict(err) {
 			return
 		}
 	}
 }
 
 // expire records that the deadline passed, or the denial that it leads to.
-func (b *Broker) expire(ctx context.Context, r *sayso.Request) error {
+func (b *Broker) expire(ctx context.Context, r *sayso.Request) (*sayso.Request, error) {
 	if r.Life.After.Deny {
 		batch := newBatch(b.o.Now())
 		c, err := content(sayso.AnsweredShown{Digest: r.Digest}, nil, nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		batch.step(r, sayso.EventResolved, sayso.BrokerActor, sayso.Resolved{
 			Effect: sayso.Deny, Source: sayso.SourceDeadline, Cause: r.Cause, Rule: r.Rule, File: r.File,
@@ -209,10 +212,10 @@ func (w *waiter) deliver(ctx context.Context, r *sayso.Request) (sayso.Decision,
 		if err := w.permitted(ctx, r); err != nil {
 			return refusal(r), err
 		}
-		if len(d.Args) > 0 && !w.a.CanEdit {
+		if len(d.Args) > 0 && !w.canEdit {
 			return refusal(r), fmt.Errorf("request %s: %w: it was approved with edited arguments, which this caller does not take", r.ID.Short(), sayso.ErrMismatch)
 		}
-		if w.a.Immediate {
+		if w.immediate {
 			return w.spend(ctx, r)
 		}
 	}
@@ -234,7 +237,7 @@ func (w *waiter) spend(ctx context.Context, r *sayso.Request) (sayso.Decision, e
 		if err := w.b.usable(ctx, r, now, recorded); err != nil {
 			return refusal(r), err
 		}
-		err = w.b.one(ctx, r, sayso.EventRedeemed, w.actor, sayso.Redeemed{Policy: r.Life.Policy})
+		_, err = w.b.one(ctx, r, sayso.EventRedeemed, w.actor, sayso.Redeemed{Policy: r.Life.Policy})
 		if err == nil {
 			d := *r.Decision
 			d.Redeemed = true
@@ -243,9 +246,11 @@ func (w *waiter) spend(ctx context.Context, r *sayso.Request) (sayso.Decision, e
 		if !isConflict(err) {
 			return refusal(r), err
 		}
-		if err := w.b.refresh(ctx, r); err != nil {
+		next, err := w.b.newer(ctx, r)
+		if err != nil {
 			return refusal(r), err
 		}
+		r = next
 	}
 	return refusal(r), errStorm
 }
@@ -280,5 +285,5 @@ func (b *Broker) usable(ctx context.Context, r *sayso.Request, now, recorded say
 
 // void records that an approval is not used. If that fails it still is not.
 func (b *Broker) void(ctx context.Context, r *sayso.Request, why string) {
-	_ = b.one(ctx, r, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: why})
+	_, _ = b.one(ctx, r, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: why})
 }

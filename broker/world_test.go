@@ -124,6 +124,7 @@ type world struct {
 	t     *testing.T
 	rules *rules
 	log   *memory.Log
+	memos *memos
 	clock *clock
 	opts  broker.Options
 	b     *broker.Broker
@@ -131,7 +132,7 @@ type world struct {
 
 func newWorld(t *testing.T, p *rules, change ...func(*world)) *world {
 	t.Helper()
-	w := &world{t: t, rules: p, log: memory.New(nil), clock: &clock{boot: "boot-1", booted: time.Now()}}
+	w := &world{t: t, rules: p, log: memory.New(nil), memos: &memos{of: map[sayso.ID]*sayso.Memo{}}, clock: &clock{boot: "boot-1", booted: time.Now()}}
 	w.opts.Now = w.clock.now
 	for _, c := range change {
 		c(w)
@@ -143,7 +144,7 @@ func newWorld(t *testing.T, p *rules, change ...func(*world)) *world {
 
 func (w *world) start() {
 	w.t.Helper()
-	b, err := broker.New(w.log, w.rules, &w.opts)
+	b, err := broker.New(mindful{w.log, w.memos}, w.rules, &w.opts)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -200,6 +201,11 @@ type waiting struct {
 	err  error
 }
 
+// server is a gate as servers use it: the admission is the gate's to keep.
+type server interface {
+	AdmitInto(context.Context, *sayso.Admission, *sayso.Decision) error
+}
+
 // ask begins an Admit and returns when it waits, or has returned.
 func (w *world) ask(ctx context.Context, a sayso.Admission) *waiting {
 	w.t.Helper()
@@ -213,7 +219,7 @@ func (w *world) askAs(ctx context.Context, who sayso.Actor, a sayso.Admission) *
 	gate := w.b.Gate(who)
 	go func() { // ends with Admit, at the latest when the log is closed
 		defer close(p.done)
-		p.d, p.err = gate.Admit(ctx, a)
+		p.err = gate.(server).AdmitInto(ctx, &a, &p.d)
 	}()
 	return p
 }

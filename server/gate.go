@@ -19,6 +19,14 @@ func (s *Server) admit(ctx context.Context, c *caller, in *wire.Admit) (any, err
 	if err != nil {
 		return nil, err
 	}
+	if a.Present == nil {
+		return settled(s.hold(ctx, c, a))
+	}
+	return s.offered(ctx, c, a)
+}
+
+// offered is the gate for a caller that sends its presentation once it is wanted.
+func (s *Server) offered(ctx context.Context, c *caller, a *sayso.Admission) (any, error) {
 	d, err := s.hold(ctx, c, a)
 	if errors.Is(err, sayso.ErrPresentationWanted) {
 		return nil, s.want(c, a)
