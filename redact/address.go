@@ -65,6 +65,9 @@ func (f *finder) authority(s string, a, end int, h hide, depth int) int {
 	at := strings.LastIndexByte(s[a:path], '@')
 	if at < 0 {
 		if at = brokenUserInfo(s[a:path], s[a:end]); at < 0 {
+			if n := strings.IndexByte(s[a:path], ';'); n >= 0 {
+				path = a + n // jdbc:sqlserver://host;name=value
+			}
 			return path
 		}
 		path = a + at

@@ -79,6 +79,16 @@ func commandFollows(s string) bool {
 	return n > 0 && (n == len(s) || s[n] != '=') && (knownPrograms[s[:n]] || keywords[s[:n]])
 }
 
+// passwordReaders read a password from their input.
+var passwordReaders = set(`chpasswd kinit`)
+
+func texts(ws []word) (out []string) {
+	for _, w := range ws {
+		out = append(out, w.text)
+	}
+	return out
+}
+
 // readsPassword reports whether a command takes a password from its input.
 func readsPassword(ws []word) bool {
 	for i, w := range ws {
@@ -88,7 +98,10 @@ func readsPassword(ws []word) bool {
 		if w.text == "read" && i+1 < len(ws) && (names{}).telling(ws[len(ws)-1].text) {
 			return true
 		}
-		if w.text == "--password-stdin" || w.text == "--with-token" || base(w.text) == "chpasswd" {
+		if passwordReaders[base(w.text)] || w.text == "passwd" && contains(texts(ws[i:]), "--stdin") {
+			return true
+		}
+		if w.text == "--password-stdin" || w.text == "--with-token" {
 			return true
 		}
 	}
@@ -151,6 +164,7 @@ func (f *finder) simple(ws []word, depth int) {
 	c := command{f: f, ws: ws, depth: depth, head: true, seen: map[string]bool{}}
 	if f.known == nil {
 		c.store = storesSecrets(ws)
+		c.printed()
 	}
 	for i := 0; i < len(ws); i++ {
 		if f.known != nil {
@@ -397,7 +411,7 @@ func (c *command) spaced(i int) int {
 
 // setsBefore reports whether the word before i sets what is named at i.
 func (c *command) setsBefore(i int) bool {
-	switch c.ws[i-1].text {
+	switch strings.ToLower(c.ws[i-1].text) {
 	case "set", "config", "setenv", "--add", "--global", "--local", "--replace-all", "--system":
 		return true
 	}

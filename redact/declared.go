@@ -15,7 +15,7 @@ func (r *reader) given(i, j int, name string) (at int, ok bool) {
 	switch c := r.s[j]; {
 	case isQuote(c):
 		return r.secondArgument(i, j)
-	case c == '(':
+	case c == '(' || c == '{':
 		return j + 1, r.opensQuote(j+1) && r.soleSecret(j+1)
 	case r.last[1] == "define" && isBlank(c):
 		at = j + span0(r.s[j:], isBlank)

@@ -181,7 +181,7 @@ func closedBy(s, end string) int {
 // isReference reports whether all of v stands for a value kept elsewhere, or
 // for a value to be filled in.
 func isReference(v string) bool {
-	if v == "" || reference(v) == len(v) || substitution(v) == len(v) {
+	if v == "" || reference(v) == len(v) || substitution(v) == len(v) || len(v) == 2 && v[0] == '%' && isAlpha(v[1]) {
 		return true
 	}
 	if v[0] == '<' && v[len(v)-1] == '>' && len(v) < 60 {

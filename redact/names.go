@@ -32,7 +32,8 @@ var tellingWords = set(`
 	pgpassword sshpass htpasswd storepass keypass storepassword keypassword
 	passwords passwds passphrases secrets tokens cookies credentials apikeys
 	accesskeys privatekeys secretkeys accesstokens refreshtokens authtokens
-	encryptionkey signingkey masterkey accountkey webhooksecret authpassword`)
+	encryptionkey signingkey masterkey accountkey webhooksecret authpassword
+	requirepass masterauth rootpw bindpw`)
 
 // tellingPairs are telling as two words side by side.
 var tellingPairs = set(`

@@ -14,6 +14,11 @@ type program struct {
 	keyed    []string // options whose value is pass:X or env:X
 	last     []string // options that make the last word a password
 	only     string   // a word that must stand before, such as login
+	places   bool     // words are name/password@place
+	sign     string   // what begins words that are passwords
+	// after are words, in small letters, behind which a password stands: how many
+	// words further, 0 for the last word of all.
+	after map[string]int
 }
 
 // programs are those by the names they are started under.
@@ -23,14 +28,19 @@ var programs = func() map[string]*program {
 		"curl":              {userPass: []string{"-u", "--user", "-U", "--proxy-user", "-x", "--proxy", "-E", "--cert"}, cookies: []string{"-b", "--cookie"}, next: []string{"--pass", "--proxy-pass", "--oauth2-bearer", "--tlspassword", "--proxy-tlspassword"}},
 		"http https xh xhs": {userPass: []string{"-a", "--auth"}},
 		"wget aria2c":       {next: []string{"--http-passwd", "--ftp-passwd", "--http-pass"}},
-		"mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mysqlsh mariadb mariadb-dump mariadb-admin mycli": {attached: "p"},
-		"mongo mongosh mongodump mongorestore mongoimport mongoexport cqlsh sshpass twine snowsql clickhouse-client":   {apart: "p"},
-		"7z 7za 7zr rar unrar": {attached: "p"},
-		"redis-cli":            {apart: "a", next: []string{"--pass"}},
+		"mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mysqlsh mariadb mariadb-dump mariadb-admin mycli":                     {attached: "p"},
+		"mongo mongosh mongodump mongorestore mongoimport mongoexport cqlsh sshpass twine snowsql clickhouse-client beeline rabbitmqadmin": {apart: "p"},
+		"7z 7za 7zr rar unrar":                  {attached: "p"},
+		"redis-cli":                             {apart: "a", next: []string{"--pass"}, after: map[string]int{"auth": 0}, sign: ">"},
+		"rabbitmqctl":                           {after: map[string]int{"add_user": 2, "change_password": 2, "authenticate_user": 2}},
+		"nmcli":                                 {after: map[string]int{"password": 1, "wifi-sec.psk": 1, "802-11-wireless-security.psk": 1}},
+		"vault":                                 {after: map[string]int{"login": 1}},
+		"etcdctl":                               {userPass: []string{"--user"}},
+		"sqlplus sqlcl expdp impdp sqlldr rman": {places: true},
 		"ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami ldappasswd ldapcompare ldapmodrdn": {apart: "w"},
 		"smbclient rpcclient net smbmap mount.cifs":                                             {userPass: []string{"-U", "--user"}, sep: "%"},
 		"lftp": {userPass: []string{"-u", "--user"}, sep: ","},
-		"zip unzip zipcloak sqlcmd bcp mosquitto_pub mosquitto_sub": {apart: "P"},
+		"zip unzip zipcloak sqlcmd bcp tsql mosquitto_pub mosquitto_sub": {apart: "P"},
 		"openssl": {keyed: []string{"-pass", "-passin", "-passout", "-password"}, next: []string{"-k", "-K", "-macopt"}},
 		"docker podman nerdctl helm buildah skopeo crane oras az": {apart: "p", only: "login"},
 		"skopeo-copy":                           {userPass: []string{"--creds", "--src-creds", "--dest-creds"}},
@@ -56,14 +66,11 @@ var programs = func() map[string]*program {
 // reports whether the word is done, and how many words after it are too.
 func (c *command) special(i int) (bool, int) {
 	p, w := c.rules, &c.ws[i]
-	if p == nil || len(w.text) < 2 || w.text[0] != '-' && (p.last == nil || i != len(c.ws)-1) {
-		return false, 0
-	}
-	if p.only != "" && !c.seen[p.only] {
+	if p == nil || len(w.text) < 2 || p.only != "" && !c.seen[p.only] {
 		return false, 0
 	}
 	if w.text[0] != '-' {
-		return c.lastWord(p, w), 0
+		return c.operand(p, i)
 	}
 	switch {
 	case contains(p.next, w.text):
@@ -181,6 +188,10 @@ func (c *command) afterSeparator(w *word, from int, p *program, opt string) {
 		return
 	}
 	to := len(w.text)
+	if key := v[:n]; n+len(sep) == len(v) && len(key) >= 16 && looksRandom(key) {
+		w.secret(c.f, from, from+n, "password") // a key in the place of a name
+		return
+	}
 	if strings.HasSuffix(opt, "x") || strings.HasSuffix(opt, "proxy") {
 		at := strings.LastIndexByte(v, '@')
 		if at < n {
@@ -189,6 +200,52 @@ func (c *command) afterSeparator(w *word, from int, p *program, opt string) {
 		to = from + at
 	}
 	w.secret(c.f, from+n+len(sep), to, "password")
+}
+
+// operand applies the rules about words that are no options.
+func (c *command) operand(p *program, i int) (bool, int) {
+	w := &c.ws[i]
+	if n, ok := p.after[strings.ToLower(w.text)]; ok {
+		return c.behind(i, n)
+	}
+	if p.places {
+		return c.place(w), 0
+	}
+	if p.sign != "" && strings.HasPrefix(w.text, p.sign) {
+		w.secret(c.f, len(p.sign), len(w.text), "password")
+		return true, 0
+	}
+	return i == len(c.ws)-1 && c.lastWord(p, w), 0
+}
+
+// behind hides the word so many words behind i, or the last one. An option or a
+// pair is none.
+func (c *command) behind(i, n int) (bool, int) {
+	at := i + n
+	if n == 0 {
+		at = len(c.ws) - 1
+	}
+	if at <= i || at >= len(c.ws) || strings.HasPrefix(c.ws[at].text, "-") || strings.Contains(c.ws[at].text, "=") {
+		return false, 0
+	}
+	for k := i + 1; k < at; k++ {
+		c.plain(k)
+	}
+	return true, at - i - 1 + c.hideNext(at-1, 0)
+}
+
+// place hides the password of name/password@place.
+func (c *command) place(w *word) bool {
+	name, rest, ok := strings.Cut(w.text, "/")
+	if !ok || name == "" || rest == "" || span0(name, func(b byte) bool { return isVarName(b) || strings.IndexByte("$#[]=", b) >= 0 }) != len(name) {
+		return false
+	}
+	to := len(w.text)
+	if at := strings.LastIndexByte(w.text, '@'); at > len(name) {
+		to = at
+	}
+	w.secret(c.f, len(name)+1, to, "password")
+	return true
 }
 
 // lastWord hides the last word where an option makes it a password.

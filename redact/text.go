@@ -54,7 +54,7 @@ func mayName(s string) bool {
 	if strings.ContainsAny(s, "=:-<'\"") {
 		return true
 	}
-	for _, w := range []string{"assw", "ASSW", "ENV ", "env ", " set "} {
+	for _, w := range []string{"assw", "ASSW", "ENV ", "env ", " set ", "requirepass", "masterauth", "rootpw", "bindpw"} {
 		if strings.Contains(s, w) {
 			return true
 		}
@@ -121,6 +121,10 @@ func (r *reader) word(i int) int {
 	if n := schemeEnd(s[i:j], s[j:]); n > 0 {
 		return r.f.address(s, i, j+n, r.h, r.depth)
 	}
+	if from, to, ok := r.oraclePassword(i, j); ok {
+		r.f.foundText(s, from, to, "password", r.h, r.depth)
+		return to
+	}
 	name := s[i:end]
 	if j > r.lineTo && programs[name] != nil {
 		r.commandInside(i, j)
@@ -161,6 +165,10 @@ func sectionName(line string) string {
 
 // valueAfter looks for a value after the name s[i:end], which is read up to j.
 func (r *reader) valueAfter(i, j, end int, name string) int {
+	if at, ok := r.pairCall(j, name); ok {
+		v := value{reader: r, name: "password", start: i, nameEnd: end, delim: loose}
+		return max(j, v.read(at))
+	}
 	if at, ok := r.given(i, j, name); ok {
 		v := value{reader: r, name: name, start: i, nameEnd: end, delim: loose}
 		return max(j, v.read(at))
@@ -171,6 +179,7 @@ func (r *reader) valueAfter(i, j, end int, name string) int {
 	}
 	full := r.fullName(i, name)
 	secret, given := r.telling(full, at)
+	secret = secret || d == tight && r.inConnection(i, name)
 	if !secret && r.section && (d == tight || d == loose) {
 		secret = (&value{reader: r, start: i}).leads()
 	}
@@ -316,7 +325,7 @@ func (r *reader) spaced(i, j int, name string) int {
 	case strong && strings.HasPrefix(s[b:], "is "):
 		return r.said(j, b+3, name)
 	}
-	return j
+	return r.setting(i, j, b, name)
 }
 
 // afterLogin reports whether "login NAME" stands before i.

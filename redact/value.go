@@ -34,7 +34,13 @@ func (v *value) read(at int) int {
 		from += n
 	}
 	if v.opensQuote(from) {
+		if v.label(from) {
+			return from + 1
+		}
 		return v.quoted(from)
+	}
+	if at, ok := v.converted(from); ok {
+		return v.quoted(at)
 	}
 	if s[from] == '[' || s[from] == '{' && !strings.HasPrefix(s[from:], "{{") {
 		if to := v.container(from); to > 0 {
@@ -150,7 +156,29 @@ func (v *value) quoted(from int) int {
 	default:
 		v.credential(at, to, true)
 	}
-	return to + escapes + 1
+	end := to + escapes + 1
+	if next, ok := v.joined(end); ok {
+		return v.quoted(next)
+	}
+	return end
+}
+
+// label reports whether the quote at i closes the text that the name stands in
+// and opens none: "password: " + name, input("Password: ").
+func (v *value) label(i int) bool {
+	s := v.s
+	if v.delim != colon || !isBlank(s[i-1]) || i+1 < len(s) && strings.IndexByte(" )],;+}\n", s[i+1]) < 0 {
+		return false
+	}
+	begin := strings.LastIndexByte(s[:v.start], '\n') + 1
+	quotes := 0
+	for k := max(begin, v.start-maxCode); k < v.start; k++ {
+		inWord := k > begin && isAlpha(s[k-1]) && isAlpha(s[k+1]) // don't
+		if s[k] == s[i] && !inWord && (k == begin || s[k-1] != '\\') {
+			quotes++
+		}
+	}
+	return quotes%2 == 1
 }
 
 // tripled hides a value between three quotes on either side.
@@ -243,7 +271,7 @@ func (v *value) bare(from int) int {
 	}
 	text := v.s[from:to]
 	switch {
-	case text == "":
+	case strings.Trim(text, "*") == "", schemeLen(text+" ") > len(text):
 		return from
 	case isReference(text):
 		if substitution(text) == len(text) {
