@@ -159,11 +159,12 @@ func (p *Policy) fittingCommands(s *subject, add func(*entry, sayso.Match, bool)
 		if c.By >= 0 && j.line.Commands[c.By].Has(shell.LooksUp) {
 			continue
 		}
-		p.index.commands.candidates(c.Base(), func(r *commandRule) {
+		spelled := c.Spellings()
+		p.index.commands.candidates(c, spelled, func(r *commandRule) {
 			if r.effect == sayso.Allow && (!reads || r.tier == TierRepo) || !j.active(r) {
 				return
 			}
-			switch r.fits(s, c) {
+			switch r.fits(s, c, spelled) {
 			case shell.Yes:
 				add(r.entry, r.says, true)
 			case shell.Perhaps:

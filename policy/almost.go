@@ -333,7 +333,7 @@ func (p *commandPattern) miss(c *shell.Command, allow bool) miss {
 		near := 0.5 + 0.1*alikeness(strings.Join(p.words[1:], " "), strings.TrimPrefix(strings.Join(texts(words), " "), c.Program.Text+" "))
 		return miss{near, "its program is " + p.words[0] + ", and the command's is " + c.Program.Text + "; an allow is the bare name as it is written"}
 	}
-	if !allow && p.fits(c) == shell.Yes || allow && p.covers(c) {
+	if !allow && p.fits(c, c.Spellings()) == shell.Yes || allow && p.covers(c) {
 		return miss{}
 	}
 	same := 0

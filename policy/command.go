@@ -14,18 +14,24 @@ import (
 type commandPattern struct {
 	words []string
 	more  bool // further words may follow
+	// Spelled are other ways to write the words, for a deny or an ask.
+	spelled [][]string
+}
+
+// newCommandPattern is the pattern with these words.
+func newCommandPattern(words []string, more bool) *commandPattern {
+	return &commandPattern{words: words, more: more, spelled: shell.Spellings(words)}
 }
 
 // command compiles a pattern on commands. A star at the end stands for any
 // further words, also right behind a word: ls* is ls with anything, not lsof.
 func (r *reader) command(e sayso.Effect, n *yaml.Node, arg string) *commandPattern {
 	bare := strings.TrimRight(arg, "*")
-	p := &commandPattern{more: bare != arg}
-	p.words = r.commandWords(e, n, strings.TrimRight(bare, " "))
-	if last := len(p.words) - 1; e != sayso.Allow && p.more && last >= 0 && strings.Contains(p.words[last], "*") && !strings.HasSuffix(bare, " ") {
-		p.words[last] += "*" // in a word with a star, the one at its end is one too
+	more, words := bare != arg, r.commandWords(e, n, strings.TrimRight(bare, " "))
+	if last := len(words) - 1; e != sayso.Allow && more && last >= 0 && strings.Contains(words[last], "*") && !strings.HasSuffix(bare, " ") {
+		words[last] += "*" // in a word with a star, the one at its end is one too
 	}
-	return p
+	return newCommandPattern(words, more)
 }
 
 // commandWords takes a pattern apart as the shell would, so that quotes in it
@@ -77,16 +83,35 @@ func moved(c *shell.Command) bool {
 }
 
 // fits reports whether the command may be what an ask or a deny with this
-// pattern speaks of.
-func (p *commandPattern) fits(c *shell.Command) shell.Fit {
+// pattern speaks of, however either is written.
+func (p *commandPattern) fits(c *shell.Command, spelled []shell.Spelling) shell.Fit {
 	if len(p.words) == 0 {
 		return shell.Yes
 	}
-	fit := c.Fits(p.words, p.equal)
+	fit := p.fitsWords(p.words, c)
+	for _, words := range p.spelled {
+		fit = max(fit, p.fitsWords(words, c))
+	}
+	for i := 0; i < len(spelled) && fit != shell.Yes; i++ {
+		as := p.fitsWords(p.words, &spelled[i].Command)
+		for _, words := range p.spelled {
+			as = max(as, p.fitsWords(words, &spelled[i].Command))
+		}
+		if !spelled[i].Sure {
+			as = min(as, shell.Perhaps)
+		}
+		fit = max(fit, as)
+	}
+	return fit
+}
+
+// fitsWords is fits for the words of the pattern in one spelling.
+func (p *commandPattern) fitsWords(words []string, c *shell.Command) shell.Fit {
+	fit := c.Fits(words, p.equal)
 	if fit == shell.No || p.more {
 		return fit
 	}
-	return min(fit, p.whole(c))
+	return min(fit, p.whole(words, c))
 }
 
 // mentioned looks for the pattern in a line that was not understood.
@@ -97,28 +122,38 @@ func (p *commandPattern) mentioned(l *shell.Line) (shell.Span, bool) {
 	if strings.Contains(p.words[0], "*") {
 		return l.Mentions(p.words, p.equal)
 	}
-	return l.MentionsNamed(p.words, p.equal)
+	span, ok := l.MentionsNamed(p.words, p.equal)
+	for i := 0; i < len(p.spelled) && !ok; i++ {
+		span, ok = l.MentionsNamed(p.spelled[i], p.equal)
+	}
+	return span, ok
 }
 
 // equal compares words for all but an allow: a star stands for anything, and
 // the name of the program may be in any case, as some file systems have it.
 func (p *commandPattern) equal(pattern, word string) bool {
-	if pattern == p.words[0] && strings.EqualFold(pattern, word) {
+	if strings.EqualFold(pattern, word) && p.program(pattern) {
 		return true
 	}
 	return pattern == word || strings.Contains(pattern, "*") && glob(pattern, word)
 }
 
+// program reports whether a word is the program of the pattern in one of its
+// spellings.
+func (p *commandPattern) program(word string) bool {
+	return word == p.words[0] || slices.ContainsFunc(p.spelled, func(words []string) bool { return word == words[0] })
+}
+
 // whole says how well the words of a command are those of the pattern and no
 // others: Perhaps if there are options too many, or words that nobody knows.
-func (p *commandPattern) whole(c *shell.Command) shell.Fit {
+func (p *commandPattern) whole(words []string, c *shell.Command) shell.Fit {
 	fit, wanted := shell.Yes, 1
 	for i, w := range c.Args {
-		switch missing := wanted < len(p.words); {
-		case missing && p.equal(p.words[wanted], w.Text):
+		switch missing := wanted < len(words); {
+		case missing && p.equal(words[wanted], w.Text):
 			wanted++
-		case missing && w.Globs() && w.MayBe(p.words[wanted]):
-			fit, wanted = shell.Perhaps, len(p.words)
+		case missing && w.Globs() && w.MayBe(words[wanted]):
+			fit, wanted = shell.Perhaps, len(words)
 		case w.Unknown():
 			fit = shell.Perhaps
 		case strings.HasPrefix(w.Text, "-"):

@@ -54,8 +54,20 @@ func (x *commandIndex) put(r *commandRule) {
 	if x.byProgram == nil {
 		x.byProgram = make(map[string][]*commandRule)
 	}
-	program := strings.ToLower(base(r.pattern.words[0]))
-	x.byProgram[program] = append(x.byProgram[program], r)
+	for _, program := range r.pattern.programs() {
+		x.byProgram[program] = append(x.byProgram[program], r)
+	}
+}
+
+// programs are the names of the program of a pattern, in all its spellings.
+func (p *commandPattern) programs() []string {
+	names := []string{strings.ToLower(base(p.words[0]))}
+	for _, words := range p.spelled {
+		if name := strings.ToLower(base(words[0])); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // addShell takes the rules on commands of a part in.
@@ -105,9 +117,14 @@ func (p *part) roots(f *File) []sayso.PathRoot {
 	return roots
 }
 
-// candidates yields the rules that may speak of a program, in their order.
-func (x *commandIndex) candidates(program string, yield func(*commandRule)) {
-	a, b := x.byProgram[strings.ToLower(program)], x.rest
+// candidates yields the rules that may speak of a command, in their order.
+func (x *commandIndex) candidates(c *shell.Command, spelled []shell.Spelling, yield func(*commandRule)) {
+	a, b := x.byProgram[strings.ToLower(c.Base())], x.rest
+	for i := range spelled {
+		if name := spelled[i].Base(); name != c.Base() {
+			a = merged(a, x.byProgram[strings.ToLower(name)])
+		}
+	}
 	for len(a)+len(b) > 0 {
 		if len(b) == 0 || len(a) > 0 && a[0].order < b[0].order {
 			yield(a[0])
@@ -119,15 +136,25 @@ func (x *commandIndex) candidates(program string, yield func(*commandRule)) {
 	}
 }
 
+// merged are the rules of two lists in their order, each once.
+func merged(a, b []*commandRule) []*commandRule {
+	if len(a) == 0 || len(b) == 0 {
+		return append(a[:len(a):len(a)], b...)
+	}
+	all := append(slices.Clone(a), b...)
+	slices.SortFunc(all, func(a, b *commandRule) int { return a.order - b.order })
+	return slices.Compact(all)
+}
+
 // fits says how well a rule fits a command, where its paths are looked at too.
-func (r *commandRule) fits(s *subject, c *shell.Command) shell.Fit {
+func (r *commandRule) fits(s *subject, c *shell.Command, spelled []shell.Spelling) shell.Fit {
 	if r.effect == sayso.Allow {
 		if s.strayed() || !r.pattern.covers(c) || r.named != nil && s.within(c, r) != shell.Yes {
 			return shell.No
 		}
 		return shell.Yes
 	}
-	fit := r.pattern.fits(c)
+	fit := r.pattern.fits(c, spelled)
 	if fit != shell.No && r.named != nil {
 		fit = min(fit, s.within(c, r))
 	}

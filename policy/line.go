@@ -115,11 +115,12 @@ func (j *lineJudge) command(c *shell.Command) bool {
 	var found []heard
 	decided := 0 // the part whose rules on commands have spoken
 	var parts map[int]bool
-	j.p.index.commands.candidates(c.Base(), func(r *commandRule) {
+	spelled := c.Spellings()
+	j.p.index.commands.candidates(c, spelled, func(r *commandRule) {
 		if r.part != 0 && r.effect != sayso.Deny && (r.part == decided || parts[r.part]) || !j.active(r) {
 			return
 		}
-		fit := r.fits(j.s, c)
+		fit := r.fits(j.s, c, spelled)
 		if fit == shell.No {
 			return
 		}

@@ -146,7 +146,7 @@ func (r *reader) commandArgument(e sayso.Effect, n *yaml.Node, m *matcher, known
 			if strings.HasSuffix(arg, "*") {
 				r.fail(n, CodeShellPrefix, "write the exact text of each command", "the lines of this shell cannot be read, so an allow on all that begin alike may mean anything")
 			}
-			m.command = &commandPattern{}
+			m.command = newCommandPattern(nil, false)
 			return
 		}
 	}

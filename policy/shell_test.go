@@ -330,3 +330,21 @@ func TestStar(t *testing.T) {
 		commands(t, p, sayso.Deny, "rm x", "ls; rm x")
 	}
 }
+
+// TestSH4_synonyms: a denial reaches what means the same; an allow does not.
+func TestSH4_synonyms(t *testing.T) {
+	p := load(t, rules(`allow: "*"`, `deny: ["bash:rm -rf*", "bash:npm publish*", "bash:npm install*", "bash:git push*", "bash:pip install*", "bash:docker run*", "bash:docker rmi*", "bash:git commit --no-verify*", "bash:git branch -D*", "bash:python3 -m twine*", "bash:cargo remove*", "bash:git remote remove x", "bash:mkfs*"]`))
+	commands(t, p, sayso.Deny, "rm -rf x", "rm -Rf x", "/usr/bin/rm -rf x", `\rm -rf x`, "command rm -rf x", "npm publish", "npm pub", "npm i x", "npm add x", "npm isntall", "npm -C a i x", "git-push", "/usr/lib/git-core/git-push origin", "git -C x push", "python -m pip install x", "python3 -m pip install x", "python3 -Im pip install x",
+		"docker container run x", "docker --debug container run x", "docker image rm x", "git commit -n -m x", "git commit --no-verify", "python3 -m twine upload x", "twine upload x", "cargo rm x", "git remote rm x", "sudo npm i x", "ls | xargs npm i")
+	commands(t, p, sayso.Ask, "rm -fr x", "rm -r -f x", "rm -fR x", "rm --recursive --force x", "rm --recurs --force x", "npm publi --tag x", "pip3 install x", "pip3.11 install x", "git commit -anm x", "git branch --delete --force x", "git branch -d -f x", "git branch -vD x")
+	commands(t, p, sayso.Allow, "rm -r x", "rm -f x", "npm test", "npm run publish", "pip list", "git pull", "git commit -am x", "docker ps", "docker container ls", "git branch -d x", "git remote rm y", "lsof", "mkfsx")
+	commands(t, p, sayso.Deny, "npm i x )", "ls ) ; git-push", "rm -Rf x; ls 'y", "python -m pip install x &&", "docker container run x )", "git branch -vD x )")
+	commands(t, p, sayso.Ask, "npm test )", "git-pull )", "pip3 install x )")
+	aliases := load(t, rules(`allow: "*"`, `deny: ["bash:npm i*", "bash:docker container run*", "bash:git-push*", "bash:rm --recursive*"]`))
+	commands(t, aliases, sayso.Deny, "npm install x", "npm i", "docker run x", "git push", "rm -r x", "rm -R x")
+	allows := load(t, rules(`allow: ["bash:npm install*", "bash:rm -r*", "bash:pip install*", "bash:git push*", "bash:docker run*", "bash:python*"]`))
+	commands(t, allows, sayso.Ask, "npm i x", "rm -R x", "rm --recursive x", "pip3 install x", "python -m pip install x; pip3 install x", "git-push", "docker container run x", "python3 x.py", "npm inst x")
+	shell := load(t, "version: 1\nshell:\n  default: {approval: false}\n  rules:\n    - {pattern: pip install, allowed: false}\n    - {pattern: npm install, approval: true}\n")
+	commands(t, shell, sayso.Deny, "pip install x", "python3 -m pip install x")
+	commands(t, shell, sayso.Ask, "npm i x", "pip3 install x")
+}

@@ -85,7 +85,7 @@ func (r *reader) shellRule(f *File, p *part, out *shellPart, n *yaml.Node) {
 		rule.Paths = r.rootNames(f, p, paths)
 	}
 	out.rules.Rules = append(out.rules.Rules, rule)
-	out.patterns = append(out.patterns, commandPattern{words: rule.Words, more: true})
+	out.patterns = append(out.patterns, *newCommandPattern(rule.Words, true))
 	out.places = append(out.places, at(pattern))
 }
 

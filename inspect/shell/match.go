@@ -115,6 +115,8 @@ func (m *matcher) operand(p string, args []Word, at int) (Fit, int) {
 		case value == Yes && m.program.options[args[i-1].Text] != nil: // no word of the program's own
 		case m.equal(p, w.Text):
 			return fit, i + 1
+		case at == 0 && m.abbreviates(p, w.Text):
+			return Perhaps, i + 1
 		case w.Unknown() && w.Text == "":
 			return Perhaps, len(args) + 1
 		case dashed(w.Text):
@@ -125,6 +127,12 @@ func (m *matcher) operand(p string, args []Word, at int) (Fit, int) {
 		}
 	}
 	return No, at
+}
+
+// abbreviates reports whether a word may be the beginning of the name of a
+// subcommand, and is none itself.
+func (m *matcher) abbreviates(p, word string) bool {
+	return m.program != nil && m.program.shortened && word != "" && strings.HasPrefix(p, word) && known(m.program.name+" "+word) == nil
 }
 
 // takesNext reports whether the word behind an option is its value.

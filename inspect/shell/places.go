@@ -21,18 +21,32 @@ type placeNode struct{ place, next int32 }
 type placeChain struct{ first, last int32 }
 
 // byProgram sorts places by the names of their programs: by the last part of
-// the path and, if there is more of it, by the whole.
+// the path and, if there is more of it, by the whole. Words that mean the same as
+// others are a place of their own.
 func byProgram(places [][]Word) loose {
 	l := loose{places: places, nodes: make([]placeNode, 1, len(places)+1), chains: make(map[string]placeChain)}
 	for i, words := range places {
-		program := words[0].Text
-		name := base(program)
-		l.add(i, fold(name))
-		if len(name) != len(program) {
-			l.add(i, fold(program))
+		l.place(i, words[0].Text)
+		if !words[0].Literal() || !respelled(base(words[0].Text)) {
+			continue
+		}
+		for _, f := range forms(words) {
+			if f.sure {
+				l.places = append(l.places, f.words)
+				l.place(len(l.places)-1, f.words[0].Text)
+			}
 		}
 	}
 	return l
+}
+
+// place files a place under the name of its program.
+func (l *loose) place(at int, program string) {
+	name := base(program)
+	l.add(at, fold(name))
+	if len(name) != len(program) {
+		l.add(at, fold(program))
+	}
 }
 
 func (l *loose) add(place int, name string) {

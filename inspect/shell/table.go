@@ -35,6 +35,7 @@ type program struct {
 	single        bool // long options have one hyphen
 	bundled       bool // the first word may be options without a hyphen
 	subcommands   bool // the first operand names a section of its own
+	shortened     bool // and may be the beginning of its name
 	operands      []operandEffect
 	options       map[string]*option
 	long          []string // names of the long options, sorted
@@ -237,6 +238,8 @@ func (p *program) readFlag(word string) error {
 		p.single = true
 	case "bundled":
 		p.bundled = true
+	case "abbreviated":
+		p.shortened = true
 	case "subcommands":
 		p.subcommands, p.posix = true, true
 	default:

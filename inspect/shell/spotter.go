@@ -1,0 +1,148 @@
+package shell
+
+import (
+	"strings"
+	"unicode"
+)
+
+// scan finds every place in a text where a program may stand, without a
+// grammar. It is for texts that were not read whole, and only ever used to
+// find more reasons to be strict: what it reads wrongly it reads as more
+// commands than there are. It takes time in proportion to the text.
+//
+// Where the quotes are not trusted, the text is read without them as well.
+func scan(text string, trusted bool, programs func(string) *program) [][]Word {
+	s := spotter{programs: programs}
+	if broken := s.read(text, nil, 0); broken || !trusted {
+		s.uncommented = true
+		distrusted(text, s.keep(0))
+	}
+	if plainText(text) {
+		return s.places
+	}
+	if bare := strings.Map(visible, text); bare != text { // split by something that nobody sees
+		s.read(bare, nil, 0)
+		s.read(strings.Map(ending, text), nil, 0)
+	}
+	return s.places
+}
+
+func visible(r rune) rune {
+	if r == '\n' || r == '\t' || !unicode.IsControl(r) && !invisible(r) && !turns(r) {
+		return r
+	}
+	return -1
+}
+
+// ending takes what nobody sees for the end of a command.
+func ending(r rune) rune {
+	if visible(r) < 0 {
+		return '\n'
+	}
+	return r
+}
+
+// spotter gathers the places where a program may stand, each with the words
+// behind it.
+type spotter struct {
+	programs func(string) *program
+	places   [][]Word
+	room     []Word // where the words of commands are kept
+	// uncommented says that nothing is taken for a comment.
+	uncommented bool
+}
+
+// read takes a text apart, and reports whether its quotes or brackets do not
+// end. What it finds stands at a span, if that is given.
+func (s *spotter) read(text string, at *Span, depth int) (broken bool) {
+	return read(text, at, s.uncommented, s.keep(depth))
+}
+
+// keep has the words of commands kept, and looked at.
+func (s *spotter) keep(depth int) func([]Word) {
+	return func(words []Word) { s.command(s.kept(words), depth) }
+}
+
+// kept is a copy of words that stays.
+func (s *spotter) kept(words []Word) []Word {
+	if len(s.room)+len(words) > cap(s.room) {
+		s.room = make([]Word, 0, max(len(words), min(2*cap(s.room), 512), 8))
+	}
+	from := len(s.room)
+	s.room = append(s.room, words...)
+	return s.room[from:len(s.room):len(s.room)]
+}
+
+// maxLoose is how often a text inside a text is read.
+const maxLoose = 4
+
+// command gathers the places in the words of one command: its first word, and
+// those behind a word that may be nothing, that runs what follows, or that only
+// stands in front of a program.
+func (s *spotter) command(words []Word, depth int) {
+	wraps, place, timed := false, true, false
+	for i, w := range words {
+		if i > 0 {
+			place = wraps || leads(words[i-1].Text) || place && before(words[i-1], timed) || i > 1 && words[i-2].Text == "coproc"
+		}
+		if place {
+			timed = timed || w.Text == "time"
+			s.places = append(s.places, words[i:])
+			s.braced(words[i:])
+			s.defaulted(words[i:])
+			wraps = wraps || s.passes(w.Text)
+		}
+		if i > 0 && wraps && depth < maxLoose && strings.ContainsAny(w.Text, " \t\n;|&()<>$`'\"\\#") {
+			s.read(w.Text, &w.Span, depth+1)
+		}
+	}
+}
+
+// before reports whether a word where a program may stand may have the program
+// behind it. If it was quoted, it is a program all the same.
+func before(w Word, timed bool) bool {
+	return w.Dynamic != 0 || keywords[w.Text] || isAssignment(w.Text) || timed && dashed(w.Text)
+}
+
+// leads reports whether the word behind this one is a program.
+func leads(word string) bool {
+	switch word {
+	case "run", "exec", "-exec", "-execdir", "-ok", "-okdir", "--exec", "-x", "-X", "--", "{", ")", "do", "then", "else", "!", "time", "coproc":
+		return true
+	}
+	return false
+}
+
+// passes reports whether a program runs what its words say.
+func (s *spotter) passes(name string) bool {
+	p := s.programs(nameOf(base(name)))
+	return p != nil && p.passes
+}
+
+// braced takes a list in braces for the words of a command.
+func (s *spotter) braced(words []Word) {
+	first := words[0]
+	if !strings.HasPrefix(first.Text, "{") || !strings.Contains(first.Text, ",") {
+		return
+	}
+	var list []Word
+	for text := range strings.SplitSeq(strings.Trim(first.Text, "{}"), ",") {
+		list = append(list, Word{Span: first.Span, Text: text, Fixed: len(text), Dynamic: Brace})
+	}
+	s.places = append(s.places, list)
+}
+
+// defaulted takes the word that stands for a variable without a value for the
+// program.
+func (s *spotter) defaulted(words []Word) {
+	rest, ok := strings.CutPrefix(words[0].Text, "${")
+	if !ok {
+		return
+	}
+	if i := strings.IndexAny(rest, "-+=?"); i >= 0 {
+		first := words[0]
+		first.Text = strings.Trim(rest[i+1:], "}")
+		first.Fixed = len(first.Text)
+		s.places = append(s.places, append([]Word{first}, words[1:]...))
+	}
+}
