@@ -30,7 +30,8 @@ type namedText struct {
 
 func (c *call) findIn(root *node) { c.tree(root, "", 0) }
 
-// findInTexts searches texts in the order of their names.
+// findInTexts searches texts in the order of their names. One whose name has a
+// slash is the value of a member, which may be telling: said/password.
 func (c *call) findInTexts(texts map[string]string) []namedText {
 	names := make([]string, 0, len(texts))
 	for name := range texts {
@@ -40,6 +41,11 @@ func (c *call) findInTexts(texts map[string]string) []namedText {
 	out := make([]namedText, len(names))
 	for i, name := range names {
 		out[i] = namedText{name, node{kind: '"', text: texts[name]}}
+		at := strings.LastIndexByte(name, '/')
+		if member := name[at+1:]; at >= 0 && c.hides(member, &out[i].node) {
+			c.hideAll(&out[i].node, member)
+			continue
+		}
 		c.str(&out[i].node, name, 0)
 	}
 	return out
@@ -69,6 +75,10 @@ func (c *call) text(n *node, at *trail, name string) string {
 // textNamed is text for one of the texts of a call: the path of what is hidden
 // in it is its name.
 func (c *call) textNamed(t *namedText) string {
+	if t.hidden {
+		c.note(t.name, t.key, t.bytes())
+		return marker(t.bytes())
+	}
 	from := len(c.redactions)
 	out := c.text(&t.node, nil, t.name)
 	for i := from; i < len(c.redactions); i++ {

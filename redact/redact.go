@@ -81,7 +81,9 @@ type Result struct {
 
 // Call hides secrets in the arguments of a call and in the texts that go with
 // it (description, note, presentation ...) together, so that a value found in
-// one is hidden in all. The path of a redaction in a text is the text's name.
+// one is hidden in all. The path of a redaction in a text is the text's name. A
+// text named MEMBERS/NAME is the value of a member: all of it is hidden if its
+// name tells a secret.
 // Args may be empty when there are texts only. It is an error if args are not
 // one strict JSON value; then nothing is returned, and the error shows nothing
 // of them.

@@ -267,6 +267,29 @@ func TestCallTogether(t *testing.T) {
 	}
 }
 
+// TestVW5_membersOfTexts: what the agent says under a telling name is hidden,
+// like an argument.
+func TestVW5_membersOfTexts(t *testing.T) {
+	res, err := redact.New(nil).Call([]byte(`{"note":"with hunter2hunter2"}`), map[string]string{
+		"said/password": "hunter2hunter2", "said/apiKey": "$KEY", "said/max_tokens": "4096", "said/description": "say hunter2hunter2", "said/why": "", "password": "our own name",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := redact.Result{
+		Full: []byte(`{"note":"with [hidden 14 bytes]"}`),
+		Texts: map[string]string{
+			"said/password": "[hidden 14 bytes]", "said/apiKey": "$KEY", "said/max_tokens": "4096", "said/description": "say [hidden 14 bytes]", "said/why": "", "password": "our own name",
+		},
+		Redactions: []sayso.Redaction{
+			{Path: "/note", Key: "password", Length: 14}, {Path: "said/description", Key: "password", Length: 14}, {Path: "said/password", Key: "password", Length: 14},
+		},
+	}
+	if diff := cmp.Diff(want, res); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestShortSecretsAreHiddenAsWords(t *testing.T) {
 	in := `{"password":"hunter2","session":"main","token":"v1","note":"hunter2, not hunter22 or xhunter2; main v1","command":"echo hunter2 main","hunter2":5}`
 	want := `{"password":"[hidden 7 bytes]","session":"[hidden 4 bytes]","token":"[hidden 2 bytes]","note":"[hidden 7 bytes], not hunter22 or xhunter2; main v1","command":"echo [hidden 7 bytes] main","hunter2":5}`
