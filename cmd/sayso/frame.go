@@ -73,6 +73,8 @@ func view(s shownRequest) present.View {
 	}
 	if len(v.Preview) == 0 {
 		v.Preview = r.Preview
+	} else {
+		v.Warnings = ofWhole(r.Warnings)
 	}
 	if v.Host == v.From {
 		v.Host = ""
@@ -83,6 +85,14 @@ func view(s shownRequest) present.View {
 	}
 	v.Drawn = drawnArgs(v.Preview, v.Presentation)
 	return v
+}
+
+// ofWhole are the warnings about a call of which all arguments are drawn:
+// nothing of them is left out.
+func ofWhole(warnings []sayso.Warning) []sayso.Warning {
+	return slices.DeleteFunc(slices.Clone(warnings), func(w sayso.Warning) bool {
+		return w.Kind == sayso.WarnTruncated && (w.Path == "" || w.Path[0] == '/')
+	})
 }
 
 // standingOf is where a request stands, for its title.

@@ -42,6 +42,22 @@ func TestView_saysWhereARequestStandsAndWhy(t *testing.T) {
 	}
 }
 
+// TestVW3_nothingIsSaidToBeLeftOut: where all of the arguments are drawn, what
+// was left out of their preview is no matter; what is left out elsewhere is.
+func TestVW3_nothingIsSaidToBeLeftOut(t *testing.T) {
+	r := sayso.Request{Preview: sayso.Args(`{"a":"x"}`), Warnings: []sayso.Warning{
+		{Kind: sayso.WarnTruncated, Path: "/a", Text: "9 characters left out"}, {Kind: sayso.WarnTruncated, Text: "2 members left out"},
+		{Kind: sayso.WarnPadding, Path: "/a"}, {Kind: sayso.WarnTruncated, Path: "presentation"},
+	}}
+	if v := view(shownRequest{Request: r}); len(v.Warnings) != 4 {
+		t.Errorf("of a preview: %v", v.Warnings)
+	}
+	v := view(shownRequest{Request: r, Content: sayso.RequestedFull{Args: sayso.Args(`{"a":"xxxxxxxxxx"}`)}})
+	if diff := cmp.Diff(r.Warnings[2:], v.Warnings); diff != "" {
+		t.Errorf("of all of it (-want +got):\n%s", diff)
+	}
+}
+
 func TestWhat_beginsWithWhatTheCallIsAbout(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"content":"x","file_path":"a.txt"}`: "a.txt content=x",
