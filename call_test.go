@@ -232,6 +232,7 @@ func TestCall_canonicalName(t *testing.T) {
 		{"", "", "nobody-knows", sayso.KindRead, "nobody-knows", "", sayso.KindOther},
 		{"claude-code", "", "Bash", "", "bash", "", sayso.KindShell},
 		{"claude-code", "", "NotebookEdit", "", "file-edit", "", sayso.KindEdit},
+		{"codex", "", "exec_command", "", "bash", "", sayso.KindShell},
 		{"codex-of-tomorrow", "", "Bash", "", "Bash", "", sayso.KindOther},
 		{"", "evil", "bash", "", "bash", "evil", sayso.KindMCP},
 		{"claude-code", "evil", "Read", sayso.KindRead, "Read", "evil", sayso.KindMCP},

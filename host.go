@@ -10,21 +10,32 @@ import (
 // the adapter's business; see package agent/claudecode.
 var hostTools = map[string]map[string]Tool{
 	"claude-code": claudeCodeTools,
+	"codex":       codexTools,
 }
 
 // HostTools returns the names in the table of a host, sorted; nil for a host
 // that has none.
 func HostTools(host string) []string { return slices.Sorted(maps.Keys(hostTools[host])) }
 
+// codexTools are the tools of Codex that run a line of bash: as its model calls
+// them, and as its hooks do. One that names its own directory or asks to be run
+// outside of Codex's confinement has more arguments, and is asked about.
+var codexTools = map[string]Tool{
+	"exec_command": {Name: "bash", Kind: KindShell, Primary: "cmd", Operand: OperandCommand,
+		Args: []string{"cmd", "yield_time_ms", "max_output_tokens"}},
+	"Bash": {Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand,
+		Args: []string{"command"}},
+}
+
 // claudeCodeTools are the built-in tools of Claude Code, as of 2.1.329. A tool
 // that is not here is of kind other, and is asked about.
 var claudeCodeTools = map[string]Tool{
 	"Bash": {Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand,
-		Args: []string{"command", "timeout", "run_in_background"}},
+		Args: []string{"command", "description", "timeout", "run_in_background"}},
 	"PowerShell": {Name: "powershell", Kind: KindShell, Primary: "command", Operand: OperandText,
-		Args: []string{"command", "timeout", "run_in_background"}},
+		Args: []string{"command", "description", "timeout", "run_in_background"}},
 	"Monitor": {Name: "monitor", Kind: KindShell, Primary: "command", Operand: OperandText, Optional: true,
-		Args: []string{"command", "timeout_ms"}},
+		Args: []string{"command", "description", "timeout_ms"}},
 	"Read": {Name: "file-read", Kind: KindRead, Primary: "file_path", Operand: OperandPath,
 		Args: []string{"file_path", "offset", "limit", "pages", "allow_large"}},
 	"Write": {Name: "file-write", Kind: KindWrite, Primary: "file_path", Operand: OperandPath,
@@ -43,9 +54,9 @@ var claudeCodeTools = map[string]Tool{
 	"WebSearch": {Name: "web-search", Kind: KindOther, Primary: "query", Operand: OperandText,
 		Args: []string{"query", "allowed_domains", "blocked_domains"}},
 	"Agent": {Name: "delegate", Kind: KindDelegate, Primary: "prompt", Operand: OperandText,
-		Args: []string{"prompt", "subagent_type", "model", "run_in_background", "isolation", "mode", "name", "team_name", "effort"}},
+		Args: []string{"prompt", "description", "subagent_type", "model", "run_in_background", "isolation", "mode", "name", "team_name", "effort"}},
 	"Task": {Name: "delegate", Kind: KindDelegate, Primary: "prompt", Operand: OperandText,
-		Args: []string{"prompt", "subagent_type", "model", "run_in_background", "isolation", "mode", "name", "team_name", "effort"}},
+		Args: []string{"prompt", "description", "subagent_type", "model", "run_in_background", "isolation", "mode", "name", "team_name", "effort"}},
 
 	"TodoWrite":  {Name: "todo-write", Kind: KindOther, Bookkeeping: true, Args: []string{"todos"}},
 	"TaskCreate": {Name: "task-create", Kind: KindOther, Bookkeeping: true, Args: []string{"subject", "description", "activeForm", "metadata"}},

@@ -45,3 +45,29 @@ func TestJudge_aToolThatIsOnlyCalledAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestTP1_hostsOfOtherNames: one rule speaks of the same tool under the names of
+// all hosts, and not of one that is called otherwise there.
+func TestTP1_hostsOfOtherNames(t *testing.T) {
+	p := load(t, rules(`allow: "bash:ls*"`, `deny: "bash:rm*"`))
+	for _, tt := range []struct {
+		host, tool string
+		args       obj
+		want       sayso.Effect
+	}{
+		{"", "bash", obj{"command": "rm x"}, sayso.Deny}, {"", "bash", obj{"command": "ls"}, sayso.Allow},
+		{"claude-code", "Bash", obj{"command": "rm x"}, sayso.Deny}, {"claude-code", "Bash", obj{"command": "ls"}, sayso.Allow},
+		{"codex", "exec_command", obj{"cmd": "cd a && rm x"}, sayso.Deny}, {"codex", "exec_command", obj{"cmd": "ls", "yield_time_ms": 1000}, sayso.Allow},
+		{"codex", "Bash", obj{"command": "rm x"}, sayso.Deny}, {"codex", "Bash", obj{"command": "ls"}, sayso.Allow},
+		{"codex", "exec_command", obj{"cmd": "ls", "workdir": "/etc"}, sayso.Ask}, {"codex", "exec_command", obj{"command": "ls"}, sayso.Ask},
+		{"codex", "exec_command", obj{"cmd": []string{"rm", "x"}}, sayso.Deny},
+		{"", "exec_command", obj{"cmd": "rm x"}, sayso.Deny}, {"", "exec_command", obj{"cmd": "ls"}, sayso.Ask}, // it may be that of Codex
+		{"codex", "bash", obj{"command": "rm x"}, sayso.Deny},
+	} {
+		c := call(t, tt.tool, tt.args)
+		c.Host = tt.host
+		if v := judge(p, c); v.Effect != tt.want {
+			t.Errorf("%s of %q, %v: %s by %q, want %s", tt.tool, tt.host, tt.args, v.Effect, v.Rule, tt.want)
+		}
+	}
+}

@@ -23,6 +23,7 @@ func TestJudge_unlistedArgument(t *testing.T) {
 	}{
 		{"Bash", `{"command":"ls"}`, sayso.Allow},
 		{"Bash", `{"command":"ls","timeout":5,"run_in_background":true}`, sayso.Allow},
+		{"Bash", `{"command":"ls","description":"List files"}`, sayso.Allow},
 		{"Bash", `{"command":"ls","dangerouslyDisableSandbox":false}`, sayso.Allow},
 		{"Bash", `{"command":"ls","dangerouslyDisableSandbox":true}`, sayso.Ask},
 		{"Bash", `{"command":"ls","shell":"zsh"}`, sayso.Ask},
