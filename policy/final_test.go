@@ -76,6 +76,31 @@ func TestDE2_claims(t *testing.T) {
 	}
 }
 
+// TestDE2_claimedKindOfUnknownTool: what nobody has in a table is of the kind
+// that its caller says, for all that is said against that kind, and of none for
+// what is said for it.
+func TestDE2_claimedKindOfUnknownTool(t *testing.T) {
+	for _, rule := range []string{"{kind: KIND}", "\"*\"\n    when: call.kind == \"KIND\""} {
+		for _, kind := range []sayso.Kind{sayso.KindRead, sayso.KindWrite, sayso.KindEdit, sayso.KindFetch, sayso.KindDelete, sayso.KindShell} {
+			for _, effect := range []string{"deny", "ask", "allow"} {
+				p := load(t, "default: allow\n"+rules(effect+": "+strings.ReplaceAll(rule, "KIND", string(kind))))
+				want := map[string]sayso.Effect{"deny": sayso.Deny, "ask": sayso.Ask, "allow": sayso.Allow}[effect]
+				c := call(t, "deploy", obj{})
+				if v := judge(p, c); v.Effect != sayso.Allow {
+					t.Errorf("%s %s, unclaimed: %s by %q", effect, rule, v.Effect, v.Rule)
+				}
+				c.Kind = kind
+				if v := judge(p, c); v.Effect != want && (effect != "allow" || v.Effect != sayso.Ask) {
+					t.Errorf("%s %s, called %s: %s by %q", effect, rule, kind, v.Effect, v.Rule)
+				}
+				if v := judge(load(t, rules(effect+": "+strings.ReplaceAll(rule, "KIND", string(kind)))), c); effect == "allow" && v.Effect != sayso.Ask {
+					t.Errorf("%s %s, called %s: its caller allowed it", effect, rule, kind)
+				}
+			}
+		}
+	}
+}
+
 // TestDE2_claimedKind: a rule about a kind speaks of a call of that kind, also
 // where the caller calls it something stricter.
 func TestDE2_claimedKind(t *testing.T) {

@@ -211,7 +211,8 @@ func TestLint_finds(t *testing.T) {
 		{"the words are beyond any allow", []string{`allow: "bash:sort -o x*"`, `allow: "bash:python3 -c*"`}, "3 cannot-hold 4 cannot-hold"},
 		{"a server's tool without its server", []string{`allow: {tool: mcp__db__get}`}, "3 cannot-hold"},
 		{"many hosts, and local ones", []string{`allow: "web-fetch:https://*.local/*"`}, "3 cannot-hold"},
-		{"a tool and the kind of another", []string{`deny: {tool: bash, kind: read}`}, "3 cannot-hold"},
+		{"a tool and the kind of another", []string{`allow: {tool: bash, kind: read}`}, "3 cannot-hold"},
+		{"the same for a server's tool of that name, whose kind its caller says", []string{`deny: {tool: bash, kind: read}`}, ""},
 
 		{"a built-in is stricter", []string{`allow: "file-write:.git/**"`}, "3 unreachable"},
 		{"a credential file is not", []string{`allow: "file-read:.env"`}, ""},

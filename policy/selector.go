@@ -34,7 +34,7 @@ type annotation struct {
 // matches reports whether the call is one that the selector speaks of.
 func (s *selector) matches(c *subject, allow bool) bool {
 	return s.matchesTool(c, allow) &&
-		(len(s.kinds) == 0 || slices.Contains(s.kinds, string(c.kind))) &&
+		(len(s.kinds) == 0 || slices.Contains(s.kinds, string(c.kind)) || !allow && slices.Contains(s.kinds, string(c.claimed()))) &&
 		(len(s.servers) == 0 || c.server != "" && anyGlob(s.servers, c.server)) &&
 		(len(s.hosts) == 0 || anyGlob(s.hosts, c.call.Host)) &&
 		(len(s.callers) == 0 || anyGlob(s.callers, c.call.Caller)) &&

@@ -320,6 +320,23 @@ func TestFS3_commandsOnControlFiles(t *testing.T) {
 	commands(t, p, sayso.Allow, "ls .git", "cat .git/config", "git diff .github/workflows/ci.yml", "grep x .vscode/settings.json", "git status", "cat .gitignore", "cp x .gitignore", "cd pack*/ && touch a")
 }
 
+// TestFS3_commandsThatDeleteTheWorkspace: an allow covers no deletion of the
+// workspace, however it is named, and those in it.
+func TestFS3_commandsThatDeleteTheWorkspace(t *testing.T) {
+	for _, text := range []string{"version: 1\ndefault: allow\n", rules(`allow: ["bash:rm*", "bash:rmdir*", "bash:cd*", "bash:sudo rm*"]`)} {
+		p := load(t, text)
+		for _, line := range []string{
+			"rm -rf .", "rm -rf ./", "rm -r ..", "rm -rf /", "rm -rf /home/dev/app", "rm -rf //home//dev/app/", "rm -rf src/..", "rm -rf ../app", "rmdir .", "cd src && rm -rf ..", "cd .. && rm -rf app",
+			"rm -rf src .", "rm -rf ~", "rm -rf ~/", "rm -rf /*", "rm -rf ../*", "rm -rf /home/*/app", "rm -rf ../ap?", "cd ..; rm -rf a*",
+		} {
+			if v := judge(p, bash(t, line)); v.Effect != sayso.Ask || !v.Person || v.Rule != "the workspace itself" {
+				t.Errorf("%q: %s by %q (a person: %v)", line, v.Effect, v.Rule, v.Person)
+			}
+		}
+		commands(t, p, sayso.Allow, "rm -rf src", "rm -rf *", "rm -rf ./*", "rm -rf src/*", "rm -rf src/../docs", "rm -rf /home/dev/app/src", "rm -rf ../other", "rm -rf ../appx", "cd src && rm -rf .", "rm -rf ~/other", "rm -rf /tmp/*")
+	}
+}
+
 // TestStar: a rule about every tool, or about the shell, covers bare and plain
 // commands.
 func TestStar(t *testing.T) {

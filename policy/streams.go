@@ -2,7 +2,9 @@ package policy
 
 import (
 	"fmt"
+	stdpath "path"
 	"slices"
+	"strings"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/inspect/path"
@@ -111,12 +113,64 @@ func commandFloors(s *subject, c *shell.Command, said *floorList, add func(sayso
 			add(within(m, t.Span))
 		}
 	}
+	if w, ok := s.deletesRoot(c); ok {
+		add(within(floorRoot, w.Span))
+	}
 	if said.has(&floorControl) {
 		return
 	}
 	if w, ok := s.writesControl(c); ok {
 		add(within(floorControl, w.Span))
 	}
+}
+
+// deletesRoot returns the word of a command that names the workspace, or a
+// folder that it is in, and that the command deletes.
+func (s *subject) deletesRoot(c *shell.Command) (shell.Word, bool) {
+	for _, t := range c.Traits {
+		if t.Kind == shell.Deletes && t.Target != nil && s.facts.Workspace != "" && s.holdsRoot(*t.Target, c.Dirs) {
+			return *t.Target, true
+		}
+	}
+	return shell.Word{}, false
+}
+
+// holdsRoot reports whether a word may name the workspace or a folder that it is
+// in: as it is written, where it leads, or by a glob.
+func (s *subject) holdsRoot(w shell.Word, dirs []shell.Dir) bool {
+	if w.Dynamic&shell.Glob != 0 {
+		return slices.ContainsFunc(s.globBases(w, dirs), func(base string) bool { return globsAbove(base+"/"+w.Text, s.facts.Workspace) })
+	}
+	if strings.Trim(w.Text, "/") == "~" && s.home != "" {
+		return sayso.Beneath(s.home, s.facts.Workspace)
+	}
+	names, _ := s.wordNames(w, dirs)
+	for _, name := range names {
+		if sayso.Beneath(stdpath.Clean(name), s.facts.Workspace) {
+			return true
+		}
+	}
+	places, _ := s.places(w, dirs)
+	return slices.ContainsFunc(places, func(o *sayso.PathFact) bool { return sayso.Beneath(o.Resolved, s.facts.Workspace) })
+}
+
+// globBases are what a glob stands behind: nothing, if it begins at the root.
+func (s *subject) globBases(w shell.Word, dirs []shell.Dir) []string {
+	if strings.HasPrefix(w.Text, "/") {
+		return []string{""}
+	}
+	return s.knownFolders(dirs)
+}
+
+// globsAbove reports whether an absolute glob fits a folder or one that it is in.
+func globsAbove(glob, folder string) bool {
+	glob = stdpath.Clean(glob)
+	for ; folder != "/"; folder = stdpath.Dir(folder) {
+		if fits, _ := stdpath.Match(glob, folder); fits {
+			return true
+		}
+	}
+	return false
 }
 
 // redirect says what holds of a redirection; ok is false if nothing does.

@@ -88,6 +88,16 @@ func (s *subject) of(c *sayso.Call, f *sayso.Facts, home string) {
 	s.read()
 }
 
+// claimed is the kind that the caller says a tool is of that no table has. It may
+// be a milder one than that of an unknown tool: but what is judged by it is
+// judged without it as well, see [Policy.Judge].
+func (s *subject) claimed() sayso.Kind {
+	if s.call.Kind.Known() && (s.kind == sayso.KindOther || s.kind == sayso.KindMCP) {
+		return s.call.Kind
+	}
+	return s.kind
+}
+
 // guessed reports whether it is not certain which server a tool belongs to: its
 // name can be split in two ways, or is none that the host gives to tools of the
 // server that it says.

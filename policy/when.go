@@ -90,7 +90,7 @@ func (s *subject) conditionArgs() map[string]any {
 
 func (s *subject) conditionCall() *condition.Call {
 	c := &condition.Call{
-		Tool: s.canonical, HostTool: s.call.Tool, Host: s.call.Host, Server: s.server, Kind: string(s.kind),
+		Tool: s.canonical, HostTool: s.call.Tool, Host: s.call.Host, Server: s.server, Kind: string(s.claimed()),
 		Cwd: s.cwd(), Session: s.call.Session, Run: s.call.Run, Caller: s.call.Caller, Tags: s.call.Tags,
 	}
 	said := worst(s.call.Annotations)
