@@ -15,7 +15,7 @@ import (
 
 // builtins is the version of what holds without any file. It changes when a
 // change of the program changes verdicts.
-const builtins = "3"
+const builtins = "4"
 
 // Tier says whose file it is.
 type Tier string
