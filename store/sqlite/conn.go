@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -140,6 +141,7 @@ func configure(c *sqlite.Conn, option int32) (took bool) {
 type readers struct {
 	open   func() (*sqlite.Conn, error)
 	turns  chan struct{} // one for each connection that may be in use
+	slow   chan struct{} // one for each read that may take its time; one turn is left to the others
 	writer *writer
 	mu     sync.Mutex
 	idle   []*sqlite.Conn
@@ -154,7 +156,18 @@ const (
 )
 
 func (r *readers) init(open func() (*sqlite.Conn, error), w *writer) {
-	r.open, r.turns, r.writer = open, make(chan struct{}, maxReaders), w
+	r.open, r.writer = open, w
+	r.turns, r.slow = make(chan struct{}, maxReaders), make(chan struct{}, maxReaders-1)
+}
+
+// slowly waits until one more read may take its time, and says how that ends.
+func (r *readers) slowly(ctx context.Context) (end func(), err error) {
+	select {
+	case r.slow <- struct{}{}:
+		return func() { <-r.slow }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // take returns a connection for a short while, of which a quick read takes next

@@ -1,11 +1,13 @@
 package sqlite_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	driver "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -48,3 +50,45 @@ func TestConfigure_reachesTheDriver(t *testing.T) {
 		})
 	}
 }
+
+// TestRead_quickOnesPassSlowOnes: however many lists and archives are read at
+// once, one connection is left to the reads that calls wait for.
+func TestRead_quickOnesPassSlowOnes(t *testing.T) {
+	l := open(t, filepath.Join(t.TempDir(), "state", "log.db"), nil)
+	begun, done, ended := make(chan struct{}, slowReads), make(chan struct{}), make(chan error, slowReads)
+	for range slowReads {
+		go func() { ended <- l.Linger(context.Background(), begun, done) }() // ends with done
+	}
+	for range 3 {
+		<-begun
+	}
+	for range 200 {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		read := make(chan error, 1)
+		go func() { _, err := l.Head(ctx); read <- err }() // ends at the latest with done
+		select {
+		case err := <-read:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-ctx.Done():
+			close(done)
+			t.Fatal("a quick read waits behind slow ones")
+		}
+		cancel()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := l.Linger(ctx, begun, done); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a slow read whose caller left: %v", err)
+	}
+	close(done)
+	for range slowReads {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// slowReads is more than there are connections to read.
+const slowReads = 8

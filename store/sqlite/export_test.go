@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -36,6 +37,17 @@ func (l *Log) Keeps(t *testing.T, stream string) (known bool) {
 		t.Fatal(err)
 	}
 	return known
+}
+
+// Linger begins a read that takes its time until done is closed, and says so on
+// begun. It returns what came of it.
+func (l *Log) Linger(ctx context.Context, begun chan<- struct{}, done <-chan struct{}) error {
+	return l.read(ctx, "linger", func(c *sqlite.Conn) error {
+		begun <- struct{}{}
+		<-done
+		_, err := readHead(c)
+		return err
+	})
 }
 
 // Limit bounds the size of the database, as a full disk does; more is how many

@@ -27,6 +27,13 @@ func (l *Log) lend(ctx context.Context, quick bool, doing string, do func(*sqlit
 	if err := l.usable(ctx); err != nil {
 		return err
 	}
+	if !quick {
+		end, err := l.readers.slowly(ctx)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
 	c, err := l.readers.take(quick)
 	if err != nil {
 		return err
