@@ -333,7 +333,7 @@ func TestSH7_inline(t *testing.T) {
 	for _, text := range []string{
 		"sh -c ls", "bash -lc ls", "bash -xec ls", "bash -c -- ls", "bash -e -c ls", "bash -o pipefail -c ls", "zsh -c ls", "dash -c ls", "fish -c ls", "bash --norc -c ls",
 		"/bin/sh -c ls", "ls | sh", "ls | bash -s x", "bash", "bash -", "bash < file", "bash <<< ls", "bash <<E\nls\nE", "bash <(ls)", "bash /dev/stdin", "bash /dev/fd/3",
-		"eval ls", "trap ls EXIT", "source file", ". file", "source <(ls)",
+		"eval ls", "trap ls EXIT", "trap '' INT", "trap - EXIT", "source file", ". file", "source <(ls)",
 		"python -c x", "python3 -c x", "python3.12 -Ic x", "python3 -", "ls | python3", "python <<E\nx\nE", "python3", "python -u -c x",
 		"perl -e x", "perl -ne x", "perl -lane x", "perl -E x", "ls | perl", "ruby -e x", "ruby -ne x", "node -e x", "node -pe x", "node --eval=x", "node -p x", "ls | node", "node -",
 		"php -r x", "lua -e x", "deno eval x", "bun -e x", "Rscript -e x", "osascript -e x", "pwsh -Command x", "pwsh -enc x",
@@ -346,8 +346,8 @@ func TestSH7_inline(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"bash file", "bash -x file", "python3 file.py", "python3 -m pytest", "node file.js", "perl file.pl", "python3 --version", "ls | python3 file.py", "bash file <<< x", "trap - EXIT",
-		"trap '' INT", "python3 -u file.py -c x", "ruby file.rb -e x", "node file.js -e x", "bash file -c x", "go test",
+		"bash file", "bash -x file", "python3 file.py", "python3 -m pytest", "node file.js", "perl file.pl", "python3 --version", "ls | python3 file.py", "bash file <<< x", "trap", "trap -p EXIT", "trap -l",
+		"bash --version", "python3 -u file.py -c x", "ruby file.rb -e x", "node file.js -e x", "bash file -c x", "go test",
 	} {
 		l := shell.Inspect(text)
 		if slices.ContainsFunc(traitsOf(l), func(s string) bool { return strings.HasPrefix(s, "inline!") }) {

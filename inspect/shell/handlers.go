@@ -79,13 +79,17 @@ func (c *call) sourced(use usage) (ok, fail dirs) {
 	return unknownDirs, unknownDirs
 }
 
-// trap runs its first operand later, nobody knows when.
+// trap runs its first operand later, nobody knows when. Without a text it takes
+// one back, or has the shell ignore a signal.
 func (c *call) trap(use usage) (ok, fail dirs) {
 	operands := c.operandsOf(use)
-	if len(operands) < 2 || operands[0].Text == "-" || operands[0].Literal() && operands[0].Text == "" {
+	if len(operands) == 0 || c.line.Commands[c.at].Has(LooksUp) {
 		return c.stay()
 	}
-	c.trait(Inline, operands[0].Span, true, "runs a text when something happens", nil)
+	c.trait(Inline, operands[0].Span, true, "says what runs when something happens", nil)
+	if len(operands) < 2 {
+		return c.stay()
+	}
 	dirs := c.dirs
 	c.dirs = unknownDirs
 	c.text(operands[0], c.scope)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -319,13 +320,15 @@ func arithmetic(op syntax.BinTestOperator) bool {
 
 // regex refuses what the grammar may end at another place than bash does.
 func (r *reading) regex(x syntax.TestExpr) {
-	w, ok := x.(*syntax.Word)
-	if ok && len(w.Parts) == 1 {
-		if lit, ok := w.Parts[0].(*syntax.Lit); ok && !strings.ContainsAny(lit.Value, "<>;&\n") {
-			return
-		}
+	if w, ok := x.(*syntax.Word); ok && !slices.ContainsFunc(w.Parts, endsElsewhere) {
+		return
 	}
 	r.problem(r.span(x), Unparsed, "a regular expression that bash may end elsewhere")
+}
+
+func endsElsewhere(p syntax.WordPart) bool {
+	lit, ok := p.(*syntax.Lit)
+	return !ok || strings.ContainsAny(lit.Value, "<>;&\n")
 }
 
 // subscripted reports a test for an element of an array, whose subscript is

@@ -9,6 +9,9 @@ import (
 // shell follows a shell: its text is the first operand if -c is among its
 // options, in whatever cluster; else a file; else what it reads.
 func (c *call) shell() (ok, fail dirs) {
+	if len(c.words) == 2 && (c.words[1].Text == "--version" || c.words[1].Text == "--help") {
+		return c.stay()
+	}
 	var inline, reads bool
 	i := 1
 options:
@@ -370,7 +373,7 @@ func (c *call) tar(use usage) (ok, fail dirs) {
 // make takes settings that can name any program.
 func (c *call) make(use usage) (ok, fail dirs) {
 	for _, w := range c.operandsOf(use) {
-		if strings.Contains(w.Text, "=") {
+		if _, value, ok := strings.Cut(w.Text, "="); ok && (w.Unknown() || strings.Trim(value, "0123456789") != "") {
 			c.trait(Runs, w.Span, true, "a setting may name a program", nil)
 		}
 	}
