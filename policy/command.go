@@ -40,8 +40,12 @@ func (r *reader) commandWords(e sayso.Effect, n *yaml.Node, text string) []strin
 	if text == "" {
 		return nil
 	}
-	line := shell.Inspect(text)
-	if !line.Understood() || len(line.Commands) == 0 || len(line.Redirects)+len(line.Assignments) > 0 || line.Commands[0].Span != (shell.Span{From: 0, To: len(text)}) {
+	command := text
+	if first, _, _ := strings.Cut(text, " "); first == "time" || first == "let" {
+		command = `\` + text // the program, and not the word of the shell
+	}
+	line := shell.Inspect(command)
+	if !line.Understood() || len(line.Commands) == 0 || len(line.Redirects) > 0 || line.Commands[0].Span != (shell.Span{From: 0, To: len(command)}) {
 		r.fail(n, CodePattern, "write a pattern for each command", "%s is not the words of one command", quoted(text))
 		return nil
 	}

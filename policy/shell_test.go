@@ -87,6 +87,9 @@ func TestSH4_pathsAndOptions(t *testing.T) {
 	commands(t, reset, sayso.Deny, "git reset --hard", "git reset -q --hard", "git reset --hard HEAD~1", "git -C x reset --hard", "rm -rf x", "git push --force", "git push origin --force")
 	commands(t, reset, sayso.Ask, "rm -fr x", "rm -r -f x", "rm -vrf x")
 	commands(t, reset, sayso.Allow, "git reset --soft", "rm -r x", "rm x", "git push")
+	words := load(t, rules(`deny: ["bash:time*", "bash:let x*", "bash:env LD_PRELOAD=x*"]`, `allow: "bash:*"`))
+	commands(t, words, sayso.Deny, `\time ls`, "/usr/bin/time -o x ls", "let x", "env LD_PRELOAD=x ls")
+	commands(t, words, sayso.Allow, "time ls", "let 1", "env LANG=C ls")
 	stars := load(t, rules(`deny: ["bash:git push *force*", "bash:npm *publish", "bash:*sql*"]`, `allow: "*"`))
 	commands(t, stars, sayso.Deny, "git push --force", "git push --force-with-lease", "git push --force x", "npm publish", "npm unpublish", "psql x", "mysqldump")
 	commands(t, stars, sayso.Allow, "git push", "npm publishx", "squirrel")
@@ -177,6 +180,10 @@ func TestSH11_sandboxPaths(t *testing.T) {
 	deep := load(t, strings.ReplaceAll(everyday, "    output:", "    inner: {root: ./output/private, mode: rw, write_approval: false}\n    output:"))
 	commands(t, deep, sayso.Ask, "pytest output/private/x", "pytest output/x output/private")
 	commands(t, deep, sayso.Allow, "pytest output/x")
+	both := load(t, strings.ReplaceAll(everyday, "    - {pattern: pytest", "    - {pattern: clean, allowed: false, sandbox_paths: [output]}\n    - {pattern: clean, approval: false}\n    - {pattern: pytest"))
+	commands(t, both, sayso.Deny, "clean output/x", "clean output output/x", "cd output && clean x", "sudo clean output/x", "/bin/clean output/x")
+	commands(t, both, sayso.Ask, "cd output; clean ../output/x", "cd output; clean x", "clean $X", "clean output/*")
+	commands(t, both, sayso.Allow, "clean x", "clean docs", "cd docs; clean x")
 }
 
 // TestSH12_limits: what is too much to read asks, and denials are found in it.
@@ -230,7 +237,7 @@ func TestSH1_characters(t *testing.T) {
 // TestSH14_silence: what harms nobody is not asked about.
 func TestSH14_silence(t *testing.T) {
 	p := load(t, everyday)
-	commands(t, p, sayso.Allow, "echo 'rm x'", `echo "rm x; rm y"`, "echo rm", "ls # rm x", "# rm x\nls", "ls   -l    x", "ls\n\n\ncat x\n", "ls *.go | sort | grep x 2>/dev/null", "grep -rn 'rm -rf' .", "grep \"a;b|c&d\" x", "echo 'a > b'", "echo \\; rm", "cat <<'EOF'\nrm x\nEOF", "cat <<EOF\nrm x\nEOF", "git log --oneline -n 5", "echo a && echo b && echo c; ls",
+	commands(t, p, sayso.Allow, "echo 'rm x'", `echo "rm x; rm y"`, "echo rm", "ls # rm x", "# rm x\nls", "ls   -l    x", "ls\n\n\ncat x\n", "ls *.go | sort | grep x 2>/dev/null", "grep -rn 'rm -rf' .", "grep \"a;b|c&d\" x", "echo 'a > b'", "echo \\; rm", "cat <<'EOF'\nrm x\nEOF", "cat <<EOF\nrm x\nEOF", "git log --oneline -n 5", "[[ a =~ ^[a-z]+$ ]] && ls", "[[ ab =~ a(b|c) ]] && ls", "echo a && echo b && echo c; ls",
 		"test -f x && cat x || echo none", "ls -la; git status; git log -3", "find . -name '*.go' -not -path './x/*'", "echo \"it's\"", "ls 'a b' \"c d\"", "cd docs && ls", "echo {1..3}", "if test -d x; then ls x; fi", "ls 2>&1 | grep -v x", "echo x |& cat")
 }
 
@@ -317,7 +324,7 @@ func TestFS3_commandsOnControlFiles(t *testing.T) {
 		}
 	}
 	commands(t, p, sayso.Allow, "cp *.go dst/", "mv docs/*.md x/", "touch a?b", "cp */config x", "cp src/*/*.go dst/", "rm s*_test.go", "tee *", "cp file[0-9].txt [a-z]*.go x", "cp ?git/x y", "mv *ignore x", "rm *_test.go", "cp .gitign* x")
-	commands(t, p, sayso.Allow, "ls .git", "cat .git/config", "git diff .github/workflows/ci.yml", "grep x .vscode/settings.json", "git status", "cat .gitignore", "cp x .gitignore", "cd pack*/ && touch a")
+	commands(t, p, sayso.Allow, "git add .github/workflows/ci.yml", "git commit .vscode/settings.json -m x", "ls .git", "cat .git/config", "git diff .github/workflows/ci.yml", "grep x .vscode/settings.json", "git status", "cat .gitignore", "cp x .gitignore", "cd pack*/ && touch a")
 }
 
 // TestFS3_commandsThatDeleteTheWorkspace: an allow covers no deletion of the

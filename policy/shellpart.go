@@ -80,7 +80,7 @@ func (r *reader) shellRule(f *File, p *part, out *shellPart, n *yaml.Node) {
 	if !ok {
 		return
 	}
-	rule.Words = r.commandWords(rule.Effect, pattern, strings.TrimRight(text, "* "))
+	rule.Words = r.commandWords(rule.Effect, pattern, strings.TrimLeft(strings.TrimRight(text, "* "), " "))
 	if paths != nil {
 		rule.Paths = r.rootNames(f, p, paths)
 	}

@@ -245,7 +245,7 @@ func (s *subject) writesControl(c *shell.Command) (shell.Word, bool) {
 			return *t.Target, true
 		}
 	}
-	if c.Class == shell.ReadOnly {
+	if onlyReads(c) {
 		return shell.Word{}, false
 	}
 	for _, w := range c.Operands() {
@@ -254,4 +254,12 @@ func (s *subject) writesControl(c *shell.Command) (shell.Word, bool) {
 		}
 	}
 	return shell.Word{}, false
+}
+
+// staging are commands that change things, and read the files that they name.
+var staging = set("git add", "git stage", "git commit")
+
+// onlyReads reports whether a command leaves the files in its words as they are.
+func onlyReads(c *shell.Command) bool {
+	return c.Class == shell.ReadOnly || c.Class == shell.Ordinary && staging[strings.Join(c.Lead(), " ")]
 }

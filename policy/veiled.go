@@ -169,13 +169,24 @@ func changesFiles(c *shell.Command) bool {
 func actsOnAgent(c *shell.Command) bool {
 	for _, w := range c.Words() {
 		glob := w.Dynamic&shell.Glob != 0
-		if glob && globsAgent(w.Text) || !glob && namesAgent(shellWord{text: strings.ToLower(w.Text)}) {
+		if glob && globsAgent(w.Text) || !glob && quotedAgent(w.Text) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(c.Dirs, func(d shell.Dir) bool {
 		return d.Unknown || slices.ContainsFunc(d.Steps, func(step string) bool { return namesAgent(shellWord{text: strings.ToLower(step)}) })
 	})
+}
+
+// quotedAgent is namesAgent for a word of which no star is the shell's: a name
+// of nothing but dots and stars is a regular expression there.
+func quotedAgent(text string) bool {
+	for name := range strings.SplitSeq(strings.ToLower(text), "/") {
+		if strings.Trim(name, ".*") != "" && namesAgent(shellWord{text: name}) {
+			return true
+		}
+	}
+	return false
 }
 
 // globsAgent reports whether a glob of the shell may stand for the settings of

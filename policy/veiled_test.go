@@ -47,12 +47,12 @@ rules:
 	commands(t, p, sayso.Allow,
 		"find . -name '*.json' | sort | head", "grep -rn x --include='*.json' . | cut -d: -f1 | uniq -c", "ls | sed 's/.*//'", "go test ./... | sed 's/^.*: //' > out.txt",
 		"cat .claude/settings.json | jq .", "cp docs/*.md docs/deep", "prettier --check src/*.ts", "ls .claude | wc -l; go build ./...",
-		"go test ./... && cat package*.json",
+		"go test ./... && cat package*.json", "go test -run '.*' ./...", "go test -list '.*' ./x", "cargo test './.*'", "git commit -m '.*'",
 	)
 	for _, line := range []string{
 		"cp x .claude/settings.json", "cd .claude && cp x y", "mv .c*/settings.json x", "rm .mcp.*", "tee .claude/x", "find . -name '*.json' -delete", "find .claude -type f | xargs rm",
 		"for f in .claude/*; do rm $f; done", "sh -c 'rm .claude/x'", "cat x > .claude/y", "sed -i s/a/b/ .claude/settings.json", "git add .claude/x", "cp x *.json", "cd .cl*; touch x",
-		"python3 -c 'open(\".claude/x\", \"w\")'", "cp x {.claude,y}/z", "ls .claude; F=.claude/x; rm $F", "chmod 0 .[c]laude",
+		"python3 -c 'open(\".claude/x\", \"w\")'", "cp x {.claude,y}/z", "ls .claude; F=.claude/x; rm $F", "chmod 0 .[c]laude", "rm -r .*", "tool '.cl*'",
 	} {
 		v := judgeOn(p, yard(), bash(t, line))
 		if v.Effect != sayso.Ask || !v.Person {

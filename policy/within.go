@@ -156,16 +156,24 @@ func (s *subject) operandWithin(w shell.Word, dirs []shell.Dir, r *commandRule) 
 	if !ok {
 		return shell.Perhaps
 	}
+	fit, inside := shell.Yes, 0
 	for _, o := range places {
 		root, ok := s.rootOf(o.Resolved, r.roots)
 		if !ok || !namedIn(root.Name, r.named) {
-			return shell.No
+			continue
 		}
+		inside++
 		if r.effect == sayso.Allow && (!s.known(r.roots) || s.holdsStricter(o, root, r)) {
-			return shell.Perhaps
+			fit = shell.Perhaps
 		}
 	}
-	return shell.Yes
+	switch inside {
+	case 0:
+		return shell.No
+	case len(places):
+		return fit
+	}
+	return shell.Perhaps // from one folder that the command may run in, and not from another
 }
 
 // holdsStricter reports whether a place in a root holds another that a rule does
