@@ -17,6 +17,8 @@ type Recorded struct {
 	Session string
 	Host    string
 	Tool    string // canonical name
+	Server  string // that the tool belongs to; empty for none
+	Danger  []sayso.Danger
 	Text    string // what is shown of it, with hidden values hidden
 
 	Call    sayso.Call
@@ -69,7 +71,7 @@ func (c Came) refused() bool {
 // a remembered yes covers; empty if it is not known.
 func RecordedOf(r *sayso.Request, covers func(sayso.ID) sayso.Cover) Recorded {
 	out := Recorded{
-		ID: r.ID, At: r.CreatedAt, Session: r.SessionID, Host: r.Host, Tool: r.Tool, Text: shownText(r), Mode: r.Life.Mode, Came: cameOf(r),
+		ID: r.ID, At: r.CreatedAt, Session: r.SessionID, Host: r.Host, Tool: r.Tool, Server: r.Server, Danger: r.Danger, Text: shownText(r), Mode: r.Life.Mode, Came: cameOf(r),
 	}
 	if r.Decision != nil && r.Decision.Source == sayso.SourceGrant {
 		out.Cover = covers(r.Decision.Grant)

@@ -257,7 +257,7 @@ func TestSuggest_promises(t *testing.T) {
 				denials++
 			}
 		}
-		s := p.Suggest(calls, denied, policy.SuggestOptions{Least: 1 + d.IntN(2)})
+		s := p.Suggest(calls, slices.Values(denied), policy.SuggestOptions{Least: 1 + d.IntN(2)})
 		found += len(s.Rules)
 		before := p.Replay(slices.Values(calls))
 		after := suggested(t, p, s.Rules).Replay(slices.Values(calls))
@@ -282,6 +282,12 @@ func TestSuggest_promises(t *testing.T) {
 			t.Fatalf("denials turn: %+v", s.Rules)
 		}
 		alone := suggested(t, load(t, "version: 1\n"), s.Rules)
+		for range 100 { // so that what was denied and did harm is none that a rule could allow
+			c := d.work(t)
+			if v := judge(alone, c); v.Effect == sayso.Allow && v.Cause == sayso.CauseRule && slices.ContainsFunc(v.Danger, func(d sayso.Danger) bool { return d != sayso.DangerOutside }) {
+				t.Fatalf("%s %s: %v is allowed by %+v", c.Tool, c.Args, v.Danger, s.Rules)
+			}
+		}
 		for _, r := range slices.Concat(calls, denied) {
 			if refused(r) && judge(alone, r.Call).Effect == sayso.Allow && judge(load(t, "version: 1\n"), r.Call).Effect != sayso.Allow {
 				t.Fatalf("%s %s was denied and is covered by %+v", r.Call.Tool, r.Call.Args, s.Rules)
@@ -325,6 +331,87 @@ func suggested(t testing.TB, p *policy.Policy, list []policy.Suggestion) *policy
 	return with
 }
 
+// What was denied and cannot be looked at may have been whatever a rule would
+// allow, wherever in the log it stands.
+func TestSuggest_lost(t *testing.T) {
+	p := load(t, rules(`deny: "bash:make*"`, "deny: [\"bash:git push*\", \"bash:rm*\"]\n    name: two"))
+	asked := func(c sayso.Call) []*policy.Recorded {
+		return []*policy.Recorded{recorded(t, p, c, 1), recorded(t, p, c, 2)}
+	}
+	calls := slices.Concat(asked(bash(t, "git status")), asked(call(t, "web-fetch", obj{"url": "https://go.dev/doc"})))
+	by := func(came policy.Came) *policy.Recorded {
+		return &policy.Recorded{Tool: "bash", Gap: policy.GapErased, Came: came}
+	}
+	person := policy.Came{Effect: sayso.Ask, By: "person", Answer: "deny"}
+	rule := func(name string) policy.Came {
+		return policy.Came{Effect: sayso.Deny, By: "policy", Rule: name, File: "policy.yaml"}
+	}
+	dangerous, outside, fetch, older, limit := by(person), by(person), by(person), by(person), by(person)
+	dangerous.Danger, outside.Danger = []sayso.Danger{sayso.DangerDelete}, []sayso.Danger{sayso.DangerOutside}
+	fetch.Tool, older.Gap, limit.Gap = "web-fetch", policy.GapOlder, policy.GapLimit
+	for _, tt := range []struct {
+		name  string
+		lost  []*policy.Recorded
+		rules int
+		tools string
+	}{
+		{"nothing was denied", nil, 2, ""},
+		{"a person denied a command", []*policy.Recorded{by(person)}, 1, "bash 1"},
+		{"and a page", []*policy.Recorded{by(person), fetch, older}, 0, "bash 2 web-fetch 1"},
+		{"a deadline did", []*policy.Recorded{by(policy.Came{Effect: sayso.Ask, By: "deadline"})}, 1, "bash 1"},
+		{"it was allowed", []*policy.Recorded{by(policy.Came{Effect: sayso.Ask, By: "person", Answer: "allow"})}, 2, ""},
+		{"a rule did, and does", []*policy.Recorded{by(rule("deny: bash:make*"))}, 2, ""},
+		{"a rule did, and is gone", []*policy.Recorded{by(rule("deny: bash:git status*"))}, 1, "bash 1"},
+		{"a rule did that may have said more", []*policy.Recorded{by(rule("two"))}, 1, "bash 1"},
+		{"a built-in did", []*policy.Recorded{by(policy.Came{Effect: sayso.Deny, By: "policy", Rule: "agents do not answer for themselves"})}, 2, ""},
+		{"the session's own policy did", []*policy.Recorded{by(policy.Came{Effect: sayso.Deny, By: "policy", Rule: "session policy: bash"})}, 1, "bash 1"},
+		{"a mode did", []*policy.Recorded{by(policy.Came{Effect: sayso.Deny, By: "mode"})}, 2, ""},
+		{"it did harm", []*policy.Recorded{dangerous}, 2, ""},
+		{"it led elsewhere", []*policy.Recorded{outside}, 1, "bash 1"},
+		{"there were too many", []*policy.Recorded{limit}, 2, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for where, s := range map[string]policy.Suggestions{
+				"before":    p.Suggest(calls, slices.Values(tt.lost), policy.SuggestOptions{}),
+				"among all": p.Suggest(slices.Concat(calls, tt.lost), slices.Values([]*policy.Recorded(nil)), policy.SuggestOptions{}),
+			} {
+				var tools []string
+				for _, w := range s.Withheld {
+					tools = append(tools, fmt.Sprint(w.Tool, " ", w.Count))
+				}
+				if len(s.Rules) != tt.rules || strings.Join(tools, " ") != tt.tools {
+					t.Errorf("%s: withheld %q, rules %+v", where, tools, s.Rules)
+				}
+			}
+		})
+	}
+}
+
+// A denied call of which the policy wants to know what was not recorded is held
+// against what is suggested all the same.
+func TestSuggest_unsure(t *testing.T) {
+	p := load(t, "version: 1\n")
+	calls := []*policy.Recorded{recorded(t, p, bash(t, "git status"), 1), recorded(t, p, bash(t, "git status"), 2)}
+	denied := recorded(t, p, bash(t, "git status"), 3)
+	denied.Facts.Workspace = ""
+	other := load(t, "version: 1\nworkspaces:\n  /a: {rules: [{allow: \"bash:git zzz*\"}]}\n")
+	if x := other.Replay(slices.Values(append(calls, denied))); x.Replayed != 2 {
+		t.Fatalf("%d were replayed", x.Replayed)
+	}
+	if s := other.Suggest(append(calls, denied), slices.Values([]*policy.Recorded(nil)), policy.SuggestOptions{}); len(s.Rules) != 1 {
+		t.Fatalf("nobody denied it: %+v", s)
+	}
+	denied.Came.Answer = "deny"
+	for name, s := range map[string]policy.Suggestions{
+		"before":    other.Suggest(calls, slices.Values([]*policy.Recorded{denied}), policy.SuggestOptions{}),
+		"among all": other.Suggest(append(calls, denied), slices.Values([]*policy.Recorded(nil)), policy.SuggestOptions{}),
+	} {
+		if len(s.Rules) > 0 {
+			t.Errorf("%s: %+v", name, s.Rules)
+		}
+	}
+}
+
 func TestSuggest_examples(t *testing.T) {
 	none := load(t, "version: 1\n")
 	log := func(lines ...string) (calls []*policy.Recorded) {
@@ -366,7 +453,7 @@ func TestSuggest_examples(t *testing.T) {
 		{"no control files", log("file-edit: .git/config", "file-edit: .git/config"), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := none.Suggest(tt.calls, nil, policy.SuggestOptions{})
+			s := none.Suggest(tt.calls, slices.Values([]*policy.Recorded(nil)), policy.SuggestOptions{})
 			if _, err := policy.Parse("suggested.yaml", []byte(s.Text())); err != nil {
 				t.Error(err)
 			}

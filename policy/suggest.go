@@ -38,6 +38,9 @@ type Suggestions struct {
 	PromptsSaved int          `json:"prompts_saved"`
 	AlreadySaved int          `json:"already_saved"`
 	Rules        []Suggestion `json:"rules"`
+	// Withheld are the tools that nothing is suggested for: calls of them were
+	// denied that nobody can look at any more.
+	Withheld []Withheld `json:"withheld"`
 }
 
 // Text is the suggested rules as a policy file.
@@ -56,10 +59,11 @@ func (s *Suggestions) Text() string {
 // prompts of the calls. What they come to was replayed: the prompts that they
 // save are those that are printed, each rule is needed for that, and no call that
 // was denied would be allowed, neither of the calls nor of those that were denied
-// before. Rules are suggested for what is known to be harmless alone, see
-// docs/policy.md.
-func (p *Policy) Suggest(calls, denied []*Recorded, o SuggestOptions) Suggestions {
-	f := &finder{p: p, o: o}
+// before. What was denied and cannot be looked at may have been any call of its
+// tool that is not dangerous, so that nothing is suggested for that tool. Rules
+// are suggested for what is known to be harmless alone, see docs/policy.md.
+func (p *Policy) Suggest(calls []*Recorded, denied iter.Seq[*Recorded], o SuggestOptions) Suggestions {
+	f := &finder{p: p, o: o, withheld: []Withheld{}}
 	if f.o.Least <= 0 {
 		f.o.Least = 2
 	}
@@ -71,8 +75,10 @@ func (p *Policy) Suggest(calls, denied []*Recorded, o SuggestOptions) Suggestion
 		Calls: base.Calls, Replayed: base.Replayed, NotReplayed: base.NotReplayed, Prompts: base.PromptsBefore,
 		PromptsSaved: base.PromptsSaved, AlreadySaved: base.PromptsSaved, Rules: []Suggestion{},
 	}
-	f.sort(calls, denied)
-	f.index()
+	f.sort(calls)
+	f.index(denied)
+	f.withhold()
+	out.Withheld = f.withheld
 	f.choose()
 	f.prune()
 	with := f.with(f.chosen)
@@ -117,15 +123,22 @@ type finder struct {
 	calls      []*considered
 	candidates []*candidate
 	chosen     []*candidate
+	withheld   []Withheld
 	redactor   *redact.Redactor
 }
 
 // sort finds the prompts that may be saved, with what is wished for, and the
 // calls that must go on coming out as they do.
-func (f *finder) sort(calls, denied []*Recorded) {
+func (f *finder) sort(calls []*Recorded) {
 	byText := map[string]*candidate{}
 	for _, c := range calls {
+		if f.lost(c) {
+			continue
+		}
 		now, v, gap := f.p.again(c)
+		if gap != "" && c.Came.refused() && c.Gap == "" {
+			f.calls = append(f.calls, &considered{Recorded: c}) // a rule that speaks of it is none
+		}
 		if gap != "" || now.Effect == sayso.Allow && now.By != string(sayso.SourceGrant) {
 			continue
 		}
@@ -145,11 +158,6 @@ func (f *finder) sort(calls, denied []*Recorded) {
 				f.candidates = append(f.candidates, byText[text])
 			}
 			byText[text].wished++
-		}
-	}
-	for _, c := range denied {
-		if c.Gap == "" {
-			f.calls = append(f.calls, &considered{Recorded: c})
 		}
 	}
 	slices.SortStableFunc(f.candidates, func(a, b *candidate) int { return b.wished - a.wished })
@@ -198,8 +206,8 @@ func (w *wish) rule(name string) string {
 }
 
 // index finds the calls that each candidate has a say about, by a policy with
-// all of them.
-func (f *finder) index() {
+// all of them. Of what was denied before, which may be much, it keeps no more.
+func (f *finder) index(denied iter.Seq[*Recorded]) {
 	if len(f.candidates) == 0 {
 		return
 	}
@@ -215,7 +223,7 @@ func (f *finder) index() {
 		f.candidates = nil
 		return
 	}
-	for _, call := range f.calls {
+	touch := func(call *considered) {
 		_, v, _ := all.again(call.Recorded)
 		told := map[*candidate]bool{}
 		for _, m := range v.Matches {
@@ -223,6 +231,14 @@ func (f *finder) index() {
 				told[c] = true
 				c.touches = append(c.touches, call)
 			}
+		}
+	}
+	for _, call := range f.calls {
+		touch(call)
+	}
+	for c := range denied {
+		if !f.lost(c) && c.Gap == "" {
+			touch(&considered{Recorded: c})
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"time"
 
@@ -56,9 +55,9 @@ func (a *app) policyReplay(ctx context.Context, o lookBackOptions) error {
 	if o.since <= 0 {
 		return usage(errors.New("--since is a time that has passed"), "sayso policy replay --policy NEW --since 30d")
 	}
-	text, err := os.ReadFile(o.file)
+	text, err := readPolicy(o.file)
 	if err != nil {
-		return hint(err, "sayso policy replay --policy FILE")
+		return err
 	}
 	x, err := a.replayed(ctx, o, text)
 	var wrong *policy.Error
@@ -72,6 +71,7 @@ func (a *app) policyReplay(ctx context.Context, o lookBackOptions) error {
 		return a.printJSON(x)
 	}
 	a.printReplay(o.file, x)
+	a.noteNoCalls(x.Calls)
 	return nil
 }
 
@@ -139,6 +139,13 @@ func (a *app) printReplay(file string, x policy.Replay) {
 	}
 	if x.LeftOut > 0 {
 		a.note("the server lists the %d worst changes; %d more are counted, and not listed", len(x.Changes), x.LeftOut)
+	}
+}
+
+// noteNoCalls says where calls would come from, where there are none.
+func (a *app) noteNoCalls(n int) {
+	if n == 0 {
+		a.note("the log has no calls of that time; --since looks further back, as in --since 90d")
 	}
 }
 
@@ -253,6 +260,7 @@ func (a *app) policySuggest(ctx context.Context, o lookBackOptions) error {
 			return a.printJSON(x)
 		}
 		a.printSuggestions(x)
+		a.noteNoCalls(x.Calls)
 		return nil
 	})
 }
@@ -264,6 +272,11 @@ func (a *app) printSuggestions(x policy.Suggestions) {
 		a.print("# No rule would have saved enough of %s.", asked)
 	} else {
 		a.print("# To add to %s: saves %d of %s.", a.paths.Policy(), x.PromptsSaved-x.AlreadySaved, asked)
+	}
+	for _, w := range x.Withheld {
+		a.print("# Nothing is suggested for %s: somebody denied %s of it that cannot be looked at (%s).", withheldTool(w), count(w.Count, "call"), w.Why)
+	}
+	if len(x.Rules) > 0 {
 		a.print("version: 1")
 		a.print("rules:")
 	}
@@ -283,4 +296,12 @@ func (a *app) printSuggestions(x policy.Suggestions) {
 	if len(x.Rules) > 0 {
 		a.note("type sayso policy check when they are in the file")
 	}
+}
+
+// withheldTool is a tool as patterns name it.
+func withheldTool(w policy.Withheld) string {
+	if w.Server == "" {
+		return w.Tool
+	}
+	return "mcp__" + w.Server + "__" + w.Tool
 }

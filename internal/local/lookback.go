@@ -16,10 +16,6 @@ import (
 // page is how many requests are read at once when the log is looked back at.
 const page = 256
 
-// maxDenied is how many denied calls from before the time that is looked at are
-// held against what is suggested, the newest.
-const maxDenied = 10_000
-
 // recorded yields the calls that a person may see, the newest first, from a time
 // on; from the beginning if it is zero. An error ends it. Of calls of which part is
 // hidden only admins learn what a policy makes: whoever tries many policies finds
@@ -91,23 +87,28 @@ func (e *Engine) Replay(ctx context.Context, a sayso.Actor, p *policy.Policy, si
 // Suggest finds rules that would have saved the most prompts since a time. Nothing
 // is suggested that a person denied, whenever that was.
 func (e *Engine) Suggest(ctx context.Context, a sayso.Actor, p *policy.Policy, since time.Time, o policy.SuggestOptions) (policy.Suggestions, error) {
-	var calls, denied []*policy.Recorded
+	var calls []*policy.Recorded
 	for c, err := range e.recorded(ctx, a, sayso.RowQuery{Since: since}) {
 		if err != nil {
 			return policy.Suggestions{}, fmt.Errorf("reading the log: %w", err)
 		}
 		calls = append(calls, c)
 	}
-	for c, err := range e.recorded(ctx, a, sayso.RowQuery{Until: since, States: []sayso.State{sayso.StateDenied}}) {
-		if since.IsZero() || len(denied) == maxDenied {
-			break
+	var failed error
+	out := p.Suggest(calls, func(yield func(*policy.Recorded) bool) {
+		if since.IsZero() {
+			return // they are all among the calls
 		}
-		if err != nil {
-			return policy.Suggestions{}, fmt.Errorf("reading the log: %w", err)
+		for c, err := range e.recorded(ctx, a, sayso.RowQuery{Until: since, States: []sayso.State{sayso.StateDenied}}) {
+			if failed = err; err != nil || !yield(c) {
+				return
+			}
 		}
-		denied = append(denied, c)
+	}, o)
+	if failed != nil {
+		return policy.Suggestions{}, fmt.Errorf("reading the log: %w", failed)
 	}
-	return p.Suggest(calls, denied, o), nil
+	return out, nil
 }
 
 // ExplainRequest explains a request that a person may see, with the facts that
