@@ -16,12 +16,24 @@ const shortestDigest = 12
 // named reports whether typed names a digest: all of it, or at least its first
 // twelve digits, with or without sha256: before them.
 func named(d sayso.Digest, typed string) error {
-	digits := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(typed)), "sha256:")
-	switch {
-	case len(digits) < shortestDigest:
-		return fmt.Errorf("%w: the digest needs at least its first %d digits", sayso.ErrInvalid, shortestDigest)
-	case d.IsZero() || !strings.HasPrefix(strings.TrimPrefix(d.String(), "sha256:"), digits):
+	if err := longEnough(typed); err != nil {
+		return err
+	}
+	if d.IsZero() || !strings.HasPrefix(strings.TrimPrefix(d.String(), "sha256:"), digits(typed)) {
 		return fmt.Errorf("%w: this request is about another call than the one you were shown", sayso.ErrMismatch)
+	}
+	return nil
+}
+
+// digits are those of a digest as it was typed.
+func digits(typed string) string {
+	return strings.TrimPrefix(strings.ToLower(strings.TrimSpace(typed)), "sha256:")
+}
+
+// longEnough refuses the beginning of a digest that says too little.
+func longEnough(typed string) error {
+	if len(digits(typed)) < shortestDigest {
+		return fmt.Errorf("%w: the digest needs at least its first %d digits", sayso.ErrInvalid, shortestDigest)
 	}
 	return nil
 }

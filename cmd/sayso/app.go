@@ -68,7 +68,7 @@ Use it: sayso init claude-code, then sayso watch`,
 	c.PersistentFlags().String("token-file", "", "act with the token in this file (SAYSO_TOKEN_FILE)")
 	c.PersistentFlags().String("server", "", "use the server at this address (SAYSO_SERVER)")
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(err, c.CommandPath()+" --help")
+		return usage(wrongValue(err), c.CommandPath()+" --help")
 	})
 	for _, group := range []struct{ id, title string }{
 		{"answer", "Answering:"}, {"wire", "Wiring and proof:"}, {"force", "What is in force:"}, {"record", "The record:"}, {"gate", "The gate:"},

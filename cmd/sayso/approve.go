@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,9 @@ sayso approve --group GROUP --yes ID=DIGEST ID=DIGEST`,
 			if !c.Flags().Changed("scope") && (o.cover != "" || o.lasts > 0 || o.uses > 0) {
 				o.scope = string(sayso.ScopeSession)
 			}
+			if err := o.check(strings.Join(args, " ")); err != nil {
+				return err
+			}
 			if o.group != "" {
 				return a.approveGroup(c.Context(), o.group, args, o)
 			}
@@ -64,6 +68,32 @@ sayso approve --group GROUP --yes ID=DIGEST ID=DIGEST`,
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask; needs --digest")
 	f.StringVar(&o.digest, "digest", "", "of the call that you were shown")
 	return c
+}
+
+// check refuses flags that cannot be, before anything is shown.
+func (o *approval) check(ids string) error {
+	scope := sayso.Scope(o.scope)
+	again := func(format string, args ...any) error {
+		return usage(fmt.Errorf("%w: "+format, append([]any{sayso.ErrInvalid}, args...)...), "sayso approve --help")
+	}
+	switch {
+	case scope != sayso.ScopeOnce && scope != sayso.ScopeSession:
+		return again("a scope is once or session, not %q", o.scope)
+	case o.cover != "" && !slices.Contains(coverWords(), o.cover):
+		return again("there is no cover %q; there are %s", o.cover, strings.Join(coverWords(), ", "))
+	case o.lasts < 0 || o.uses < 0:
+		return again("--for and --uses are more than nothing")
+	case scope == sayso.ScopeOnce && (o.cover != "" || o.lasts != 0 || o.uses != 0):
+		return again("what is allowed once is not remembered: --cover, --for and --uses go with --scope session")
+	case o.group != "":
+		return nil // its members are named with their digests
+	case o.yes && o.digest == "":
+		return hint(fmt.Errorf("%w: --yes needs --digest, so that what you saw is what you allow", sayso.ErrInvalid),
+			"sayso show %s, then sayso approve %s --yes --digest DIGEST", ids, ids)
+	case o.digest != "":
+		return hint(longEnough(o.digest), "sayso show %s", ids)
+	}
+	return nil
 }
 
 func coverWords() (words []string) {
@@ -112,9 +142,6 @@ func (a *app) seen(ctx context.Context, in sayso.Inbox, s shownRequest, answer *
 	short := s.Request.ShortID
 	_, tty := a.terminal()
 	switch {
-	case o.yes && o.digest == "":
-		return hint(fmt.Errorf("%w: --yes needs --digest, so that what you saw is what you allow", sayso.ErrInvalid),
-			"sayso show %s, then sayso approve %s --yes --digest DIGEST", short, short)
 	case !o.yes && !tty:
 		return hint(errNoTerminal, "sayso show %s, then sayso approve %s --yes --digest DIGEST", short, short)
 	case !o.yes:

@@ -47,6 +47,20 @@ func wanted(c *cobra.Command, name string) error {
 	return usage(fmt.Errorf("%s wants --%s", c.CommandPath(), name), c.CommandPath()+" --help")
 }
 
+// wrongValue says in our words that a flag was given what it does not take: Go's
+// own name the function that could not read it.
+func wrongValue(err error) error {
+	var wrong *pflag.InvalidValueError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	takes := map[string]string{"int": "it takes a number", "bool": "it is true or false", "duration": errDuration.Error()}[wrong.GetFlag().Value.Type()]
+	if takes == "" {
+		return err
+	}
+	return fmt.Errorf("--%s %q: %s", wrong.GetFlag().Name, wrong.GetValue(), takes)
+}
+
 // lasting is a flag for a duration; besides what Go reads it takes days.
 type lasting struct{ d *time.Duration }
 

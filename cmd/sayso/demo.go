@@ -44,6 +44,10 @@ touched.`,
 	return c
 }
 
+// demoPatience is how long a call of the demo waits where nobody is at a terminal:
+// nothing may ever answer.
+const demoPatience = 10 * time.Minute
+
 // demoPlace is the temporary place of a demo.
 type demoPlace struct{ root, work string }
 
@@ -135,7 +139,11 @@ func (a *app) demoGate(ctx context.Context, place demoPlace, o demoOptions, open
 	if err := paths.Make(); err != nil {
 		return nil, err
 	}
-	if err := home.Write(paths.Policy(), []byte(demoPolicy)); err != nil {
+	text := demoPolicy
+	if _, tty := a.terminal(); !tty {
+		text += "deadline: {after: " + demoPatience.String() + "}\n"
+	}
+	if err := home.Write(paths.Policy(), []byte(text)); err != nil {
 		return nil, err
 	}
 	a.paths = paths
@@ -151,7 +159,7 @@ func (a *app) demoWelcome(place demoPlace, o demoOptions) {
 	if len(o.answers) == 0 && !o.strict && !o.approveAll {
 		here := "Answer here, or in another terminal:"
 		if _, tty := a.terminal(); !tty {
-			here = "Answer in another terminal:"
+			here = "There is no terminal to ask at here. To answer by script, stop this and type\n\n  " + self() + " demo --answers y,n,y,n\n\nOr answer in another terminal, each call within " + span(demoPatience) + ":"
 		}
 		fmt.Fprintf(a.err, "%s\n\n  export SAYSO_HOME=%s\n  %s watch\n\n", here, a.paths.Home, self())
 	}

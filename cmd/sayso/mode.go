@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/client"
+	"github.com/sayso-dev/sayso/internal/local"
 )
 
 func (a *app) modeCommand() *cobra.Command {
@@ -38,6 +40,7 @@ type shownMode struct {
 	Mode    sayso.Mode `json:"mode"`
 	LeftS   float64    `json:"left_s,omitzero"`
 	Locked  bool       `json:"locked"`
+	Error   string     `json:"error,omitempty"` // of the policy, which does not load
 }
 
 func (a *app) showMode(ctx context.Context, session string) error {
@@ -57,8 +60,9 @@ func (a *app) printMode(ctx context.Context, in sayso.Inbox, session string) err
 	if m.Mode == "" {
 		m.Mode = sayso.ModeInteractive
 	}
+	broken := a.brokenPolicy()
 	if a.json {
-		return a.printJSON(shownMode{session, m.Mode, m.Left.Seconds(), a.paths.Locked()})
+		return a.printJSON(shownMode{session, m.Mode, m.Left.Seconds(), a.paths.Locked(), broken})
 	}
 	line := string(m.Mode)
 	if m.Left > 0 {
@@ -67,8 +71,31 @@ func (a *app) printMode(ctx context.Context, in sayso.Inbox, session string) err
 	if a.paths.Locked() {
 		line += " (locked: everything asks or denies)"
 	}
+	_, server := in.(*client.Client)
+	if broken != "" && !server {
+		line += " (the policy does not load: every call is denied)"
+	}
 	a.print("%s", line)
+	switch {
+	case broken != "" && server:
+		a.note("the policy does not load, and the server goes on with what it said before: %s", broken)
+	case broken != "":
+		a.note("%s", broken)
+		a.note("sayso policy check says all that is wrong with it")
+	}
 	return nil
+}
+
+// brokenPolicy is the first mistake of the policy of this machine, empty if it
+// loads, or a server elsewhere has its own.
+func (a *app) brokenPolicy() string {
+	if a.settings.Server != "" {
+		return ""
+	}
+	if err := local.NewRules(a.paths).Err(); err != nil {
+		return firstMistake(err)
+	}
+	return ""
 }
 
 func (a *app) setMode(ctx context.Context, session, word string, d time.Duration) error {

@@ -41,25 +41,15 @@ could be read.`,
 }
 
 func (a *app) policyCheck(ctx context.Context, o checkOptions) error {
+	var err error
+	if o.workspace, err = a.workspaceFolder(o.workspace, "sayso policy check --help"); err != nil {
+		return err
+	}
 	p, err := a.policyFor(o)
 	if err != nil {
-		if hintOf(err) != "" {
-			return err // it says itself what to type
-		}
-		return hint(err, "mend the file, then run the command again")
+		return mend(err)
 	}
-	if o.workspace != "" {
-		st, err := os.Stat(o.workspace)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			a.note("there is no folder %s; its files are taken for missing", printable(o.workspace))
-		case err != nil || !st.IsDir():
-			return usage(fmt.Errorf("the workspace %s is no folder", o.workspace), "sayso policy check --help")
-		}
-		if o.workspace, err = filepath.Abs(o.workspace); err != nil {
-			return err
-		}
-	}
+	a.noteFinalOnly(o.file)
 	if _, tty := a.terminal(); tty {
 		return a.policySummary(o.file, p)
 	}
@@ -77,6 +67,50 @@ func (a *app) policyCheck(ctx context.Context, o checkOptions) error {
 		return no{}
 	}
 	return err
+}
+
+// workspaceFolder is the absolute name of the folder that --workspace names, empty
+// for none. It may be missing: then so are its files.
+func (a *app) workspaceFolder(name, usageLine string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	st, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		a.note("there is no folder %s; its files are taken for missing", name)
+	case err != nil || !st.IsDir():
+		return "", usage(fmt.Errorf("the workspace %s is no folder", name), usageLine)
+	}
+	return filepath.Abs(name)
+}
+
+// noteFinalOnly says what a file that is tried for itself is judged without.
+func (a *app) noteFinalOnly(file string) {
+	if file != "" {
+		a.note("tried for itself: built-ins that are not final, such as reading inside the workspace, are left out")
+	}
+}
+
+// mend adds what to do about a policy that does not load, where the error does not
+// say so itself.
+func mend(err error) error {
+	if hintOf(err) != "" {
+		return err
+	}
+	return hint(err, "mend the file, then run the command again")
+}
+
+// readPolicy reads a policy file that somebody named.
+func readPolicy(name string) ([]byte, error) {
+	st, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, hint(fmt.Errorf("there is no file %s", name), "name a policy file; sayso policy where says which are in force, sayso policy init PRESET --print prints one to begin with")
+	case err == nil && st.IsDir():
+		return nil, hint(fmt.Errorf("%s is a folder, and no policy file", name), "name the file in it, as in --policy %s", filepath.Join(name, "policy.yaml"))
+	}
+	return os.ReadFile(name)
 }
 
 // policySummary says what a policy is made of that has no mistakes, where
@@ -113,7 +147,7 @@ func (a *app) policyFor(o checkOptions) (sayso.Policy, error) {
 		a.warn(rules.Warnings())
 		return rules, rules.Err()
 	}
-	text, err := os.ReadFile(o.file)
+	text, err := readPolicy(o.file)
 	if err != nil {
 		return nil, err
 	}

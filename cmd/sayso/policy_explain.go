@@ -54,11 +54,11 @@ file.`,
 
 func (a *app) policyExplain(ctx context.Context, id string, o explainOptions) error {
 	var err error
-	if o.workspace, err = folder(o.workspace, "sayso policy explain --help"); err != nil {
-		return err
-	}
 	if id != "" && o.command != "" {
 		return usage(errors.New("it is either a request or a command"), "sayso policy explain --help")
+	}
+	if o.workspace, err = a.workspaceFolder(o.workspace, "sayso policy explain --help"); err != nil {
+		return err
 	}
 	if a.settings.Server != "" && o.file == "" { // its policy is the one in force
 		return a.withClient(ctx, func(c *client.Client) error { return a.explainThere(ctx, c, id, o) })
@@ -67,6 +67,7 @@ func (a *app) policyExplain(ctx context.Context, id string, o explainOptions) er
 	if err != nil {
 		return err
 	}
+	a.noteFinalOnly(o.file)
 	if id != "" {
 		return a.explainRequest(ctx, p, id)
 	}
@@ -120,7 +121,7 @@ func (a *app) explainCalls(ctx context.Context, o explainOptions, explain func(s
 // explainLines explains each call of the input.
 func (a *app) explainLines(ctx context.Context, explain func(sayso.Call) error) error {
 	n := 0
-	return a.eachLine(ctx, func(line []byte) error {
+	err := a.eachLine(ctx, func(line []byte) error {
 		n++
 		c, err := sayso.ParseCall(line)
 		if err == nil {
@@ -134,6 +135,10 @@ func (a *app) explainLines(ctx context.Context, explain func(sayso.Call) error) 
 		}
 		return explain(c)
 	})
+	if err == nil && n == 0 {
+		return usage(errNoCall, callExample)
+	}
+	return err
 }
 
 // loadedPolicy is the policy in force, or that of one file, as it can be
@@ -148,10 +153,7 @@ func (a *app) loadedPolicy(o checkOptions) (*policy.Policy, error) {
 			return p, nil
 		}
 	}
-	if hintOf(err) != "" {
-		return nil, err // it says itself what to type
-	}
-	return nil, hint(err, "mend the file, then run the command again")
+	return nil, mend(err)
 }
 
 // folder is the absolute name of a folder that somebody named, empty for none.

@@ -15,7 +15,7 @@ func (a *app) policyInitCommand() *cobra.Command {
 	var show bool
 	names := policy.Presets()
 	c := &cobra.Command{
-		Use: "init PRESET", Short: "writes a policy to begin with", ValidArgs: names, Args: cobra.ExactArgs(1),
+		Use: "init " + strings.Join(names, "|"), Short: "writes a policy to begin with", ValidArgs: names, Args: cobra.ExactArgs(1),
 		Long: `Writes one of the ready-made policies (` + strings.Join(names, ", ") + `) to your policy
 file, unless there is one. With --print it writes nothing and prints it.`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.policyInit(args[0], show) },

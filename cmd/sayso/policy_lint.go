@@ -39,15 +39,16 @@ something was or loading warns, and 2 if the policy does not load.`,
 }
 
 func (a *app) policyLint(ctx context.Context, o checkOptions) error {
+	var err error
+	if o.workspace, err = a.workspaceFolder(o.workspace, "sayso policy lint --help"); err != nil {
+		return err
+	}
 	p, err := a.loadedPolicy(o)
 	if err != nil {
 		return err
 	}
 	found, warned := p.Lint(), p.Warnings()
 	if o.workspace != "" {
-		if o.workspace, err = folder(o.workspace, "sayso policy lint --help"); err != nil {
-			return err
-		}
 		project, _ := a.projectOf(ctx, o.workspace) // none has no file of its own
 		found = slices.DeleteFunc(found, func(f policy.Finding) bool { return f.Project != "" && f.Project != project })
 		warned = slices.DeleteFunc(warned, func(w policy.Warning) bool {

@@ -103,6 +103,9 @@ func (a *app) readTests(o testOptions) (*policy.Tests, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, hint(fmt.Errorf("there is no file of tests %s", name), "sayso policy test --help shows what one looks like; --tests names another")
 	}
+	if st, failed := os.Stat(name); failed == nil && st.IsDir() {
+		return nil, hint(fmt.Errorf("%s is a folder, and no file of tests", name), "sayso policy test --tests FILE")
+	}
 	if err != nil {
 		return nil, err
 	}

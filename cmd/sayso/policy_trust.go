@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -194,7 +193,7 @@ func (a *app) recordAccepted(ctx context.Context, t home.Trusted) error {
 
 func (a *app) untrust(ctx context.Context, accepted home.Trusted, workspace string) error {
 	if accepted.Workspace == "" {
-		return fmt.Errorf("nothing was accepted for %s: %w", workspace, fs.ErrNotExist)
+		return hint(fmt.Errorf("nothing was accepted for %s", workspace), "name the folder of another project: sayso policy trust --remove DIR")
 	}
 	gone := home.Trusted{Workspace: workspace}
 	if err := a.recordAccepted(ctx, gone); err != nil {

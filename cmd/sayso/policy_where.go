@@ -77,7 +77,7 @@ func (a *app) policyWhere(ctx context.Context, dir string) error {
 		}
 		rows = append(rows, []string{s.Tier, dash(printable(s.File)), s.State, n})
 	}
-	return errors.Join(table(a.out, rows), err)
+	return errors.Join(table(a.out, rows), hint(err, "sayso policy check says all that is wrong with it"))
 }
 
 // fileSource is what becomes of a file of a tier.
