@@ -11,7 +11,7 @@ const maxGlob = 1 << 16
 
 // atom is a part of a glob: one character, or any number of them.
 type atom struct {
-	one  rune            // the character, if fits is nil and many is false
+	one  rune            // the character, or one of those that fit; nothing if many is true
 	fits func(rune) bool // the characters that may stand here
 	many bool            // any number of characters, also none
 	deep bool            // of these, also slashes
@@ -52,7 +52,7 @@ func atoms(text string) (g glob) {
 			deep := i+1 < len(rs) && rs[i+1] == '*'
 			g = append(g, atom{many: true, deep: deep})
 		case r == '?':
-			g = append(g, atom{fits: anyRune})
+			g = append(g, atom{one: 'a', fits: anyRune})
 		case r == '[' && slices.Contains(rs[i:], ']'):
 			a, n := bracket(rs[i:])
 			g, i = append(g, a), i+n-1
@@ -72,9 +72,9 @@ func bracket(rs []rune) (atom, int) {
 	}
 	set := rs[1:end]
 	if set[0] == '!' || set[0] == '^' {
-		return atom{fits: anyRune}, end + 1
+		return atom{one: 'a', fits: anyRune}, end + 1
 	}
-	return atom{fits: func(r rune) bool {
+	return atom{one: set[0], fits: func(r rune) bool {
 		return inSet(set, unicode.ToLower(r)) || inSet(set, unicode.ToUpper(r))
 	}}, end + 1
 }
@@ -167,16 +167,8 @@ const maxHolding = 4
 func (g glob) shortest() string {
 	var b strings.Builder
 	for _, a := range g {
-		switch {
-		case a.many:
-		case a.fits == nil:
+		if !a.many {
 			b.WriteRune(a.one)
-		default:
-			r := 'a'
-			for r > 0 && !a.fits(r) {
-				r = (r + 1) % unicode.MaxASCII
-			}
-			b.WriteRune(r)
 		}
 	}
 	return b.String()
