@@ -177,6 +177,8 @@ func (u *URL) host(host string) {
 	}
 	if why := badName(host); why != "" {
 		u.odd(why)
+	} else if why := badLetters(host); why != "" {
+		u.odd(why)
 	}
 	u.Local = localName(host)
 }
