@@ -8,11 +8,16 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
+const (
+	insertEvent = `INSERT INTO events (seq, stream, pos, type, id, version, wall, boot, since, principal, kind,
+		channel, session, run, request, call, payload, commitment, prev, hash)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertContent = `INSERT INTO content (seq, salt, body) VALUES (?, ?, ?)`
+)
+
 // insert writes an event and its content.
 func insert(c *sqlite.Conn, e *sayso.Event) error {
-	st, err := c.Prepare(`INSERT INTO events (seq, stream, pos, type, id, version, wall, boot, since, principal, kind,
-		channel, session, run, request, call, payload, commitment, prev, hash)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	st, err := c.Prepare(insertEvent)
 	if err != nil {
 		return err
 	}
@@ -23,7 +28,7 @@ func insert(c *sqlite.Conn, e *sayso.Event) error {
 	if e.Content == nil {
 		return nil
 	}
-	return run(c, `INSERT INTO content (seq, salt, body) VALUES (?, ?, ?)`, nil, int64(e.Seq), e.Salt, e.Content)
+	return run(c, insertContent, nil, int64(e.Seq), e.Salt, e.Content)
 }
 
 func bindEvent(st *sqlite.Stmt, e *sayso.Event) {

@@ -296,9 +296,11 @@ func refusal(e *sayso.Event, err error) error {
 	return err
 }
 
+const insertKey = `INSERT INTO keys (name, stream) VALUES (?, ?)`
+
 func (d *draft) take(keys []sayso.Key) error {
 	for _, k := range keys {
-		if err := run(d.conn, `INSERT INTO keys (name, stream) VALUES (?, ?)`, nil, []byte(k.Name), k.Stream); err != nil {
+		if err := run(d.conn, insertKey, nil, []byte(k.Name), k.Stream); err != nil {
 			if constraint(err) {
 				return conflict("a key of stream %s is taken", k.Stream)
 			}

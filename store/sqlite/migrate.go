@@ -15,8 +15,8 @@ import (
 //go:embed migration/*.sql
 var migrations embed.FS
 
-// projections is the file that makes the tables that Rebuild fills.
-const projections = "migration/0002_projections.sql"
+// projections are the files that make the tables that Rebuild fills.
+var projections = []string{"migration/0002_projections.sql", "migration/0004_short_ids.sql"}
 
 // files returns the names of all migrations in their order.
 func files() ([]string, error) { return fs.Glob(migrations, "migration/*.sql") }
@@ -111,11 +111,16 @@ func step(c *sqlite.Conn, index int, name string) (err error) {
 	return run(c, fmt.Sprintf(`PRAGMA user_version = %d`, index+1), nil)
 }
 
-// script runs the statements of a migration in the transaction that is open.
-func script(c *sqlite.Conn, name string) error {
-	text, err := migrations.ReadFile(name)
-	if err != nil {
-		return err
+// script runs the statements of migrations in the transaction that is open.
+func script(c *sqlite.Conn, names ...string) error {
+	for _, name := range names {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := sqlitex.ExecuteScript(c, string(text), nil); err != nil {
+			return err
+		}
 	}
-	return sqlitex.ExecuteScript(c, string(text), nil)
+	return nil
 }

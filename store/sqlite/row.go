@@ -58,23 +58,54 @@ func (st *stream) save(c *sqlite.Conn, name string) error {
 	}
 	now := keptOf(w)
 	var err error
-	switch {
-	case !st.stored:
+	if st.stored {
+		err = updateRow(c, w, st.kept, now)
+	} else {
 		err = insertRow(c, w)
-	case now == st.kept:
-		err = run(c, `UPDATE requests SET holder = ?, state = ?, source = ?, last_seq = ?, decided = ?
-			WHERE first_seq = ?`, nil, w.Holder, string(w.State), string(w.Source), int64(w.Last), when(w.Decided),
-			int64(w.First))
-	default:
-		err = run(c, `UPDATE requests SET holder = ?, state = ?, source = ?, last_seq = ?, decided = ?, open = ?,
-			asked = ?, spent = ? WHERE first_seq = ?`, nil, w.Holder, string(w.State), string(w.Source), int64(w.Last),
-			when(w.Decided), now.open, now.asked, now.spent, int64(w.First))
 	}
 	if err != nil && constraint(err) {
 		return conflict("the request of stream %s: %v", name, err)
 	}
 	st.stored, st.kept = true, now
 	return err
+}
+
+// updates are the statements that change a row, by which of the columns with
+// partial indexes change. SQLite takes a row out of each index on a column that
+// a statement names, and puts it back, if its value is the same too.
+var updates = func() map[kept]string {
+	all := map[kept]string{}
+	for i := range 8 {
+		changed, more := kept{i&1 > 0, i&2 > 0, i&4 > 0}, ""
+		if changed.open {
+			more += ", open = ?"
+		}
+		if changed.asked {
+			more += ", asked = ?"
+		}
+		if changed.spent {
+			more += ", spent = ?"
+		}
+		all[changed] = `UPDATE requests SET holder = ?, state = ?, source = ?, last_seq = ?, decided = ?` + more +
+			` WHERE first_seq = ?`
+	}
+	return all
+}()
+
+func updateRow(c *sqlite.Conn, w *sayso.Row, was, now kept) error {
+	changed := kept{was.open != now.open, was.asked != now.asked, was.spent != now.spent}
+	args := make([]any, 0, 9)
+	args = append(args, w.Holder, string(w.State), string(w.Source), int64(w.Last), when(w.Decided))
+	if changed.open {
+		args = append(args, now.open)
+	}
+	if changed.asked {
+		args = append(args, now.asked)
+	}
+	if changed.spent {
+		args = append(args, now.spent)
+	}
+	return run(c, updates[changed], nil, append(args, int64(w.First))...)
 }
 
 // when is a time as it is stored; NULL for none.
@@ -85,10 +116,11 @@ func when(t time.Time) any {
 	return t.UnixNano()
 }
 
+const insertRequest = `INSERT INTO requests (` + rowColumns + `)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
 func insertRow(c *sqlite.Conn, w *sayso.Row) error {
-	return run(c, `INSERT INTO requests (first_seq, id, session, run, grouped, call, host, tool, server, kind, asker,
-		holder, digest, wall, boot, since, after, state, source, asked, spent, decided, last_seq, open)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, nil,
+	return run(c, insertRequest, nil,
 		int64(w.First), string(w.ID), w.Session, w.Run, w.Group, w.CallID, w.Host, w.Tool, w.Server, string(w.Kind),
 		w.Asker, w.Holder, orNull(w.Digest), w.Created.Wall.UnixNano(), w.Created.Boot, int64(w.Created.Since),
 		int64(w.After), string(w.State), string(w.Source), w.Asked, w.Spent, when(w.Decided), int64(w.Last), w.State.Open())

@@ -37,10 +37,8 @@ var intended = sync.OnceValues(func() (map[string]object, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		if err := script(c, name); err != nil {
-			return nil, err
-		}
+	if err := script(c, names...); err != nil {
+		return nil, err
 	}
 	return declared(c)
 })
