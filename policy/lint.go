@@ -93,6 +93,8 @@ func (p *Policy) Lint() []Finding {
 	}
 	out = append(out, l.powerless()...)
 	out = append(out, l.idleDefaults()...)
+	out = append(out, l.idleRoots()...)
+	out = append(out, l.idleDelegates()...)
 	out = append(out, l.overWide()...)
 	slices.SortStableFunc(out, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -112,7 +114,10 @@ func (l *linter) idle(e *entry) *Finding {
 	if f := l.overruled(e); f != nil {
 		return f
 	}
-	return l.shadowed(e)
+	if f := l.shadowed(e); f != nil {
+		return f
+	}
+	return l.jointly(e)
 }
 
 // linter is a policy with calls that are aimed at its patterns.

@@ -204,6 +204,12 @@ func TestLint_finds(t *testing.T) {
 		{"by another scheme", []string{`deny: "web-fetch:http://*"`, `ask: "web-fetch:*://example.org"`}, ""},
 		{"by all addresses", []string{`deny: "web-fetch:*"`, `ask: "web-fetch:https://example.org"`}, "4 shadowed"},
 
+		{"by two together", []string{`ask: {kind: [write, delete], host: claude-code}`, `deny: {kind: [write, edit]}`, `deny: {kind: delete}`}, "3 shadowed"},
+		{"by two of servers", []string{`deny: {server: [db, github], tool: "drop_*"}`, `deny: "mcp__db__*"`, `deny: {server: github, tool: "d*"}`}, "3 shadowed"},
+		{"by one, and not by another", []string{`ask: {kind: [write, delete], host: claude-code}`, `deny: {kind: [write, edit]}`}, ""},
+		{"each by it", []string{`ask: {kind: [write, delete]}`, `ask: {kind: write}`, `ask: {kind: delete}`}, "4 shadowed 5 shadowed"},
+		{"by two, one of which has a condition", []string{`ask: {kind: [write, delete], host: claude-code}`, `deny: {kind: [write, edit]}`, "deny: {kind: delete}\n    when: 'call.cwd == \"/srv\"'"}, ""},
+
 		{"allowed and denied", []string{`allow: "bash:make*"`, `deny: "bash:make*"`}, "3 contradictory"},
 		{"allowed and asked about", []string{`ask: "file-edit:docs/*"`, `allow: "file-edit:docs/*"`}, "4 contradictory"},
 		{"asked about and denied", []string{`ask: "mcp__db__drop"`, `deny: {server: db, tool: drop}`}, "3 contradictory"},
@@ -260,6 +266,105 @@ func TestLint_findsShell(t *testing.T) {
 		{"a project and everywhere", "rules:\n  - ask: \"bash:make*\"\nworkspaces:\n  ~/a:\n    rules: [{ask: \"bash:make test\"}]\n", "6 shadowed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { checkFindings(t, "version: 1\n"+tt.text, tt.want) })
+	}
+}
+
+// TestLint_roots: a path in another one that says the same is not needed. What is
+// found is tried: the line is taken out, and any call comes out the same.
+func TestLint_roots(t *testing.T) {
+	d := newDice(11)
+	for _, tt := range []struct {
+		name  string
+		paths []string // from line 4 on
+		more  string
+		want  string
+	}{
+		{"in another one", []string{"docs: {root: ./docs}", "deep: {root: ./docs/deep}"}, "", "5 shadowed"},
+		{"wherever it stands", []string{"deep: {root: ./docs/deep, mode: rw}", "all: {root: ., mode: rw}"}, "", "4 shadowed"},
+		{"one folder twice", []string{"docs: {root: ./docs}", "again: {root: docs/}"}, "", "5 shadowed"},
+		{"with the same endings", []string{"all: {root: ., suffixes: [.md]}", "docs: {root: ./docs, suffixes: [.md]}"}, "", "5 shadowed"},
+		{"from home", []string{"home: {root: ~/}", "papers: {root: ~/papers}"}, "", "5 shadowed"},
+		{"from the root", []string{"all: {root: /, mode: rw, write_approval: true}", "etc: {root: /etc, mode: rw, write_approval: true}"}, "", "5 shadowed"},
+		{"with other endings", []string{"all: {root: .}", "docs: {root: ./docs, suffixes: [.md]}"}, "", ""},
+		{"another mode", []string{"all: {root: .}", "docs: {root: ./docs, mode: rw}"}, "", ""},
+		{"said and not only so", []string{"all: {root: ., read_approval: false}", "docs: {root: ./docs}"}, "", ""},
+		{"the nearest says something else", []string{"all: {root: .}", "docs: {root: ./docs, mode: rw}", "deep: {root: ./docs/deep}"}, "", ""},
+		{"beside each other", []string{"docs: {root: ./docs}", "docs2: {root: ./docs2}"}, "", ""},
+		{"from the root, and from the workspace", []string{"all: {root: /}", "docs: {root: ./docs}"}, "", ""},
+		{"with a name that is needed", []string{"all: {root: .}", "docs: {root: ./docs}"}, "shell:\n  rules:\n    - {pattern: pytest, approval: false, sandbox_paths: [docs]}\n", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			lines := append([]string{"version: 1", "sandbox:", "  paths:"}, tt.paths...)
+			for i := range tt.paths {
+				lines[3+i] = "    " + lines[3+i]
+			}
+			text := strings.Join(lines, "\n") + "\n" + tt.more
+			checkFindings(t, text, tt.want)
+			p := load(t, text)
+			for _, f := range p.Lint() {
+				after := load(t, strings.Join(slices.Delete(slices.Clone(lines), f.Line-1, f.Line), "\n")+"\n"+tt.more)
+				for range 300 {
+					c := d.call(t)
+					if a, b := judge(p, c), judge(after, c); !alikeVerdicts(a, b) {
+						t.Fatalf("%s %s: %s by %q, without it %s by %q", c.Tool, c.Args, a.Effect, a.Rule, b.Effect, b.Rule)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestLint_delegates: what the organisation hands over where it asks about nothing
+// is not handed over. What is found is tried with whatever the person allows.
+func TestLint_delegates(t *testing.T) {
+	d := newDice(12)
+	for _, tt := range []struct{ name, org, want string }{
+		{"an ask", `rules: [{ask: "bash:make*"}]` + "\n" + `delegate: ["bash:make*"]`, ""},
+		{"part of an ask", `rules: [{ask: bash}]` + "\n" + `delegate: ["bash:make test*"]`, ""},
+		{"an ask of shell.rules", "shell: {rules: [{pattern: make}]}\n" + `delegate: ["bash:make*"]`, ""},
+		{"no rule", `delegate: ["bash:make*"]`, "org.yaml:2"},
+		{"another rule", `rules: [{ask: "bash:git*"}]` + "\n" + `delegate: ["bash:make*", "bash:git log*"]`, "org.yaml:3"},
+		{"a denial", `rules: [{deny: "bash:make*"}]` + "\n" + `delegate: ["bash:make*"]`, "org.yaml:3"},
+		{"twice", `rules: [{ask: "file-edit:**"}]` + "\n" + `delegate: ["file-edit:docs/**", "file-edit:docs/deep/**"]`, "org.yaml:3"},
+		{"another server", `rules: [{ask: "mcp__db__*"}]` + "\n" + `delegate: ["mcp__github__*"]`, "org.yaml:3"},
+		{"a default", "default: ask\n" + `delegate: ["bash:make*"]`, "org.yaml:3"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			org := "version: 1\n" + tt.org + "\n"
+			var got []string
+			for _, f := range made(t, []string{"", org}).Lint() {
+				if strings.HasPrefix(f.Text, "delegate: ") {
+					got = append(got, fmt.Sprintf("%s:%d", f.File, f.Line))
+					if f.Kind != policy.FindingUnreachable || f.Same == 0 {
+						t.Errorf("%s", told(f))
+					}
+					checkUnhanded(t, d, org, strings.TrimPrefix(f.Text, "delegate: "))
+				}
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("found %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// checkUnhanded takes a pattern out of what is handed over, and judges with what
+// the person may have written.
+func checkUnhanded(t *testing.T, d dice, org, pattern string) {
+	t.Helper()
+	without := strings.Replace(org, yamlText(pattern), yamlText("mcp__nobody__nothing"), 1)
+	if i := strings.LastIndex(org, yamlText(pattern)); i >= 0 {
+		without = org[:i] + yamlText("mcp__nobody__nothing") + org[i+len(yamlText(pattern)):]
+	}
+	for range 100 {
+		user := rules("allow: "+yamlText(pattern), "allow: "+d.pattern("allow"))
+		before, after := made(t, []string{user, org}), made(t, []string{user, without})
+		for range 5 {
+			c := d.call(t)
+			if a, b := judge(before, c), judge(after, c); !alikeVerdicts(a, b) {
+				t.Fatalf("%s %s: %s by %q, without it %s by %q", c.Tool, c.Args, a.Effect, a.Rule, b.Effect, b.Rule)
+			}
+		}
 	}
 }
 

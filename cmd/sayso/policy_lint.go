@@ -113,8 +113,8 @@ func placeOf(p policy.Pattern) string {
 
 // wordsOf is what a pattern or a default says.
 func wordsOf(p policy.Pattern) string {
-	if p.Column == 0 {
-		return p.Text // a default, which says itself what
+	if p.Column == 0 || strings.HasPrefix(p.Text, "delegate: ") {
+		return p.Text // a default, a path or what is handed over, which say themselves what
 	}
 	return p.Says.String() + ": " + p.Text
 }
