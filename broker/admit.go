@@ -12,9 +12,11 @@ import (
 // Admit implements sayso.Gate.
 func (g *gate) Admit(ctx context.Context, a sayso.Admission) (d sayso.Decision, err error) {
 	w, r, err := g.enter(ctx, &a, false)
-	if err == nil {
-		err = w.outcome(ctx, r, &d)
+	if err != nil {
+		return d, err
 	}
+	r, err = w.wait(ctx, r)
+	err = w.outcome(ctx, r, &d, err)
 	return d, err
 }
 
@@ -28,7 +30,8 @@ func (g *gate) AdmitInto(ctx context.Context, a *sayso.Admission, d *sayso.Decis
 	if err != nil {
 		return err
 	}
-	return w.outcome(ctx, r, d)
+	r, err = w.wait(ctx, r)
+	return w.outcome(ctx, r, d, err)
 }
 
 // enter is all that comes before the wait. given says that the admission is ours

@@ -12,8 +12,7 @@ import (
 
 // outcome is the decision on a request that was waited for, or why there is
 // none. A caller whose context ends has left, wherever that was noticed.
-func (w *waiter) outcome(ctx context.Context, r *sayso.Request, d *sayso.Decision) error {
-	r, err := w.wait(ctx, r)
+func (w *waiter) outcome(ctx context.Context, r *sayso.Request, d *sayso.Decision, err error) error {
 	if err == nil {
 		*d, err = w.deliver(ctx, r)
 	}

@@ -216,6 +216,14 @@ func (l *Log) Wait(ctx context.Context, stream string, after int) ([]sayso.Event
 			return nil, err
 		}
 	}
+	return l.received(ctx, w, stream, after)
+}
+
+// received is what a waiter waited for. It is not inlined: thousands wait in
+// Wait, and keep its stack meanwhile.
+//
+//go:noinline
+func (l *Log) received(ctx context.Context, w *waiter, stream string, after int) ([]sayso.Event, error) {
 	if len(w.news) > 0 {
 		return copies(w.news), nil
 	}
