@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -13,11 +12,15 @@ import (
 // Run sweeps every few seconds until ctx ends, and then returns nil. A program
 // that stays up runs it; others call [Broker.Sweep] before they list what is
 // open. A sweep that fails is made again by the next one: nothing depends on it.
+// Where thousands of requests are open, each looks at some of them.
 func (b *Broker) Run(ctx context.Context) error {
 	tick := time.NewTicker(3 * time.Second)
 	defer tick.Stop()
-	for {
-		_ = b.Sweep(ctx) // what it could not record is checked again wherever it counts
+	for place := newest; ; {
+		_ = b.sweep(ctx, func() (err error) { // what it could not record is checked again wherever it counts
+			place, err = b.sweepPage(ctx, place)
+			return err
+		})
 		select {
 		case <-ctx.Done():
 			return nil
@@ -32,17 +35,47 @@ func (b *Broker) Run(ctx context.Context) error {
 // again wherever it counts. Then it erases content that was kept for as long as
 // the options say.
 func (b *Broker) Sweep(ctx context.Context) error {
+	return b.sweep(ctx, func() error { return b.sweepOpen(ctx) })
+}
+
+func (b *Broker) sweep(ctx context.Context, open func() error) error {
 	if _, err := b.look(ctx); err != nil {
 		return err
 	}
-	return errors.Join(b.sweepOpen(ctx), b.sweepAllowed(ctx), b.sweepGrants(ctx), b.sweepPolicy(ctx), b.sweepContent(ctx))
+	return errors.Join(open(), b.sweepAllowed(ctx), b.sweepGrants(ctx), b.sweepPolicy(ctx), b.sweepContent(ctx))
 }
 
+// sweepOpen looks at all open requests.
 func (b *Broker) sweepOpen(ctx context.Context) error {
-	rows, err := b.log.Rows(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true, Limit: math.MaxInt32})
-	if err != nil {
-		return fmt.Errorf("sweeping open requests: %w", err)
+	for place := newest; ; {
+		next, err := b.sweepPage(ctx, place)
+		if err != nil || next == newest {
+			return err
+		}
+		place = next
 	}
+}
+
+// newest is the place where a sweep of open requests begins.
+const newest sayso.Seq = 0
+
+// pageOfOpen is how many open requests are looked at together.
+const pageOfOpen = 500
+
+// sweepPage looks at open requests from a place on, and returns the next place.
+func (b *Broker) sweepPage(ctx context.Context, place sayso.Seq) (sayso.Seq, error) {
+	rows, err := b.log.Rows(ctx, sayso.RowQuery{States: sayso.OpenStates(), Before: place, Limit: pageOfOpen})
+	if err != nil {
+		return place, fmt.Errorf("sweeping open requests: %w", err)
+	}
+	next := newest
+	if len(rows) == pageOfOpen {
+		next = rows[pageOfOpen-1].First
+	}
+	return next, b.sweepRows(ctx, rows)
+}
+
+func (b *Broker) sweepRows(ctx context.Context, rows []sayso.Row) error {
 	now, recorded, err := b.clock(ctx)
 	if err != nil {
 		return err

@@ -291,3 +291,38 @@ func TestRun_sweepsUntilItIsTold(t *testing.T) {
 		}
 	})
 }
+
+// However many are open, none is forgotten: a sweep looks at all of them, and
+// those of Run at some after the other.
+func TestSweep_ofMany(t *testing.T) {
+	const many = 1100
+	for name, sweep := range map[string]func(*testing.T, *world){
+		"once": func(t *testing.T, w *world) {
+			if err := w.b.Sweep(t.Context()); err != nil {
+				t.Error(err)
+			}
+		},
+		"again and again": func(t *testing.T, w *world) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			if err := w.b.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				for n := range many {
+					if _, err := w.admit(in("s1", n)); !errors.Is(err, sayso.ErrPending) {
+						t.Fatal(err)
+					}
+				}
+				pass(time.Hour)
+				sweep(t, w)
+				if got := w.count(sayso.EventExpired); got != many {
+					t.Errorf("%d of %d expired", got, many)
+				}
+			}, func(w *world) { w.opts.MaxOpen, w.opts.MaxAsks = 2*many, 2*many })
+		})
+	}
+}

@@ -241,6 +241,10 @@ func (x *exchange) lasting() (ctx context.Context, end func()) {
 	return ctx, func() { stop(); cancel() }
 }
 
+// forget lets go of what the request said of itself: whoever waits has been let
+// in, and nothing asks for it any more.
+func (x *exchange) forget() { x.r.Header = nil }
+
 // wholeID is an id from outside, which must not be a short one.
 func wholeID(s string) (sayso.ID, error) {
 	id, err := sayso.ParseID(s)

@@ -19,6 +19,7 @@ func (s *Server) postAdmission(x *exchange) (any, error) {
 	}
 	ctx, end := x.lasting()
 	defer end()
+	x.forget()
 	return s.admit(ctx, x.as, &in)
 }
 
@@ -29,6 +30,7 @@ func (s *Server) postPresentation(x *exchange) (any, error) {
 	}
 	ctx, end := x.lasting()
 	defer end()
+	x.forget()
 	return s.present(ctx, x.as, &in)
 }
 

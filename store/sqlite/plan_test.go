@@ -30,6 +30,7 @@ func TestPlans(t *testing.T) {
 		"a request that is absent": unspentExists, "a grant that is absent": grantExists}
 	for name, q := range map[string]sayso.RowQuery{
 		"open rows":            {States: []sayso.State{sayso.StateOpen, sayso.StateParked}, Oldest: true},
+		"a page of open rows":  {States: sayso.OpenStates(), Before: 7},
 		"open rows of some":    {States: []sayso.State{sayso.StateOpen}, Sessions: []string{"a", "b"}},
 		"what may be taken up": {Session: "a", Digest: digest, Unspent: true, Oldest: true},
 		"what may lapse":       {States: []sayso.State{sayso.StateAllowed}, Unspent: true, Oldest: true},
