@@ -334,7 +334,7 @@ func TestSH7_inline(t *testing.T) {
 		"sh -c ls", "bash -lc ls", "bash -xec ls", "bash -c -- ls", "bash -e -c ls", "bash -o pipefail -c ls", "zsh -c ls", "dash -c ls", "fish -c ls", "bash --norc -c ls",
 		"/bin/sh -c ls", "ls | sh", "ls | bash -s x", "bash", "bash -", "bash < file", "bash <<< ls", "bash <<E\nls\nE", "bash <(ls)", "bash /dev/stdin", "bash /dev/fd/3",
 		"eval ls", "trap ls EXIT", "trap '' INT", "trap - EXIT", "source file", ". file", "source <(ls)",
-		"python -c x", "python3 -c x", "python3.12 -Ic x", "python3 -", "ls | python3", "python <<E\nx\nE", "python3", "python -u -c x",
+		"python -c x", "python3 -c x", "python3.12 -Ic x", "python3 -", "ls | python3", "python <<E\nx\nE", "python3", "python -u -c x", "python -m timeit x", "python3 -Imtimeit -s x y", "python3 -m code", "python3 -m pdb -c x file",
 		"perl -e x", "perl -ne x", "perl -lane x", "perl -E x", "ls | perl", "ruby -e x", "ruby -ne x", "node -e x", "node -pe x", "node --eval=x", "node -p x", "ls | node", "node -",
 		"php -r x", "lua -e x", "deno eval x", "bun -e x", "Rscript -e x", "osascript -e x", "pwsh -Command x", "pwsh -enc x",
 		"ls | awk -f /dev/stdin", "ssh host ls", "ed file", "vim -c x", "vim +x", "emacs --eval x", "gdb -ex x", "sqlite3 -cmd x", "psql -c x", "crontab file",
@@ -346,7 +346,7 @@ func TestSH7_inline(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"bash file", "bash -x file", "python3 file.py", "python3 -m pytest", "node file.js", "perl file.pl", "python3 --version", "ls | python3 file.py", "bash file <<< x", "trap", "trap -p EXIT", "trap -l",
+		"bash file", "bash -x file", "python3 file.py", "python3 -m pytest", "python3 -m json.tool file", "python3 -m pdb file", "node file.js", "perl file.pl", "python3 --version", "ls | python3 file.py", "bash file <<< x", "trap", "trap -p EXIT", "trap -l",
 		"bash --version", "python3 -u file.py -c x", "ruby file.rb -e x", "node file.js -e x", "bash file -c x", "go test",
 	} {
 		l := shell.Inspect(text)

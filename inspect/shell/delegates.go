@@ -32,14 +32,18 @@ func (c *call) gotestsum(use usage) (ok, fail dirs) {
 func (c *call) module(use usage) (ok, fail dirs) {
 	for _, f := range use.options {
 		if f.name == "-m" && f.has && f.value.Literal() {
-			return c.handedOn(f.value.Text, c.words[f.at:])
+			name := "python -m " + f.value.Text
+			if c.programs(name) == nil {
+				name = f.value.Text
+			}
+			return c.handedOn(name, c.words[f.at:])
 		}
 	}
 	return c.stay()
 }
 
-// handedOn adds what the options of another program make of the command, which
-// gives it these words behind the first.
+// handedOn adds what another program makes of the command, which gives it these
+// words behind the first.
 func (c *call) handedOn(name string, words []word) (ok, fail dirs) {
 	p := c.programs(name)
 	if p == nil || p.wraps {
@@ -49,7 +53,11 @@ func (c *call) handedOn(name string, words []word) (ok, fail dirs) {
 	defer func() { c.prog, c.words = own, all }()
 	c.prog, c.words = p, words
 	use := scanWords(p, words, &c.room)
+	for _, e := range p.always {
+		c.apply(e, words[0].Span, word{}, false)
+	}
 	c.optionEffects(use)
+	c.operandEffects(use)
 	if p.code == "go" {
 		return c.goTool(use)
 	}
