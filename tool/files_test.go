@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/policy"
 	"github.com/sayso-dev/sayso/saysotest"
 	"github.com/sayso-dev/sayso/tool"
 )
@@ -321,33 +322,75 @@ func TestFS1_facts(t *testing.T) {
 	}
 }
 
-// TestFiles_move: for whoever decides, a move is a file deleted and a file
-// written, in one group; a no to either stops it all.
+// TestFiles_move: for whoever decides by rules, a move is a file deleted and a
+// file written, in one group; a no to either stops it all. A person is asked once,
+// about both ends; only what steers programs is asked about by itself.
 func TestFiles_move(t *testing.T) {
-	for _, no := range []string{"", "file-delete", "file-write"} {
-		work, f := sandbox(t)
-		b := saysotest.New(t, saysotest.ApproveAll())
-		if no != "" {
-			b.Deny(no, "no")
+	const asks = "file-delete file-write"
+	for _, tt := range []struct {
+		name, from, to string
+		rules          string
+		no             string // what a person says no to
+		asked          string
+		admitted       int
+	}{
+		{"both ask", "notes/log.txt", "notes/sub/log.txt", "", "", "file-delete", 2},
+		{"both ask, and a no", "notes/log.txt", "notes/sub/log.txt", "", "file-delete", "file-delete", 1},
+		{"where it goes asks", "output/text", "notes/text.txt", "", "", "file-write", 2},
+		{"where it goes asks, and a no", "output/text", "notes/text.txt", "", "file-write", "file-write", 2},
+		{"where it comes from asks", "notes/log.txt", "output/log.txt", "", "", "file-delete", 2},
+		{"a rule allows one end", "notes/log.txt", "notes/sub/log.txt", `allow: file-delete`, "", "file-write", 2},
+		{"a rule asks about the other", "notes/log.txt", "notes/sub/log.txt", `ask: file-write`, "", asks, 2},
+		{"a no to the other", "notes/log.txt", "notes/sub/log.txt", `ask: file-write`, "file-write", asks, 2},
+		{"a rule denies the other", "notes/log.txt", "notes/sub/log.txt", `deny: file-write`, "", "file-delete", 2},
+		{"to a file that steers programs", "notes/log.txt", "notes/.git/x.txt", "", "", asks, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) { moves(t, tt.from, tt.to, tt.rules, tt.no, tt.asked, tt.admitted) })
+	}
+}
+
+func moves(t *testing.T, from, to, rule, no, want string, admitted int) {
+	work, f := sandbox(t)
+	text := "version: 1\n"
+	if rule != "" {
+		text += "rules:\n  - " + rule + "\n"
+	}
+	file, err := policy.Parse("policy.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := policy.New(policy.Options{}, policy.Tiered{Tier: policy.TierUser, File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := saysotest.New(t, saysotest.WithPolicy(rules), saysotest.ApproveAll())
+	if no != "" {
+		b.Deny(no, "no")
+	}
+	w := tool.Wrap(b.Gate(), f, &tool.Terms{Workspace: work, Call: sayso.Call{Session: "s", CallID: "c1"}})
+	_, err = w.Call(t.Context(), calls(t, tool.MoveFile, obj{"from": from, "to": to}))
+	stopped := no != "" || strings.HasPrefix(rule, "deny")
+	if moved := reads(t, work, to) != "-"; moved == stopped || (err == nil) != moved {
+		t.Errorf("moved %v, %v", moved, err)
+	}
+	var asked []string
+	for _, r := range b.Asked() {
+		asked = append(asked, r.Tool)
+		if !strings.HasPrefix(r.Description, "Move "+strings.Replace(from, "/", ":", 1)+" to "+strings.Replace(to, "/", ":", 1)) && r.Description != "" || r.GroupID == "" {
+			t.Errorf("asked about %+v", r)
 		}
-		w := tool.Wrap(b.Gate(), f, &tool.Terms{Call: sayso.Call{Session: "s", CallID: "c1"}})
-		_, err := w.Call(t.Context(), calls(t, tool.MoveFile, obj{"from": "notes/log.txt", "to": "notes/sub/log.txt"}))
-		if moved := reads(t, work, "notes/sub/log.txt") != "-"; moved != (no == "") || (err == nil) != moved {
-			t.Errorf("no to %q: moved %v, %v", no, moved, err)
-		}
-		asked := b.Asked()
-		if asked[0].Tool != "file-delete" || asked[0].GroupID == "" || asked[0].Description != "Move notes:log.txt to notes:sub/log.txt" || asked[0].CallID != "c1/from" {
-			t.Errorf("asked first %+v", asked[0])
-		}
-		if no != "file-delete" && (len(asked) != 2 || asked[1].Tool != "file-write" || asked[1].GroupID != asked[0].GroupID) {
-			t.Errorf("asked %d times", len(asked))
-		}
-		if no == "file-write" && len(b.Events(sayso.EventVoided)) != 1 {
-			t.Error("the yes to the other half was not taken back")
-		}
-		if no == "" && len(b.Events(sayso.EventFinished)) != 2 {
-			t.Error("the outcome was not reported twice")
-		}
+	}
+	if got := strings.Join(asked, " "); got != want {
+		t.Errorf("asked about %q, want %q", got, want)
+	}
+	if n := len(b.Events(sayso.EventRequested)); n != admitted {
+		t.Errorf("%d calls were put to the gate, want %d", n, admitted)
+	}
+	if n := len(b.Events(sayso.EventFinished)); !stopped && n != 2 {
+		t.Errorf("%d outcomes were reported", n)
+	}
+	if n := len(b.Events(sayso.EventVoided)); stopped && n != admitted-1 {
+		t.Errorf("%d yeses were taken back", n)
 	}
 }
 

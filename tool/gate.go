@@ -190,7 +190,11 @@ func (g *guard) admit(ctx context.Context, p *plan, again func(context.Context, 
 	var ready []admitted
 	edit := again != nil && len(p.parts) == 1
 	for i := range p.parts {
-		a, err := g.ask(ctx, &p.parts[i], edit)
+		part := p.parts[i]
+		if part.joint && answered(ready) {
+			part.ask = nil
+		}
+		a, err := g.ask(ctx, &part, edit)
 		if err == nil && len(a.decision.Args) > 0 {
 			p, err = g.edited(ctx, &a, p, again)
 		}
@@ -201,6 +205,16 @@ func (g *guard) admit(ctx context.Context, p *plan, again func(context.Context, 
 		ready = append(ready, a)
 	}
 	return ready, p, nil
+}
+
+// answered reports whether the part before was allowed by a person's yes, be it a
+// remembered one, and not by rules that know nothing of the others.
+func answered(ready []admitted) bool {
+	if len(ready) == 0 {
+		return false
+	}
+	by := ready[len(ready)-1].decision.Source
+	return by == sayso.SourcePerson || by == sayso.SourceGrant
 }
 
 // ask admits one part.

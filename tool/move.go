@@ -78,7 +78,8 @@ type moveArgs struct {
 }
 
 // move plans move_file. For whoever decides it is a file deleted here and
-// written there: two calls of tools that rules know, in one group.
+// written there: two calls of tools that rules know, in one group. Where both
+// folders ask, one question names both ends.
 func (f *Files) move(_ context.Context, c sayso.Call) (*plan, error) {
 	var a moveArgs
 	if err := arguments(c, &a); err != nil {
@@ -131,6 +132,9 @@ func moving(c sayso.Call, a moveArgs, from, to *place) (*plan, error) {
 		p.ask.Payload, p.ask.Ignores = nil, nil // a move is remembered as it is, or not at all
 		p.ask.Present = func(context.Context) (*sayso.Presentation, error) { return from.gone(old) }
 	}
+	// Who says yes to the move says yes to where it leads, unless there is more to
+	// know of that than its name.
+	arrives.joint = leaves.ask != nil && arrives.person == ""
 	still := func() error { return errors.Join(from.unchanged(old), to.still()) }
 	run := func(context.Context) (Result, error) {
 		if err := still(); err != nil {

@@ -85,6 +85,8 @@ type part struct {
 	// person says why only a person may let this call run, so that it does not
 	// run without a gate; empty if it may.
 	person string
+	// joint says that the question about the part before is about this one too.
+	joint bool
 }
 
 func (p *plan) end() {
