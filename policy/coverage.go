@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -42,7 +43,7 @@ type Covered struct {
 func (c Covered) Reached() bool { return len(c.Spoke) > 0 }
 
 // coverage says what the cases reached.
-func (run *testRun) coverage() Coverage {
+func (run *testRun) coverage(ctx context.Context) Coverage {
 	out := Coverage{Percent: 100, Parts: []Covered{}}
 	for at, t := range run.p.tiers {
 		if t.Tier != TierUser {
@@ -50,7 +51,7 @@ func (run *testRun) coverage() Coverage {
 		}
 		out.File, out.Parts = t.File.Name, t.File.coverable()
 		for i := range out.Parts {
-			run.cover(&out.Parts[i], at)
+			run.cover(ctx, &out.Parts[i], at)
 		}
 	}
 	for _, c := range out.Parts {
@@ -66,7 +67,7 @@ func (run *testRun) coverage() Coverage {
 
 // cover finds the cases in which a part of the file had a say. What it decided
 // is found by taking it out.
-func (run *testRun) cover(c *Covered, tier int) {
+func (run *testRun) cover(ctx context.Context, c *Covered, tier int) {
 	pattern := c.Under == underRules || c.Under == underShell
 	var without *Policy
 	for i, ran := range run.ran {
@@ -80,7 +81,7 @@ func (run *testRun) cover(c *Covered, tier int) {
 			if without == nil {
 				without = run.p.changed(replaced(run.p.tiers, tier, c.without))
 			}
-			decided = without != nil && !sameVerdict(ran.verdict, run.judge(without, run.cases[i], run.facts(without, run.cases[i])))
+			decided = without != nil && !sameVerdict(ran.verdict, without.Judge(ctx, run.cases[i].Call, run.facts(without, run.cases[i])))
 		}
 		if pattern || decided {
 			c.Spoke = append(c.Spoke, i)

@@ -50,7 +50,10 @@ func (p *Policy) Test(ctx context.Context, t *Tests, gather func(context.Context
 	}
 	out := Report{Tests: t.Name, Cases: []Result{}}
 	for _, c := range t.Cases {
-		one := run.run(c)
+		if err := ctx.Err(); err != nil {
+			return Report{}, err
+		}
+		one := run.run(ctx, c)
 		if one.Passed() {
 			out.Passed++
 		} else {
@@ -58,7 +61,7 @@ func (p *Policy) Test(ctx context.Context, t *Tests, gather func(context.Context
 		}
 		out.Cases = append(out.Cases, one)
 	}
-	out.Coverage = run.coverage()
+	out.Coverage = run.coverage(ctx)
 	return out, nil
 }
 
@@ -79,9 +82,9 @@ type ranCase struct {
 }
 
 // run judges a case.
-func (run *testRun) run(c Case) Result {
+func (run *testRun) run(ctx context.Context, c Case) Result {
 	ran := ranCase{facts: run.facts(run.p, c)}
-	ran.verdict = run.judge(run.p, c, ran.facts)
+	ran.verdict = run.p.Judge(ctx, c.Call, ran.facts)
 	ran.spoke = run.p.speakers(c.Call, ran.facts)
 	run.ran = append(run.ran, ran)
 	v := ran.verdict
@@ -99,10 +102,6 @@ func (run *testRun) run(c Case) Result {
 		out.Change = &change
 	}
 	return out
-}
-
-func (run *testRun) judge(p *Policy, c Case, f sayso.Facts) sayso.Verdict {
-	return p.Judge(context.Background(), c.Call, f)
 }
 
 // wrong names what of a verdict is not as wanted.

@@ -211,3 +211,12 @@ func checkPlaces(t *testing.T, text string, errs policy.Errors) {
 		t.Fatalf("no place in %d lines: %+v", lines, errs[i])
 	}
 }
+
+// Whoever stops a long file of tests is not kept waiting.
+func TestTest_stops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := load(t, "version: 1\n").Test(ctx, testsOf(t, "version: 1\ncases:\n  - {call: {bash: ls}, expect: ask}\n"), onMachine); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
