@@ -316,7 +316,7 @@ func named(a sayso.Actor) sayso.Actor {
 type anew struct {
 	asked   sayso.RequestedPrivate
 	verdict sayso.Verdict
-	matches []sayso.Match // of policy and of the session
+	reach   sayso.Remember // how far the yes may be remembered
 }
 
 // judgeAnew asks policy and the session about what is about to be allowed, as
@@ -349,18 +349,15 @@ func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, s *sayso.Sessio
 		}
 	}
 	v := in.b.verdict(ctx, c, facts)
-	matches := v.Matches
-	if set, ok := s.Policy(c); ok && set != sayso.Allow {
-		matches = append(matches[:len(matches):len(matches)], sayso.SessionMatch(set))
-		if set == sayso.Deny && v.Effect != sayso.Deny {
-			v.Match = sayso.SessionMatch(set)
-		}
-	}
-	if v.Effect == sayso.Deny {
+	settled := in.b.besides(c, s).Settle(v)
+	if settled.Effect == sayso.Deny {
 		return nil, fmt.Errorf("%w: policy denies this call: %s", sayso.ErrNotAllowed,
-			sayso.Decision{Reason: v.Reason, Rule: v.Rule, File: v.File, Line: v.Line}.Because())
+			sayso.Decision{Reason: settled.Reason, Rule: settled.Rule, File: settled.File, Line: settled.Line}.Because())
 	}
-	return &anew{asked: asked, verdict: v, matches: matches}, nil
+	if settled.Effect == sayso.Allow {
+		settled.Reach = sayso.RememberAny // nothing asks any more, so that nothing limits the yes
+	}
+	return &anew{asked: asked, verdict: v, reach: settled.Reach}, nil
 }
 
 // sameSubject reports whether policy can judge edited arguments by the facts that

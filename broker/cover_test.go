@@ -218,6 +218,32 @@ func TestGR4_definitionChanged(t *testing.T) {
 	})
 }
 
+// That policy says no to the other definition, or asks each time, does not keep
+// what was remembered for the first.
+func TestGR4_definitionChangedWhereNothingIsRemembered(t *testing.T) {
+	never := rule(sayso.Ask)
+	never.Remember = sayso.RememberNever
+	for _, m := range []sayso.Match{rule(sayso.Deny), rule(sayso.Allow), never} {
+		p := always(sayso.Ask)
+		asks := p.judge
+		p.judge = func(c sayso.Call) sayso.Verdict {
+			if c.DefinitionDigest == "sha256:2" {
+				return ruled(m)
+			}
+			return asks(c)
+		}
+		bubble(t, p, func(t *testing.T, w *world) {
+			w.remember(immediate(mcp("sha256:1", `{"title":"a"}`)), covering(sayso.CoverTool))
+			other := immediate(mcp("sha256:2", `{"title":"c"}`))
+			other.Patience = time.Second
+			_, _ = w.admit(other) // it is denied, runs or waits
+			if all := w.grants(true); len(all) != 1 || all[0].Ended != "definition changed" {
+				t.Errorf("%s: listed as %+v", m.Effect, all)
+			}
+		})
+	}
+}
+
 // A fingerprint that leaves arguments out counts from tools, never from agents.
 func TestGR1_fingerprintOfATool(t *testing.T) {
 	write := func(content string) sayso.Admission {

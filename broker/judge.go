@@ -49,13 +49,12 @@ func (w *waiter) judge(ctx context.Context) (judged, error) {
 	if j.mode = state.Mode; w.a.Strict {
 		j.mode = sayso.ModeStrict
 	}
-	j.besides = w.besides(&j.session)
+	j.besides = new(w.b.besides(c, &j.session))
+	j.besides.Tool = w.toolSays()
 	settled := j.besides.Settle(j.verdict)
 	j.Match, j.reach = settled.Match, settled.Reach
-	if j.reach != sayso.RememberNever {
-		if err := w.remembered(ctx, &j); err != nil {
-			return j, err
-		}
+	if err := w.remembered(ctx, &j); err != nil {
+		return j, err
 	}
 	j.effect = j.mode.Apply(j.Match)
 	if j.Effect == sayso.Ask && j.effect != sayso.Ask {
@@ -89,10 +88,10 @@ func (b *Broker) verdict(ctx context.Context, c sayso.Call, f sayso.Facts) sayso
 	return v
 }
 
-// besides is what has a say about the call besides policy.
-func (w *waiter) besides(session *sayso.Session) *sayso.Besides {
-	out := &sayso.Besides{Tool: w.toolSays(), Locked: w.b.o.Locked()}
-	if set, ok := session.Policy(w.a.Call); ok {
+// besides is what has a say about a call besides policy and its tool.
+func (b *Broker) besides(c sayso.Call, session *sayso.Session) sayso.Besides {
+	out := sayso.Besides{Locked: b.o.Locked()}
+	if set, ok := session.Policy(c); ok {
 		out.Session = new(set)
 	}
 	return out
@@ -112,8 +111,12 @@ func (w *waiter) toolSays() sayso.ToolSays {
 	return sayso.ToolOptional
 }
 
-// remembered lets a live grant answer the asks that it covers.
+// remembered lets a live grant answer the asks that it covers. A call that none
+// may answer ends those for another definition of its tool all the same.
 func (w *waiter) remembered(ctx context.Context, j *judged) error {
+	if j.reach == sayso.RememberNever && w.a.Call.DefinitionDigest == "" {
+		return nil
+	}
 	if !w.met && !w.b.grants.in(w.a.Call.Session) {
 		j.bare = true
 		return nil

@@ -143,3 +143,76 @@ func TestToolAsk_ofAnAgentIsNotTrusted(t *testing.T) {
 		})
 	}
 }
+
+// TestAnswer_byTheRulesInForce is the whole table of what becomes of a yes, and
+// of remembering it, where the policy, the session and the lock are others than
+// when people were asked.
+func TestAnswer_byTheRulesInForce(t *testing.T) {
+	remembering := func(e sayso.Effect, r sayso.Remember) *sayso.Match { m := rule(e); m.Remember = r; return &m }
+	policies := map[string]*sayso.Match{
+		"allow": remembering(sayso.Allow, sayso.RememberAny), "deny": remembering(sayso.Deny, sayso.RememberAny), "ask": remembering(sayso.Ask, sayso.RememberAny),
+		"ask, exact": remembering(sayso.Ask, sayso.RememberExact), "ask, never": remembering(sayso.Ask, sayso.RememberNever), "nothing": nil,
+	}
+	for name, m := range policies {
+		for _, session := range [...]string{"", "deny", "ask", "allow"} {
+			for _, locked := range [...]bool{false, true} {
+				for _, c := range [...]sayso.Cover{"", sayso.CoverCall, sayso.CoverPrefix} {
+					now := change{match: m, session: session, locked: locked}
+					t.Run(fmt.Sprintf("%s/session %s/locked %v/%s", name, session, locked, c), func(t *testing.T) {
+						wantErr(t, now.answered(t, c), now.want(name, c))
+					})
+				}
+			}
+		}
+	}
+}
+
+// change is what is in force when an answer comes.
+type change struct {
+	match   *sayso.Match // of policy; nil where nothing speaks
+	session string       // what its own policy says; empty for nothing
+	locked  bool
+}
+
+// answered asks about a call, changes what is in force, and says yes.
+func (now change) answered(t *testing.T, c sayso.Cover) (err error) {
+	locked := false
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		w.ask(t.Context(), calls("git add a"))
+		r := w.only()
+		w.rules.set("v1", func(sayso.Call) sayso.Verdict {
+			v := sayso.Verdict{Default: rule(sayso.Ask)}
+			if now.match != nil {
+				v.Matches = []sayso.Match{*now.match}
+			}
+			v.Match = sayso.Combine(v.Matches, v.Default)
+			return v
+		})
+		if now.session != "" {
+			says := map[string]sayso.Effect{"deny": sayso.Deny, "ask": sayso.Ask, "allow": sayso.Allow}[now.session]
+			if err := w.b.Inbox(dev).SetPolicies(t.Context(), "s1", map[string]sayso.Effect{"bash": says}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		locked = now.locked
+		a := answer(r, sayso.Allow)
+		if c != "" {
+			a = remembered(r)
+			a.Cover = c
+		}
+		_, err = w.answer(dev, r.ID, a)
+	}, func(w *world) { w.opts.Locked = func() bool { return locked } })
+	return err
+}
+
+// want is what becomes of the yes, by the rules in words: a deny is final, and a
+// yes is remembered no further than any ask lets it.
+func (now change) want(policy string, c sayso.Cover) error {
+	switch {
+	case policy == "deny", now.session == "deny":
+		return sayso.ErrNotAllowed
+	case c != "" && (now.locked || policy == "ask, never"), c == sayso.CoverPrefix && policy == "ask, exact":
+		return sayso.ErrInvalid
+	}
+	return nil
+}

@@ -14,8 +14,11 @@ var moves = map[string]func(*sayso.Facts){
 	"the project is another":   func(f *sayso.Facts) { f.Workspace = "/srv/other" },
 	"a path leads elsewhere":   func(f *sayso.Facts) { f.Operands = []sayso.PathFact{{Arg: "path", Path: "x", Resolved: "/etc/x"}} },
 	"a script was changed":     func(f *sayso.Facts) { f.Files = []sayso.FileFact{{Path: "/app/x", Digest: sayso.HashOf("2")}} },
-	"a script is gone":         func(f *sayso.Facts) { f.Files = nil },
-	"not all can be told":      func(f *sayso.Facts) { f.Truncated = true },
+	"a file holds something else": func(f *sayso.Facts) {
+		f.Operands = []sayso.PathFact{{Arg: "path", Path: "x", Resolved: "/app/x", State: sayso.PathFile, Links: 1, Digest: sayso.HashOf("3")}}
+	},
+	"a script is gone":    func(f *sayso.Facts) { f.Files = nil },
+	"not all can be told": func(f *sayso.Facts) { f.Truncated = true },
 }
 
 // placed is the call with what it meant when people were asked.

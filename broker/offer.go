@@ -99,15 +99,11 @@ func (in inbox) way(r *sayso.Request, a sayso.Answer, now *anew) (cover.Way, err
 	if at < 0 {
 		return cover.Way{}, fmt.Errorf("%w: cover %s was not offered for this request; %s", sayso.ErrInvalid, chosen, offered(r.Covers))
 	}
-	reach := sayso.Reach(sayso.Asking(now.matches, now.verdict.Default))
-	if in.b.o.Locked() {
-		reach = sayso.RememberNever
-	}
 	s := &cover.Subject{
 		Call: now.asked.Call, Facts: now.asked.Facts, Payload: now.asked.Payload, Ignores: r.Ignores,
 		Digest: r.Digest, Pins: r.Life.Pins, Danger: now.verdict.Danger,
 	}
-	for _, way := range cover.Ways(s, reach) {
+	for _, way := range cover.Ways(s, now.reach) {
 		if way.Offer == r.Covers[at] {
 			return way, nil
 		}

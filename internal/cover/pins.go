@@ -9,6 +9,11 @@ import "github.com/sayso-dev/sayso"
 // then for one use.
 func Pins(f sayso.Facts) (d sayso.Digest, ok bool) {
 	parts := places(f)
+	for _, o := range f.Operands {
+		if !o.Digest.IsZero() {
+			parts = append(parts, []byte("content"), []byte(o.Resolved), o.Digest[:])
+		}
+	}
 	for _, file := range f.Files {
 		parts = append(parts, []byte("file"), []byte(file.Path), file.Digest[:])
 	}
