@@ -243,13 +243,13 @@ func versionless(name string) string { return strings.TrimRight(name, "012345678
 // answers reports whether the arguments of our program hold one of the verbs.
 // Options may stand before it, and their values look like verbs, so every word
 // counts.
-func answers(args []word) bool {
+func answers(args []shell.Word) bool {
 	verb := ""
 	for _, a := range args {
-		if strings.HasPrefix(a.text, "-") && a.text != "--undo" {
+		if strings.HasPrefix(a.Text, "-") && a.Text != "--undo" {
 			continue
 		}
-		text := strings.ToLower(a.text)
+		text := strings.ToLower(a.Text)
 		if answering[text] || text == "--undo" || answeringTwo[verb][text] {
 			return true
 		}
@@ -301,7 +301,7 @@ func (s *subject) hiddenOwn() bool {
 	}
 	for i := range s.programs() {
 		p := &s.progs[i]
-		if p.dynamic || isUs(p.name) && slices.ContainsFunc(p.words, func(w word) bool { return w.dynamic }) {
+		if p.dynamic || isUs(p.name) && slices.ContainsFunc(p.words, func(w shell.Word) bool { return !w.Literal() }) {
 			return true
 		}
 	}

@@ -43,19 +43,11 @@ func (s *subject) ownPlain() (shell.Span, bool) {
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		looked := c.By >= 0 && l.Commands[c.By].Has(shell.LooksUp)
-		if c.Program.Known() && !looked && isUs(strings.ToLower(c.Base())) && answers(wordsOf(c.Args)) {
+		if c.Program.Known() && !looked && isUs(strings.ToLower(c.Base())) && answers(c.Args) {
 			return c.Span, true
 		}
 	}
 	return shell.Span{}, false
-}
-
-func wordsOf(args []shell.Word) []word {
-	out := make([]word, len(args))
-	for i, w := range args {
-		out[i] = word{text: w.Text, from: w.Span.From, to: w.Span.To, dynamic: w.Dynamic != 0}
-	}
-	return out
 }
 
 // handsOver reports whether an interpreter of a plain line is given a text that
@@ -107,7 +99,7 @@ func mayRun(c *shell.Command) bool {
 func wordsRunUs(c *shell.Command) bool {
 	for i, w := range c.Args {
 		text := strings.ToLower(w.Text)
-		if isUs(base(text)) && answers(wordsOf(c.Args[i+1:])) || mentions(text) || namesUs(text) && strings.ContainsAny(text, "$`") {
+		if isUs(base(text)) && answers(c.Args[i+1:]) || mentions(text) || namesUs(text) && strings.ContainsAny(text, "$`") {
 			return true
 		}
 	}

@@ -1,12 +1,16 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/sayso-dev/sayso/inspect/shell"
+)
 
 // program is a place in a command line where a program may stand, with all
 // that follows it in its command.
 type program struct {
-	name  string // last path part, lower case
-	words []word // the program itself first
+	name  string       // last path part, lower case
+	words []shell.Word // the program itself first
 	// Where the words come from a text inside the line, from and to are where
 	// that text stands; to is 0 otherwise.
 	from, to int
@@ -21,7 +25,7 @@ func (p *program) span(n int) [2]int {
 	if n = min(n, len(p.words)); n == 0 {
 		return [2]int{}
 	}
-	return [2]int{p.words[0].from, p.words[n-1].to}
+	return [2]int{p.words[0].Span.From, p.words[n-1].Span.To}
 }
 
 // wrappers run the program that their arguments name. Any of their words may
@@ -65,19 +69,34 @@ func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:]
 
 // programs finds every place in a command line where a program may stand.
 func programs(text string) (found []program, broken bool) {
-	l := readLine(text)
-	found = make([]program, 0, len(l.commands))
-	for _, words := range l.commands {
+	var kept [][]shell.Word
+	kept, broken = loosely(text)
+	found = make([]program, 0, len(kept))
+	for _, words := range kept {
 		found = appendPrograms(found, words, 0, 0, 0)
 	}
-	return found, l.broken
+	return found, broken
+}
+
+// loosely is [shell.Loosely] with the words kept.
+func loosely(text string) (commands [][]shell.Word, broken bool) {
+	var room []shell.Word
+	broken = shell.Loosely(text, func(words []shell.Word) {
+		from := len(room)
+		if from+len(words) > cap(room) {
+			room, from = make([]shell.Word, 0, max(len(words), min(2*cap(room), 512), 8)), 0
+		}
+		room = append(room, words...)
+		commands = append(commands, room[from:len(room):len(room)])
+	})
+	return commands, broken
 }
 
 // anyProgram reports whether a program of a command line is what is looked for.
 // It keeps none of them.
 func anyProgram(text string, is func(p *program) bool) (found bool) {
 	var progs []program
-	eachCommand(text, func(words []word) {
+	shell.Loosely(text, func(words []shell.Word) {
 		if found {
 			return
 		}
@@ -94,28 +113,28 @@ func anyProgram(text string, is func(p *program) bool) (found bool) {
 // maxInner is how often a text inside a text is read as a line again.
 const maxInner = 4
 
-func appendPrograms(found []program, words []word, from, to, depth int) []program {
-	for len(words) > 0 && (keywords[words[0].text] || isAssignment(words[0].text)) {
+func appendPrograms(found []program, words []shell.Word, from, to, depth int) []program {
+	for len(words) > 0 && (keywords[words[0].Text] || isAssignment(words[0].Text)) {
 		words = words[1:]
 	}
 	if len(words) == 0 {
 		return found
 	}
-	p := program{name: strings.ToLower(base(words[0].text)), words: words, from: from, to: to, dynamic: words[0].dynamic}
+	p := program{name: strings.ToLower(base(words[0].Text)), words: words, from: from, to: to, dynamic: !words[0].Literal()}
 	found = append(found, p)
 	wraps, reads := wrappers[p.name], shells[p.name]
 	for i := 1; i < len(words); i++ {
 		w := words[i]
-		if words[i-1].text == "{" { // the body of a function
+		if words[i-1].Text == "{" { // the body of a function
 			return appendPrograms(found, words[i:], from, to, depth)
 		}
-		if reads && depth < maxInner && !strings.HasPrefix(w.text, "-") {
+		if reads && depth < maxInner && !strings.HasPrefix(w.Text, "-") {
 			found = appendInner(found, words[i:i+1:i+1], from, to, depth)
 		}
-		if !wraps && !runsNext(words[i-1].text) {
+		if !wraps && !runsNext(words[i-1].Text) {
 			continue
 		}
-		inner := program{name: strings.ToLower(base(w.text)), words: words[i:], from: from, to: to, dynamic: w.dynamic}
+		inner := program{name: strings.ToLower(base(w.Text)), words: words[i:], from: from, to: to, dynamic: !w.Literal()}
 		found = append(found, inner)
 		wraps, reads = wraps || wrappers[inner.name], reads || shells[inner.name]
 	}
@@ -126,15 +145,16 @@ func appendPrograms(found []program, words []word, from, to, depth int) []progra
 const meaning = " \t\n;|&()<>$`'\"\\#"
 
 // appendInner reads a word, the only one of words, as a line of its own.
-func appendInner(found []program, words []word, from, to, depth int) []program {
+func appendInner(found []program, words []shell.Word, from, to, depth int) []program {
 	w := words[0]
 	if to == 0 {
-		from, to = w.from, w.to
+		from, to = w.Span.From, w.Span.To
 	}
-	if !strings.ContainsAny(w.text, meaning) {
-		return append(found, program{name: strings.ToLower(base(w.text)), words: words, from: from, to: to, dynamic: w.dynamic})
+	if !strings.ContainsAny(w.Text, meaning) {
+		return append(found, program{name: strings.ToLower(base(w.Text)), words: words, from: from, to: to, dynamic: !w.Literal()})
 	}
-	for _, words := range readLine(w.text).commands {
+	commands, _ := loosely(w.Text)
+	for _, words := range commands {
 		found = appendPrograms(found, words, from, to, depth+1)
 	}
 	return found

@@ -87,7 +87,7 @@ func (s *subject) isText(p *program) bool {
 	if !s.readsCommands() || !s.line().Understood() || p.to != 0 || len(p.words) == 0 {
 		return false
 	}
-	l, at := s.line(), p.words[0].from
+	l, at := s.line(), p.words[0].Span.From
 	for i := range l.Redirects {
 		r := &l.Redirects[i]
 		if r.Kind != shell.Body || !r.Target.Literal() || r.Command < 0 || at < r.Target.Span.From || at >= r.Target.Span.To {
@@ -105,8 +105,8 @@ func (s *subject) isText(p *program) bool {
 // mayBeUs reports whether what names a program may become our name: by a glob,
 // by braces, by a variable.
 func mayBeUs(p *program, budget *int) bool {
-	text := strings.ToLower(p.words[0].text)
-	if p.dynamic && strings.Contains(text, `\`) {
+	text := strings.ToLower(p.words[0].Text)
+	if p.dynamic && (strings.Contains(text, `\`) || isUs(base(text))) {
 		return true // the escapes of $'…'
 	}
 	name, wild := loosen(base(text))
@@ -129,7 +129,7 @@ func runsUs(p *program, budget *int) bool {
 		return false
 	}
 	*budget -= len(p.words)
-	at := slices.IndexFunc(p.words[1:], func(w word) bool { return isUs(strings.ToLower(base(w.text))) })
+	at := slices.IndexFunc(p.words[1:], func(w shell.Word) bool { return isUs(strings.ToLower(base(w.Text))) })
 	return at >= 0 && answers(p.words[at+2:])
 }
 

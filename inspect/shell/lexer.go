@@ -24,6 +24,7 @@ type lexer struct {
 
 // spotted is the command being read at one level of nesting.
 type spotted struct {
+	end     byte // what ends the level
 	words   []Word
 	piece   piece
 	word    Word
@@ -48,10 +49,10 @@ func (c *spotted) closes() bool {
 // until reads commands up to the byte that ends this level, 0 for the end of
 // the text.
 func (l *lexer) until(end byte, depth int) {
-	var c spotted
+	c := spotted{end: end}
 	for l.i < len(l.text) {
 		b := l.text[l.i]
-		if b == end && c.quoting == 0 && (end != ')' || !c.closes()) {
+		if b == end && end != 0 && c.quoting == 0 && (end != ')' || !c.closes()) {
 			l.i++
 			l.finish(&c)
 			return
@@ -117,8 +118,8 @@ func (l *lexer) closeWord(c *spotted) {
 	switch {
 	case c.word.Text == "case" && !c.ran:
 		c.cases++
-	case c.word.Text == "case":
-		l.broken = true // it may be one all the same, and a bracket end something else
+	case c.word.Text == "case" && c.end == ')':
+		l.broken = true // it may be one all the same, and the bracket that ends this level end an arm
 	case c.word.Text == "esac" && len(c.words) == 0 && c.cases > 0:
 		c.cases--
 	}
