@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/sayso-dev/sayso/inspect/path"
@@ -78,7 +77,7 @@ func (s *subject) secretWord(w shell.Word, dirs []shell.Dir) bool {
 	if strings.HasPrefix(w.Text, "-") {
 		return false
 	}
-	if slices.ContainsFunc(s.globFolders(w, dirs), func(folder string) bool { return path.CredentialGlobIn(folder, w.Text) }) {
+	if s.globFolder(w, dirs, func(folder string) bool { return path.CredentialGlobIn(folder, w.Text) }) {
 		return true
 	}
 	names, _ := s.wordNames(w, dirs)

@@ -219,7 +219,7 @@ func (s *subject) steers(w shell.Word, dirs []shell.Dir) bool {
 	if namesControl(w) {
 		return true
 	}
-	if slices.ContainsFunc(s.globFolders(w, dirs), func(folder string) bool { return path.ControlGlob(folder + "/" + w.Text) }) {
+	if s.globFolder(w, dirs, func(folder string) bool { return path.ControlGlob(folder + "/" + w.Text) }) {
 		return true
 	}
 	names, _ := s.wordNames(w, dirs)

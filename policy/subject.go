@@ -41,6 +41,7 @@ type subject struct {
 	named   *named
 	ours    []string // our folders, in lower case
 	hold    []string // and what is in them
+	entered []string // the globs that a line gives cd
 	gaps    *gaps    // of a call that is looked back at, nil for one that is made
 
 	inspected  *shell.Line

@@ -286,7 +286,10 @@ func (n *named) bases(cwd string) []string {
 	enters := false
 	for w := range n.words() {
 		if enters {
-			if bases = append(bases, absolute(cwd, w.text)); len(bases) == maxBases {
+			if base := absolute(cwd, w.text); !slices.Contains(bases, base) {
+				bases = append(bases, base)
+			}
+			if len(bases) == maxBases {
 				break
 			}
 		}
@@ -304,10 +307,12 @@ func (s *subject) nameState(n *named) {
 	for i, b := range bases {
 		near[i] = s.nearOurs(b)
 	}
+	looked := make(map[shellWord]bool) // words that came before
 	for w := range n.words() {
-		if !anyWord && len(bases) == 1 && !strings.ContainsAny(w.text, "/*") {
+		if !anyWord && len(bases) == 1 && !strings.ContainsAny(w.text, "/*") || looked[w] {
 			continue
 		}
+		looked[w] = true
 		n.state = n.state || w.below != "" && s.namesUsThere("/**"+w.below)
 		rooted := strings.HasPrefix(w.text, "/")
 		for i, b := range bases {
@@ -392,14 +397,23 @@ const maxNames = 40
 
 func (s *subject) namesUsAnywhere(names []string) bool {
 	from := slices.Index(names, "**") + 2
-	for _, place := range s.ourPlaces() {
-		for n := from; n <= min(len(names), maxNames); n++ {
-			if strings.Trim(names[n-1], "*") != "" && fits(names[1:n], place) {
+	for n := from; n <= min(len(names), maxNames); n++ {
+		last := names[n-1]
+		if strings.Trim(last, "*") == "" || !strings.Contains(last, "*") && !s.lastOfOurs(last) {
+			continue
+		}
+		for _, place := range s.ourPlaces() {
+			if fits(names[1:n], place) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// lastOfOurs reports whether one of our places ends in a name.
+func (s *subject) lastOfOurs(name string) bool {
+	return slices.Contains(ourFiles, name) || slices.ContainsFunc(s.ourFolders(), func(dir string) bool { return base(dir) == name })
 }
 
 // ourPlaces are our folders and what is in them, without the slash in front,

@@ -45,25 +45,41 @@ func (s *subject) wordNames(w shell.Word, dirs []shell.Dir) (names []string, ok 
 	return names, true
 }
 
-// globFolders are the folders, or globs of folders, that a word may be relative to
-// where it or one of them is given by a glob, as far as they are known.
-func (s *subject) globFolders(w shell.Word, dirs []shell.Dir) (folders []string) {
+// globFolder reports whether a word may be relative to a folder of which
+// something holds, where the folder or the word is given by a glob. Of too many
+// folders it is taken to hold.
+func (s *subject) globFolder(w shell.Word, dirs []shell.Dir, holds func(folder string) bool) bool {
 	if strings.HasPrefix(w.Text, "/") {
-		return nil
+		return false
 	}
 	if slices.ContainsFunc(dirs, func(d shell.Dir) bool { return d.Unknown }) {
-		folders = s.enteredGlobs()
+		if globs := s.enteredGlobs(); len(globs) > maxEntered || slices.ContainsFunc(globs, holds) {
+			return true
+		}
 	}
-	if w.Dynamic&shell.Glob != 0 {
-		folders = append(folders, s.knownFolders(dirs)...)
-	}
-	return folders
+	return w.Dynamic&shell.Glob != 0 && slices.ContainsFunc(s.knownFolders(dirs), holds)
 }
 
-// enteredGlobs are the globs that the line gives cd.
-func (s *subject) enteredGlobs() (globs []string) {
-	l := s.line()
-	for i := range l.Commands {
+// maxEntered is how many globs of folders are looked at.
+const maxEntered = 32
+
+// enteredGlobs are the globs that the line gives cd, worked out once; more than
+// [maxEntered] if there are too many.
+func (s *subject) enteredGlobs() []string {
+	if s.entered == nil {
+		s.entered = s.globsEntered()
+	}
+	return s.entered
+}
+
+func (s *subject) globsEntered() []string {
+	l, globs := s.line(), []string{}
+	add := func(glob string) {
+		if !slices.Contains(globs, glob) {
+			globs = append(globs, glob)
+		}
+	}
+	for i := 0; i < len(l.Commands) && len(globs) <= maxEntered; i++ {
 		c := &l.Commands[i]
 		if !entersNext[c.Base()] {
 			continue
@@ -72,9 +88,9 @@ func (s *subject) enteredGlobs() (globs []string) {
 			if w.Dynamic&shell.Glob == 0 {
 				continue
 			}
-			globs = append(globs, w.Text)
+			add(w.Text)
 			for _, folder := range s.knownFolders(c.Dirs) {
-				globs = append(globs, folder+"/"+w.Text)
+				add(folder + "/" + w.Text)
 			}
 		}
 	}

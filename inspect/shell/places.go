@@ -25,9 +25,16 @@ type placeChain struct{ first, last int32 }
 // others are a place of their own.
 func byProgram(places [][]Word) loose {
 	l := loose{places: places, nodes: make([]placeNode, 1, len(places)+1), chains: make(map[string]placeChain)}
+	other := make(map[string]bool) // programs whose commands may be written otherwise
 	for i, words := range places {
 		l.place(i, words[0].Text)
-		if !words[0].Literal() || !respelled(base(words[0].Text)) {
+		name := base(words[0].Text)
+		may, seen := other[name]
+		if !seen {
+			may = respelled(name)
+			other[name] = may
+		}
+		if !may || !words[0].Literal() {
 			continue
 		}
 		for _, f := range forms(words) {

@@ -12,7 +12,7 @@ import (
 //
 // Where the quotes are not trusted, the text is read without them as well.
 func scan(text string, trusted bool, programs func(string) *program) [][]Word {
-	s := spotter{programs: programs}
+	s := spotter{programs: programs, running: make(map[string]bool)}
 	if broken := s.read(text, nil, 0); broken || !trusted {
 		s.uncommented = true
 		distrusted(text, s.keep(0))
@@ -50,6 +50,7 @@ type spotter struct {
 	room     []Word // where the words of commands are kept
 	// uncommented says that nothing is taken for a comment.
 	uncommented bool
+	running     map[string]bool // programs that were looked up, and whether they run their words
 }
 
 // read takes a text apart, and reports whether its quotes or brackets do not
@@ -115,8 +116,14 @@ func leads(word string) bool {
 
 // passes reports whether a program runs what its words say.
 func (s *spotter) passes(name string) bool {
-	p := s.programs(nameOf(base(name)))
-	return p != nil && p.passes
+	name = base(name)
+	runs, seen := s.running[name]
+	if !seen {
+		p := s.programs(nameOf(name))
+		runs = p != nil && p.passes
+		s.running[name] = runs
+	}
+	return runs
 }
 
 // braced takes a list in braces for the words of a command.
