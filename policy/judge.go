@@ -168,9 +168,9 @@ func (p *Policy) unruled(s *subject, floors []sayso.Match, otherwise sayso.Match
 }
 
 // rooting reports whether a file says where this call may read and write: then
-// we do not allow by ourselves.
+// we do not allow by ourselves. A project's own file says only where it may not.
 func (p *Policy) rooting(s *subject) bool {
-	return s.operand == sayso.OperandPath && len(p.rootsHold(s)) > 0
+	return s.operand == sayso.OperandPath && slices.ContainsFunc(p.rootsHold(s), func(r *rooted) bool { return r.tier != TierRepo })
 }
 
 // readsCommands reports whether the call is a line of bash that can be read.

@@ -207,3 +207,29 @@ func TestFS2_noRoots(t *testing.T) {
 		}
 	}
 }
+
+// TestFS2_projectsRoots: the roots of a project's own file say where a tool may
+// not read and write, and ask; what they permit stays as it is without them.
+func TestFS2_projectsRoots(t *testing.T) {
+	repo, err := policy.Parse("repo.yaml", []byte(roots))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.New(policy.Options{Home: "/home/dev"}, policy.Tiered{Tier: policy.TierRepo, File: repo, Workspace: "/home/dev/app"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fs := yard()
+	for _, tt := range []struct {
+		tool, path string
+		want       sayso.Effect
+	}{
+		{"file-read", "notes/a.txt", sayso.Allow}, {"file-read", "docs/a.md", sayso.Allow}, {"file-list", "docs", sayso.Allow},
+		{"file-read", "notes/run.sh", sayso.Deny}, {"file-read", "main.go", sayso.Deny}, {"file-write", "docs/a.md", sayso.Deny}, {"file-read", "output/private/key", sayso.Ask},
+		{"file-write", "notes/a.txt", sayso.Ask}, {"file-write", "output/x", sayso.Ask}, {"file-read", "/data/set", sayso.Ask},
+	} {
+		if v := judgeOn(p, fs, call(t, tt.tool, obj{"path": tt.path})); v.Effect != tt.want {
+			t.Errorf("%s %q: %s by %q (%s), want %s", tt.tool, tt.path, v.Effect, v.Rule, v.Reason, tt.want)
+		}
+	}
+}
