@@ -184,6 +184,9 @@ func (s *subject) pathFloors(add func(sayso.Match)) {
 		m.Reason += ": " + why
 		add(m)
 	}
+	if s.leavesFolder() {
+		add(floorStrays)
+	}
 	var known, lost, named, root bool
 	for _, o := range s.facts.Operands {
 		if o.Arg != s.tool.Primary {

@@ -233,3 +233,22 @@ func TestFS2_projectsRoots(t *testing.T) {
 		}
 	}
 }
+
+// TestFS2_searchesThatLeave: an allow for a folder is not one for a pattern that
+// leads out of it, to what a rule denies or anywhere else.
+func TestFS2_searchesThatLeave(t *testing.T) {
+	p := load(t, rules(`allow: ["file-list:**", "file-search:**"]`, `deny: "file-*:private/**"`))
+	for _, tt := range []struct {
+		tool string
+		args obj
+		want sayso.Effect
+	}{
+		{"Glob", obj{"path": "docs", "pattern": "**/*.md"}, sayso.Allow}, {"Glob", obj{"path": "docs", "pattern": "[a-z]*/x"}, sayso.Allow}, {"Grep", obj{"path": "docs", "pattern": "../x", "glob": "!*.[jt]s"}, sayso.Allow},
+		{"Glob", obj{"path": "docs", "pattern": "../private/*"}, sayso.Ask}, {"Glob", obj{"path": "docs", "pattern": ".{.,}/private/*"}, sayso.Deny}, {"Glob", obj{"path": "docs", "pattern": "[.][.]/private/*"}, sayso.Ask},
+		{"Glob", obj{"path": "docs", "pattern": "/etc/[p]*"}, sayso.Ask}, {"Glob", obj{"path": "docs", "pattern": "~/.ssh/*"}, sayso.Ask}, {"Grep", obj{"path": "docs", "pattern": "x", "glob": "../private/*"}, sayso.Ask},
+	} {
+		if v := judge(p, claude(t, tt.tool, tt.args)); v.Effect != tt.want || tt.want == sayso.Ask && !v.Person {
+			t.Errorf("%s %v: %s by %q (a person: %v), want %s", tt.tool, tt.args, v.Effect, v.Rule, v.Person, tt.want)
+		}
+	}
+}

@@ -13,23 +13,24 @@ func (s *subject) searches() bool {
 	return s.kind == sayso.KindList || s.kind == sayso.KindSearch
 }
 
+// narrowing is the text with which a list or a search is narrowed.
+func (s *subject) narrowing() (text string, state argState) {
+	args := []byte(s.call.Args)
+	switch {
+	case len(args) == 0:
+		return "", argMissing
+	case s.kind == sayso.KindList:
+		return member(args, "pattern")
+	case s.kind == sayso.KindSearch:
+		return member(args, "glob")
+	}
+	return "", argMissing
+}
+
 // narrowed returns the patterns that narrow a list or a search, none if it has
 // none; plain reports whether they are understood.
 func (s *subject) narrowed() (globs []string, plain bool) {
-	key := ""
-	switch s.kind {
-	case sayso.KindList:
-		key = "pattern"
-	case sayso.KindSearch:
-		key = "glob"
-	default:
-		return nil, true
-	}
-	args := []byte(s.call.Args)
-	if len(args) == 0 {
-		return nil, true
-	}
-	text, state := member(args, key)
+	text, state := s.narrowing()
 	if state == argMissing {
 		return nil, true
 	}
@@ -41,6 +42,19 @@ func (s *subject) narrowed() (globs []string, plain bool) {
 		return nil, false
 	}
 	return slices.DeleteFunc(globs, func(g string) bool { return strings.HasPrefix(g, "!") }), plain
+}
+
+// floorStrays holds for a search that may look elsewhere than its path says.
+var floorStrays = sayso.Match{
+	Effect: sayso.Ask, Cause: sayso.CauseNotUnderstood, Rule: "searches stay in their folder", Person: true,
+	Reason: "the pattern of the search may lead out of its folder",
+}
+
+// leavesFolder reports whether the pattern of a list or a search may lead out of the
+// folder that its path names.
+func (s *subject) leavesFolder() bool {
+	text, state := s.narrowing()
+	return state == argGiven && path.GlobLeaves(text)
 }
 
 // harmless reports whether a list or a search stays within the folder that its

@@ -31,6 +31,39 @@ func Globs(text string) (globs []string, plain bool) {
 	return globs, plain
 }
 
+// GlobLeaves reports whether the text with which a search or a list is narrowed
+// may lead out of the folder that it is used in: by a dot-dot, also one that
+// braces or brackets put together, or by beginning elsewhere.
+func GlobLeaves(text string) bool {
+	if _, plain := Globs(text); plain {
+		return false
+	}
+	begins := true
+	for _, r := range text {
+		if begins && strings.ContainsRune("/~$\\", r) {
+			return true
+		}
+		begins = strings.ContainsRune("{[(,!@+ |", r)
+	}
+	if len(text) > 1 && text[1] == ':' {
+		return true // a drive
+	}
+	_, plain := Globs(strings.Map(plainInGlob, text))
+	return !plain
+}
+
+// plainInGlob leaves out of a pattern what stands around letters in it, and
+// takes what else is odd for a letter.
+func plainInGlob(r rune) rune {
+	switch {
+	case strings.ContainsRune(`[]()\|^!`, r):
+		return -1
+	case oddInGlob(r):
+		return 'x'
+	}
+	return r
+}
+
 // oddInGlob reports whether readers of patterns differ over a character.
 func oddInGlob(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.*?/,{}@+! ", r)

@@ -122,3 +122,24 @@ func FuzzGlobs(f *testing.F) {
 		}
 	})
 }
+
+// TestFS2_searchesThatLeaveTheirFolder: what may lead out is told from what is
+// only an unusual name.
+func TestFS2_searchesThatLeaveTheirFolder(t *testing.T) {
+	for _, text := range []string{
+		"../x", "src/../../x", "a/..", "{a,../b}", ".{.,}/x", "{.,x}{.,y}/z", "[.][.]/x", "[.].[x]/y", `\../x`, `.\./x`, "/etc/*", "{/etc/[p]*,x}", "x,/etc/[p]*", "!/etc/[a]", "~/x", "{a,~/b}", "$HOME/x",
+		`\etc`, "C:/x", `C:\x`,
+	} {
+		if !path.GlobLeaves(text) {
+			t.Errorf("%q stays", text)
+		}
+	}
+	for _, text := range []string{
+		"", "*", "**/*.go", "src/**", "*.{ts,tsx}", "*.{test,spec}.[jt]s", "src/[id]/page.tsx", "app/(group)/x.ts", "!node_modules", "!**/*.min.js", "a b", "file[0-9].txt", "@scope/*", "c++/*.h", ".env*", ".github/**", "a.b.c", "x~", "a$b",
+		"src/{a,b}/[!x]*.go",
+	} {
+		if path.GlobLeaves(text) {
+			t.Errorf("%q leaves", text)
+		}
+	}
+}
