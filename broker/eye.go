@@ -46,12 +46,15 @@ func (e *eye) note(path string, found []sayso.Warning) {
 }
 
 // said are the agent's words about its call.
-func (e *eye) said(words map[string]string) map[string]string {
+func (e *eye) said(words map[string]string) map[string]string { return e.named("said", words) }
+
+// named are texts under names that the requester chose, too.
+func (e *eye) named(what string, words map[string]string) map[string]string {
 	shown := map[string]string{}
 	for _, k := range slices.Sorted(maps.Keys(words)) {
 		_, found := present.InspectName(k)
-		e.note("said", found)
-		shown[safe(k)] = e.text("said/" + k)
+		e.note(what, found)
+		shown[safe(k)] = e.text(what + "/" + k)
 	}
 	return shown
 }
@@ -61,10 +64,7 @@ func (e *eye) said(words map[string]string) map[string]string {
 func (e *eye) presented(shown *sayso.Presentation) *sayso.Presentation {
 	before := len(e.warnings)
 	p := sayso.Presentation{Type: shown.Type, Content: e.text("presentation"), Language: safe(shown.Language)}
-	p.Metadata = maps.Clone(shown.Metadata)
-	for _, k := range slices.Sorted(maps.Keys(p.Metadata)) {
-		p.Metadata[k] = e.text("presentation/" + k)
-	}
+	p.Metadata = e.named("presentation", shown.Metadata)
 	if left := p.Metadata["left_out"]; left != "" {
 		e.note("presentation", []sayso.Warning{{Kind: sayso.WarnTruncated, Text: left}})
 	}

@@ -74,3 +74,18 @@ func TestWarnings_ofMarkup(t *testing.T) {
 		})
 	}
 }
+
+// The names beside a presentation are the requester's, as its texts are.
+func TestPresentation_names(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		r, shown := asksWith(t, w, &sayso.Presentation{
+			Type: sayso.PresentText, Content: "x", Metadata: map[string]string{"a\u202eb": "y"},
+		})
+		if diff := cmp.Diff(map[string]string{`a\u{202e}b`: "y"}, shown.Metadata); diff != "" {
+			t.Errorf("metadata (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]sayso.Warning{{Kind: sayso.WarnBidi, Path: "presentation", Text: "U+202E"}}, r.Warnings); diff != "" {
+			t.Errorf("warned of (-want +got):\n%s", diff)
+		}
+	})
+}
