@@ -38,6 +38,9 @@ type Actor struct {
 	// requester starts. They come from its credential, never from a request.
 	Owner     string   `json:"-"`
 	Approvers []string `json:"-"`
+	// Origin is the page that the credential is bound to, as scheme://host: it is
+	// good for requests to that address alone. Empty for all that are no page's.
+	Origin string `json:"-"`
 }
 
 // BrokerActor is sayso itself, acting by policy, by time or after a crash.

@@ -21,7 +21,7 @@ func (s *Server) login(x *exchange) (any, error) {
 	if in.Code == "" || len(in.Code) > 256 {
 		return nil, wire.ErrUnauthenticated
 	}
-	secret, err := s.o.Login(in.Code)
+	secret, err := s.o.Login(in.Code, x.r.Header.Get("Origin"))
 	if err != nil || secret == "" {
 		s.logins.add(time.Now())
 		s.log.WarnContext(x.ctx(), "login refused")

@@ -157,6 +157,9 @@ func (x *exchange) authenticate() error {
 	if err != nil || kinds[actor.Kind] == 0 || actor.Principal == "" {
 		return wire.ErrUnauthenticated
 	}
+	if actor.Origin != "" && actor.Origin != x.s.guard.address(x.r) {
+		return wire.ErrUnauthenticated
+	}
 	if actor.Channel == "" {
 		actor.Channel = "http"
 		if overSocket(x.r) {

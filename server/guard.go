@@ -99,15 +99,17 @@ func (g *guard) origin(r *http.Request) bool {
 	if !ok {
 		return true
 	}
-	if len(given) != 1 || r.Host == "" {
-		return false
-	}
+	return len(given) == 1 && r.Host != "" && given[0] == g.address(r)
+}
+
+// address is the origin that a page has which makes this request of its own
+// server.
+func (g *guard) address(r *http.Request) string {
 	host := strings.ToLower(r.Host)
-	scheme := "http"
 	if r.TLS != nil || (g.scheme == "https" && host == g.public) {
-		scheme = "https"
+		return "https://" + host
 	}
-	return given[0] == scheme+"://"+host
+	return "http://" + host
 }
 
 // site reports whether the browser says that it was our own page, or a person

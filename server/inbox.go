@@ -95,6 +95,7 @@ func (s *Server) content(ctx context.Context, c *caller, in *wire.ByContent) (an
 	if in.Tokens && full.Presentation != nil {
 		out.Tokens = highlight.Presentation(*full.Presentation)
 	}
+	s.shown.add(c, id)
 	return &out, nil
 }
 
@@ -127,6 +128,9 @@ func (s *Server) answer(ctx context.Context, c *caller, in *wire.Answer) (any, e
 	if a.Digest.IsZero() || a.Content.IsZero() {
 		return nil, fmt.Errorf("%w: digest and content must name the call and what was shown of it, as the request has them", sayso.ErrInvalid)
 	}
+	if a.Effect == sayso.Allow && !s.shown.to(c, id) {
+		return nil, wire.ErrContentWanted
+	}
 	d, err := c.inbox.Answer(ctx, id, a)
 	if err != nil {
 		return settled(&d, err)
@@ -141,6 +145,9 @@ func (s *Server) group(ctx context.Context, c *caller, in *wire.Group) (any, err
 	}
 	if len(in.Members) == 0 || len(in.Members) > sayso.MaxGroup || !a.Digest.IsZero() || !a.Content.IsZero() {
 		return nil, fmt.Errorf("%w: members has from 1 to %d requests, and each its own digest and content", sayso.ErrInvalid, sayso.MaxGroup)
+	}
+	if ids := memberIDs(in.Members); a.Effect == sayso.Allow && !s.shown.to(c, ids...) {
+		return nil, wire.ErrContentWanted
 	}
 	results, err := c.inbox.AnswerGroup(ctx, in.Group, in.Members, a)
 	if err != nil {
@@ -158,6 +165,14 @@ func (s *Server) group(ctx context.Context, c *caller, in *wire.Group) (any, err
 		out.Results = append(out.Results, m)
 	}
 	return &out, nil
+}
+
+func memberIDs(members []sayso.Member) []sayso.ID {
+	ids := make([]sayso.ID, len(members))
+	for i := range members {
+		ids[i] = members[i].ID
+	}
+	return ids
 }
 
 func (s *Server) head(ctx context.Context, c *caller, _ *wire.Nothing) (any, error) {

@@ -71,7 +71,7 @@ var selection = []param{
 }
 
 func inboxRoutes() []route {
-	late := []int{http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusPreconditionFailed}
+	late := []int{http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusPreconditionFailed, http.StatusPreconditionRequired}
 	return []route{
 		{method: "GET", pattern: "/v1/requests", who: everyone, serve: (*Server).getRequests, query: selection,
 			op: wire.OpRequests, summary: "Requests, the open ones if no state is named; askers see their own", out: gives[wire.Requests]()},
@@ -89,7 +89,7 @@ func inboxRoutes() []route {
 			in: of[wire.AnswerBody](), out: gives[sayso.Decision](), fails: late},
 		{method: "POST", pattern: "/v1/groups/{group}/answer", who: deciders, serve: (*Server).postGroup, limit: medium,
 			op: wire.OpGroup, summary: "Give one answer to each of the listed members of a group",
-			in: of[wire.GroupBody](), out: gives[wire.GroupResult]()},
+			in: of[wire.GroupBody](), out: gives[wire.GroupResult](), fails: []int{http.StatusPreconditionRequired}},
 		{method: "GET", pattern: "/v1/head", who: everyone, serve: (*Server).getHead,
 			op: wire.OpHead, summary: "The end of the log", out: gives[wire.Head]()},
 		{method: "GET", pattern: "/v1/events", who: everyone, serve: (*Server).events,
@@ -105,7 +105,7 @@ func inboxRoutes() []route {
 }
 
 func sessionRoutes() []route {
-	late := []int{http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusPreconditionFailed}
+	late := []int{http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusPreconditionFailed, http.StatusPreconditionRequired}
 	return []route{
 		{method: "GET", pattern: "/v1/sessions/{session}/requests", who: everyone, serve: (*Server).getSessionRequests, query: selection[1:],
 			summary: "Requests of one session, the open ones if no state is named", out: gives[wire.Requests]()},

@@ -65,8 +65,10 @@ type Options struct {
 	// It is called for each request.
 	Authenticate func(token string) (sayso.Actor, error)
 	// Login changes a code that is good once into a token, and Logout ends the
-	// caller's own. Without them the routes are not there.
-	Login  func(code string) (token string, err error)
+	// caller's own. Without them the routes are not there. A token that a page
+	// gets is to be bound to the origin of the page, empty for other programs:
+	// Authenticate then returns it with the actor.
+	Login  func(code, origin string) (token string, err error)
 	Logout func(token string) error
 	// Tokens serves the admin's routes; nil for none.
 	Tokens Tokens
@@ -113,6 +115,7 @@ type Server struct {
 	metrics *metrics
 	texts   texts
 	logins  *limiter
+	shown   *shown
 	log     *slog.Logger
 
 	leaving context.Context // ends when the server stops
@@ -139,7 +142,7 @@ func New(door func(sayso.Actor) (sayso.Gate, sayso.Inbox), opts *Options) (*Serv
 	}
 	s := &Server{
 		o: o, door: door, guard: g, wanted: newReservations(), shares: newShares(), streams: newStreams(), feeds: newFeeds(), log: o.Logger,
-		logins: newLimiter(60, time.Minute),
+		logins: newLimiter(60, time.Minute), shown: newShown(),
 	}
 	s.leaving, s.leave = context.WithCancelCause(context.Background())
 	if s.metrics, err = newMetrics(openRequests(door)); err != nil {

@@ -214,7 +214,7 @@ func (w *world) serve(change func(*server.Options), socket string) {
 	o := server.Options{
 		Logger:       slog.New(slog.NewTextHandler(w.logs, nil)),
 		Authenticate: w.tokens.authenticate, Tokens: w.tokens, Version: "1.4.0",
-		Login: func(code string) (string, error) {
+		Login: func(code, _ string) (string, error) {
 			if code != "once" {
 				return "", sayso.ErrNotAllowed
 			}

@@ -153,8 +153,8 @@ func (a *app) server(e *local.Engine) (*server.Server, error) {
 			t, err := tokens.Authenticate(secret, a.now())
 			return t.Actor(""), err
 		},
-		Login: func(code string) (string, error) {
-			secret, _, err := a.paths.Login(a.now(), code)
+		Login: func(code, origin string) (string, error) {
+			secret, _, err := a.paths.Login(a.now(), code, origin)
 			return secret, err
 		},
 		Logout: func(secret string) error { return logout(tokens, secret, a.now()) },

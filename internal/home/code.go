@@ -86,8 +86,9 @@ func (p Paths) LoginCode(now time.Time, a sayso.Actor) (string, error) {
 }
 
 // Login changes a code into a token. The code is spent whatever happens: of
-// two who use it at once, one gets the token.
-func (p Paths) Login(now time.Time, code string) (secret string, t Token, err error) {
+// two who use it at once, one gets the token. The token of a page is bound to
+// its origin; an empty one is for other programs.
+func (p Paths) Login(now time.Time, code, origin string) (secret string, t Token, err error) {
 	path := p.codeFile(code)
 	mine := path + "." + rand.Text()
 	if err := os.Rename(path, mine); err != nil {
@@ -103,5 +104,5 @@ func (p Paths) Login(now time.Time, code string) (secret string, t Token, err er
 	if !now.Before(l.Expires) {
 		return "", Token{}, fmt.Errorf("%w: the code expired", sayso.ErrNotAllowed)
 	}
-	return p.Tokens().Create(now, Token{Name: l.Name, Kind: l.Kind, Expires: now.Add(LoginLife).UTC().Truncate(time.Second)})
+	return p.Tokens().Create(now, Token{Name: l.Name, Kind: l.Kind, Origin: origin, Expires: now.Add(LoginLife).UTC().Truncate(time.Second)})
 }

@@ -337,21 +337,21 @@ func TestLogin_once(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret, _, err := p.Login(noon.Add(time.Minute), strings.ToLower(code))
+	secret, _, err := p.Login(noon.Add(time.Minute), strings.ToLower(code), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := p.Tokens().Authenticate(secret, noon.Add(home.LoginLife+time.Second)); err != nil {
 		t.Errorf("%+v %v", got, err)
 	}
-	if _, _, err := p.Login(noon, code); !errors.Is(err, sayso.ErrNotAllowed) {
+	if _, _, err := p.Login(noon, code, ""); !errors.Is(err, sayso.ErrNotAllowed) {
 		t.Errorf("used twice: %v", err)
 	}
 	late, err := p.LoginCode(noon, home.OwnActor(sayso.PrincipalPerson, "ana", "terminal"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.Login(noon.Add(home.CodeLife), late); !errors.Is(err, sayso.ErrNotAllowed) {
+	if _, _, err := p.Login(noon.Add(home.CodeLife), late, ""); !errors.Is(err, sayso.ErrNotAllowed) {
 		t.Errorf("used late: %v", err)
 	}
 	if _, err := p.LoginCode(noon, home.OwnActor(sayso.PrincipalAgent, "x", "hook")); !errors.Is(err, sayso.ErrNotAllowed) {

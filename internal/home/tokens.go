@@ -28,12 +28,17 @@ type Token struct {
 	Approvers []string            `json:"approvers,omitempty"` // who else answers for them
 	Created   time.Time           `json:"created"`
 	Expires   time.Time           `json:"expires,omitzero"` // zero for never
+	Origin    string              `json:"origin,omitempty"` // of the page that it was made for; empty for other programs
 	Hash      sayso.Digest        `json:"hash"`
 }
 
-// Actor is who presents the token, through a channel.
+// Actor is who presents the token, through a channel. That of a page is always
+// the web.
 func (t Token) Actor(channel string) sayso.Actor {
-	return sayso.Actor{Principal: t.Name, Kind: t.Kind, Channel: channel, Owner: t.Owner, Approvers: t.Approvers}
+	if t.Origin != "" {
+		channel = "web"
+	}
+	return sayso.Actor{Principal: t.Name, Kind: t.Kind, Channel: channel, Owner: t.Owner, Approvers: t.Approvers, Origin: t.Origin}
 }
 
 // expired reports whether the token is at its end.

@@ -44,6 +44,7 @@ const (
 	CodeTooMany            Code = "too-many"
 	CodePresentationWanted Code = "presentation-wanted"
 	CodeFactsWanted        Code = "facts-wanted"
+	CodeContentWanted      Code = "content-wanted" // a page allows what it was not shown
 	CodeUnavailable        Code = "unavailable"
 	CodeUnauthenticated    Code = "unauthenticated"
 	CodeForbidden          Code = "forbidden" // refused before anybody looked at it: host, origin, site
@@ -63,6 +64,7 @@ var (
 	ErrTooLarge        = errors.New("body too large")
 	ErrNotJSON         = errors.New("content type must be application/json")
 	ErrSkew            = errors.New("releases too far apart")
+	ErrContentWanted   = errors.New("the content was not served to this page")
 )
 
 // row is one line of the error table.
@@ -82,6 +84,7 @@ var table = []row{
 	{CodeDecided, http.StatusConflict, sayso.ErrDecided, nil, false, "already decided"},
 	{CodePresentationWanted, http.StatusPreconditionRequired, sayso.ErrPresentationWanted, nil, false, "a person will be asked: send what they are to be shown"},
 	{CodeFactsWanted, http.StatusPreconditionRequired, sayso.ErrFactsWanted, nil, false, "the policy names folders: gather the facts for it, and ask again"},
+	{CodeContentWanted, http.StatusPreconditionRequired, ErrContentWanted, sayso.ErrNotAllowed, false, "a page allows only what it was served in full: get the content first"},
 	{CodeNotFound, http.StatusNotFound, sayso.ErrNotFound, nil, false, "not found"},
 	{CodeMismatch, http.StatusPreconditionFailed, sayso.ErrMismatch, nil, false, "the digest is not that of the request or the call"},
 	{CodeSpent, http.StatusGone, sayso.ErrSpent, nil, false, "already redeemed"},
