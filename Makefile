@@ -6,7 +6,10 @@ BIN     := bin
 PREFIX  ?= $(HOME)/.local
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -s -w -X github.com/sayso-dev/sayso/internal/version.Version=$(VERSION)
-SOURCES := $(shell find . -name '*.go' -not -path './tools/*' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
+SOURCES := $(shell find . -name '*.go' -not -path './tools/*' -not -path './web/ui/*' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
+UI      := $(shell find web/ui -type f -not -path '*/node_modules/*' -not -path '*/e2e/*' -not -name schema.d.ts) docs/openapi.json
+# The page needs Node to be built, and nothing else does. PAGE= leaves it out.
+PAGE    := $(if $(shell command -v npm 2>/dev/null),web/dist/page/index.html)
 
 .PHONY: help
 help: ## list what you can type
@@ -19,9 +22,22 @@ demo: build ## see a call stopped, answered and run, on a temporary database
 .PHONY: build
 build: $(BIN)/sayso $(BIN)/sayso-hook ## build both programs into bin/
 
-$(BIN)/%: $(SOURCES)
+$(BIN)/%: $(SOURCES) $(PAGE)
 	@mkdir -p $(BIN)
+	@[ '$*' != sayso ] || [ -f web/dist/page/index.html ] || echo 'no page in $@: for it, install Node 20 or newer, and type make build again' >&2
 	CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -ldflags '$(LDFLAGS)' -o $@ ./cmd/$*
+
+.PHONY: web
+web: web/dist/page/index.html ## build the page, which needs Node 20 or newer
+
+web/dist/page/index.html: $(UI) web/ui/node_modules/.package-lock.json
+	@npm --prefix web/ui run --silent build >/dev/null
+	@touch $@
+
+web/ui/node_modules/.package-lock.json: web/ui/package-lock.json
+	@npm --prefix web/ui ci --ignore-scripts --no-audit --no-fund --silent || \
+		{ echo 'what builds the page cannot be fetched; without the page, type make build PAGE=' >&2; exit 1; }
+	@touch $@
 
 .PHONY: install
 install: build ## install both programs into ~/.local/bin
@@ -54,4 +70,4 @@ generate: ## write docs/openapi.json and the texts that the docs quote anew
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf $(BIN)
+	rm -rf $(BIN) web/dist/page web/ui/node_modules

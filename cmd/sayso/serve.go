@@ -18,6 +18,7 @@ import (
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/redact"
 	"github.com/sayso-dev/sayso/server"
+	"github.com/sayso-dev/sayso/web"
 )
 
 // serveOptions are the flags of serve.
@@ -112,6 +113,10 @@ func (a *app) serveEngine(ctx context.Context, e *local.Engine, o serveOptions) 
 	if err != nil {
 		return err
 	}
+	if err := a.tellAddress(listeners); err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(a.paths.Address()) }() // one that stays names a server that does not answer
 	if o.approveAll {
 		if err := e.Inbox(a.admin()).SetMode(ctx, "", sayso.ModeApproveAll, o.lasts); err != nil {
 			return err
@@ -164,6 +169,7 @@ func (a *app) server(e *local.Engine) (*server.Server, error) {
 		},
 		LookBack:  e.LookBack(),
 		PublicURL: a.settings.PublicURL,
+		Page:      web.Handler(),
 		Logger:    logger,
 		Version:   versionOf(),
 	})

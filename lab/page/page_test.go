@@ -1,0 +1,96 @@
+//go:build unix
+
+package page_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// root is the folder of the module.
+const root = "../.."
+
+// built has the page built and returns a program with it, the browser, or what
+// is missing and how to get it.
+func built(dir string) (program, browser string, err error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if browser, err = exec.LookPath(name); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return "", "", errors.New("no browser: apt-get install chromium")
+	}
+	for name, why := range map[string]string{"node": "Node 20 or newer runs the stories", "npm": "npm fetches what builds the page"} {
+		if _, err := exec.LookPath(name); err != nil {
+			return "", "", fmt.Errorf("no %s: %s", name, why)
+		}
+	}
+	program = filepath.Join(dir, "sayso")
+	for _, cmd := range []*exec.Cmd{
+		exec.Command("make", "-s", "-C", root, "web"),
+		exec.Command("go", "build", "-C", root, "-o", program, "./cmd/sayso"),
+	} {
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", "", fmt.Errorf("%s: %w\n%s", cmd, err, out)
+		}
+	}
+	return program, browser, nil
+}
+
+// TestStories runs the stories of web/ui/e2e.
+func TestStories(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes its time; type: go test ./lab/page")
+	}
+	program, browser, err := built(t.TempDir())
+	if err != nil && os.Getenv("SAYSO_OFFLINE") == "1" {
+		t.Skipf("the page cannot be tried in a browser (%v), and SAYSO_OFFLINE=1 lets that pass; type: SAYSO_OFFLINE= make test", err)
+	}
+	if err != nil {
+		t.Fatalf("%v; or set SAYSO_OFFLINE=1 to leave this test out", err)
+	}
+	script, err := gzipped(filepath.Join(root, "web/dist/page/assets"), ".js")
+	if err != nil || script == 0 || script > 60_000 {
+		t.Errorf("the scripts of the page have %d bytes, gzipped; want at most 60,000 (%v)", script, err)
+	}
+	began := time.Now()
+	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "e2e/stories.test.mjs")
+	cmd.Dir = filepath.Join(root, "web/ui")
+	cmd.Env = append(os.Environ(), "SAYSO_BIN="+program, "CHROMIUM="+browser)
+	out, err := cmd.CombinedOutput()
+	told := strings.Count(string(out), "✔ ")
+	if err != nil || told < 15 {
+		t.Fatalf("%d stories came out right: %v\n%s", told, err, out)
+	}
+	t.Logf("%d stories in %s; the scripts have %d bytes, gzipped", told, time.Since(began).Round(time.Second), script)
+}
+
+// gzipped is how long the files of a folder with an ending are, compressed.
+func gzipped(dir, ending string) (n int, err error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*"+ending))
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return n, err
+		}
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		if _, err := w.Write(text); err != nil {
+			return n, err
+		}
+		if err := w.Close(); err != nil {
+			return n, err
+		}
+		n += b.Len()
+	}
+	return n, err
+}

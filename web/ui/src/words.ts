@@ -1,0 +1,95 @@
+// What things are called on the page.
+import type { Actor, CoverOffer, Request } from './api'
+
+export const risks: Record<string, string> = { safe: 'safe', moderate: 'moderate', destructive: 'destructive' }
+
+export const dangers: Record<string, string> = {
+  outside_workspace: 'writes outside the workspace',
+  delete: 'deletes',
+  network_write: 'sends to another machine',
+  privilege: 'becomes another user',
+  dynamic: 'known only when it runs',
+  interpreter: 'runs a program that is not shown here',
+  rule: 'a rule calls it dangerous',
+}
+
+export const causes: Record<string, string> = {
+  rule: 'a rule of the policy asks',
+  default: 'no rule of yours decides it',
+  'tool-required': 'the tool itself asks, and must be answered',
+  'tool-optional': 'the tool itself asks',
+  'not-understood': 'it could not be read to its end',
+  session: 'the policy of this session asks',
+  builtin: 'a built-in rule asks',
+}
+
+export const warnings: Record<string, string> = {
+  control: 'control characters, shown spelled out',
+  bidi: 'characters that reverse the direction of text, shown spelled out',
+  invisible: 'invisible characters, shown spelled out',
+  confusable: 'letters that look like others',
+  whitespace: 'unusual blanks',
+  padding: 'padding that pushes text out of sight, shown shortened',
+  truncated: 'too long to be shown whole here',
+  markup: 'markup in words',
+}
+
+export const kinds: Record<string, string> = {
+  shell: 'Run a command', read: 'Read a file', write: 'Write a file', edit: 'Change a file', delete: 'Delete a file',
+  list: 'List a folder', fetch: 'Fetch an address', search: 'Search', delegate: 'Start another agent', mcp: 'Use a server’s tool', other: 'Use a tool',
+}
+
+export const reasons = ['Not now', 'Too broad: do less', 'Use another way', 'Ask me first what I want']
+
+// main are the arguments that say most about a call, the best first.
+const main = ['command', 'file_path', 'path', 'url', 'query', 'pattern', 'description', 'prompt']
+
+// summary is a call on one line. What lies in the folder where it would run is
+// named from there.
+export function summary(r: Request): string {
+  const args = r.preview as Record<string, unknown>
+  for (const name of r.server ? [] : main) {
+    const value = args[name]
+    if (typeof value !== 'string' || value === '') continue
+    const line = value.replaceAll(/\s+/g, ' ')
+    return name.endsWith('path') && r.cwd && line.startsWith(`${r.cwd}/`) ? line.slice(r.cwd.length + 1) : line
+  }
+  const all = Object.entries(args).map(([name, value]) => `${name}: ${typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : JSON.stringify(value)}`)
+  return all.join('  ') || r.description || r.host_tool || r.tool
+}
+
+export const toolName = (r: Request) => (r.server ? `${r.server} › ${r.tool}` : r.tool)
+
+// project is the last folder of where the call would run.
+export const project = (r: Request) => r.cwd.split('/').filter(Boolean).at(-1) ?? ''
+
+export const who = (by: Actor[] | undefined, otherwise: string) => by?.map((a) => a.principal).join(', ') || otherwise
+
+// left is a time that is left, short.
+export function left(ms: number): string {
+  const s = Math.max(0, Math.floor(ms / 1000))
+  if (s < 60) return `${s} s`
+  if (s < 3600) return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`
+  if (s < 86_400) return `${Math.floor(s / 3600)} h ${String(Math.floor((s % 3600) / 60)).padStart(2, '0')}`
+  return `${Math.floor(s / 86_400)} d`
+}
+
+export function age(ms: number): string {
+  const s = Math.max(0, Math.floor(ms / 1000))
+  if (s < 5) return 'just now'
+  if (s < 60) return `${s} s ago`
+  if (s < 3600) return `${Math.floor(s / 60)} min ago`
+  if (s < 86_400) return `${Math.floor(s / 3600)} h ago`
+  return `${Math.floor(s / 86_400)} d ago`
+}
+
+export const clock = (at: string) => new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+
+export const count = (n: number, what: string) => `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`
+
+// weight says what a cover would have covered, empty where nothing was counted.
+export function weight(o: CoverOffer): string {
+  if (!o.looked_at) return ''
+  const denied = o.denied > 0 ? `, of which ${o.denied} were denied` : ''
+  return `would have covered ${o.would_have_covered} of the last ${count(o.looked_at, 'call')}${denied}`
+}
