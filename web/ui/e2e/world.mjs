@@ -125,7 +125,7 @@ export class World {
     const shown = secret ?? (path ? undefined : this.mine)
     if (shown) await context.addInitScript((s) => sessionStorage.setItem('sayso.token', s), shown)
     const page = await context.newPage()
-    page.setDefaultTimeout(8000)
+    page.setDefaultTimeout(20_000)
     page.on('console', (m) => { if (/CSP|Content Security Policy|TrustedHTML|TrustedScript/.test(m.text())) this.violations.push(m.text()) })
     page.on('pageerror', (e) => this.violations.push(`error: ${e.stack ?? e}`))
     page.on('request', (r) => { if (!r.url().startsWith(this.address) && !r.url().startsWith('data:')) this.foreign.push(r.url()) })
