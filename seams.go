@@ -149,9 +149,10 @@ type Log interface {
 	// Head returns the end of the log.
 	Head(ctx context.Context) (Head, error)
 	// Wait returns the events of a stream behind its first after ones, as Stream
-	// does, as soon as there is one, also if there was before the call, and the
-	// error of ctx when that ends first.
-	Wait(ctx context.Context, stream string, after int) ([]Event, error)
+	// does, as soon as there is one, also if there was before the call. It returns
+	// none once it is until, unless that is zero, and the error of ctx when that
+	// ends first.
+	Wait(ctx context.Context, stream string, after int, until time.Time) ([]Event, error)
 	// WaitSince returns nil as soon as the log has an event after a position.
 	WaitSince(ctx context.Context, after Seq) error
 	// Open returns the events of every open request of a session, or of all if

@@ -16,22 +16,22 @@ func (g *gate) Admit(ctx context.Context, a sayso.Admission) (d sayso.Decision, 
 		return d, err
 	}
 	r, err = w.wait(ctx, r)
-	err = w.outcome(ctx, r, &d, err)
-	return d, err
+	told, err := w.outcome(ctx, r, err)
+	return *told, err
 }
 
-// AdmitInto is Admit for a server, with thousands of callers that wait at once:
+// AdmitGiven is Admit for a server, with thousands of callers that wait at once:
 // an admission and a decision that are handed on by their addresses keep the
 // stack of each small, and while it waits what all that comes before the wait
 // took of the stack is free again. What the admission holds is the gate's from
 // then on: nobody else changes it, and whoever waits needs to keep none of it.
-func (g *gate) AdmitInto(ctx context.Context, a *sayso.Admission, d *sayso.Decision) error {
+func (g *gate) AdmitGiven(ctx context.Context, a *sayso.Admission) (*sayso.Decision, error) {
 	w, r, err := g.enter(ctx, a, true)
 	if err != nil {
-		return err
+		return new(sayso.Decision), err
 	}
 	r, err = w.wait(ctx, r)
-	return w.outcome(ctx, r, d, err)
+	return w.outcome(ctx, r, err)
 }
 
 // enter is all that comes before the wait. given says that the admission is ours

@@ -11,7 +11,7 @@ import (
 )
 
 // Who holds a Gate holds nothing else: no assertion on it finds an inbox, a
-// sweep or the end of the broker behind it. The same holds for an Inbox. AdmitInto
+// sweep or the end of the broker behind it. The same holds for an Inbox. AdmitGiven
 // is Admit once more, for servers.
 func TestFaces_areNothingElse(t *testing.T) {
 	w := newWorld(t, always(sayso.Ask))
@@ -26,7 +26,7 @@ func TestFaces_areNothingElse(t *testing.T) {
 		face any
 		want reflect.Type
 		more []string
-	}{{gate, reflect.TypeFor[sayso.Gate](), []string{"AdmitInto"}}, {inbox, reflect.TypeFor[sayso.Inbox](), nil}} {
+	}{{gate, reflect.TypeFor[sayso.Gate](), []string{"AdmitGiven"}}, {inbox, reflect.TypeFor[sayso.Inbox](), nil}} {
 		want := append(methods(c.want), c.more...)
 		slices.Sort(want)
 		if diff := cmp.Diff(want, methods(reflect.TypeOf(c.face))); diff != "" {

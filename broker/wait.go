@@ -12,14 +12,15 @@ import (
 
 // outcome is the decision on a request that was waited for, or why there is
 // none. A caller whose context ends has left, wherever that was noticed.
-func (w *waiter) outcome(ctx context.Context, r *sayso.Request, d *sayso.Decision, err error) error {
+func (w *waiter) outcome(ctx context.Context, r *sayso.Request, err error) (*sayso.Decision, error) {
+	d := new(sayso.Decision) // which denies
 	if err == nil {
 		*d, err = w.deliver(ctx, r)
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, sayso.ErrFactsWanted)) {
 		w.leave(ctx, r) // who brings other facts comes back
 	}
-	return err
+	return d, err
 }
 
 // wait reads the request until it is decided, and returns it as it was read
@@ -124,25 +125,17 @@ func (w *waiter) sleep(ctx context.Context, r *sayso.Request, left time.Duration
 			return nil, w.park(ctx, r)
 		}
 	}
-	within, cancel := ctx, func() {}
-	if !ends.IsZero() {
-		within, cancel = context.WithDeadlineCause(ctx, ends, errSlept)
-	}
-	events, err := w.b.log.Wait(within, sayso.RequestStream(r.ID), r.Life.Len)
-	cancel()
+	events, err := w.b.log.Wait(ctx, sayso.RequestStream(r.ID), r.Life.Len, ends)
 	switch {
-	case err == nil:
-		return w.b.caughtUp(r, events)
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && err != nil:
 		return nil, ctx.Err()
-	case errors.Is(context.Cause(within), errSlept):
-		return r, nil // a database hiccup must not be taken for the end of a deadline
+	case err != nil:
+		return nil, fmt.Errorf("waiting for request %s: %w", r.ID.Short(), err)
+	case len(events) == 0:
+		return r, nil
 	}
-	return nil, fmt.Errorf("waiting for request %s: %w", r.ID.Short(), err)
+	return w.b.caughtUp(r, events)
 }
-
-// errSlept tells the end of a sleep from every other error.
-var errSlept = errors.New("slept")
 
 // park records that the caller's patience ended, and tells it so.
 func (w *waiter) park(ctx context.Context, r *sayso.Request) error {

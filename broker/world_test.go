@@ -203,7 +203,7 @@ type waiting struct {
 
 // server is a gate as servers use it: the admission is the gate's to keep.
 type server interface {
-	AdmitInto(context.Context, *sayso.Admission, *sayso.Decision) error
+	AdmitGiven(context.Context, *sayso.Admission) (*sayso.Decision, error)
 }
 
 // ask begins an Admit and returns when it waits, or has returned.
@@ -219,7 +219,8 @@ func (w *world) askAs(ctx context.Context, who sayso.Actor, a sayso.Admission) *
 	gate := w.b.Gate(who)
 	go func() { // ends with Admit, at the latest when the log is closed
 		defer close(p.done)
-		p.err = gate.(server).AdmitInto(ctx, &a, &p.d)
+		d, err := gate.(server).AdmitGiven(ctx, &a)
+		p.d, p.err = *d, err
 	}()
 	return p
 }

@@ -83,8 +83,7 @@ func (s *Server) present(ctx context.Context, c *caller, in *wire.Present) (any,
 // hold waits at the gate until there is an answer, the caller goes away, or the
 // server stops.
 func (s *Server) hold(ctx context.Context, c *caller, a *sayso.Admission) (*sayso.Decision, error) {
-	d := new(sayso.Decision)
-	err := admitInto(ctx, c.gate, a, d)
+	d, err := admitGiven(ctx, c.gate, a)
 	if err != nil && s.leaving.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errLeaving
 	}
@@ -94,22 +93,22 @@ func (s *Server) hold(ctx context.Context, c *caller, a *sayso.Admission) (*says
 // frugal is a Gate that needs little stack while its caller waits, as the one of
 // the broker; a caller that waits costs half as much there.
 type frugal interface {
-	AdmitInto(context.Context, *sayso.Admission, *sayso.Decision) error
+	AdmitGiven(context.Context, *sayso.Admission) (*sayso.Decision, error)
 }
 
-func admitInto(ctx context.Context, g sayso.Gate, a *sayso.Admission, d *sayso.Decision) error {
+func admitGiven(ctx context.Context, g sayso.Gate, a *sayso.Admission) (*sayso.Decision, error) {
 	if g, ok := g.(frugal); ok {
-		return g.AdmitInto(ctx, a, d)
+		return g.AdmitGiven(ctx, a)
 	}
-	return admit(ctx, g, a, d)
+	return admit(ctx, g, a)
 }
 
 // admit is not inlined, for the sake of the stack of those that need less.
 //
 //go:noinline
-func admit(ctx context.Context, g sayso.Gate, a *sayso.Admission, d *sayso.Decision) (err error) {
-	*d, err = g.Admit(ctx, *a)
-	return err
+func admit(ctx context.Context, g sayso.Gate, a *sayso.Admission) (*sayso.Decision, error) {
+	d, err := g.Admit(ctx, *a)
+	return &d, err
 }
 
 // settled is the answer to an admission. An error never carries an allow.

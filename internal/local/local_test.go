@@ -285,7 +285,7 @@ func TestGate_isNothingButAGate(t *testing.T) {
 	want := reflect.TypeFor[sayso.Gate]()
 	known := func(name string) bool {
 		_, ok := want.MethodByName(name)
-		return ok || name == "AdmitInto" // Admit once more, for servers
+		return ok || name == "AdmitGiven" // Admit once more, for servers
 	}
 	for _, direct := range []bool{false, true} {
 		gate, err := open(t, p, local.Options{Direct: direct}).Gate(t.Context(), agent)

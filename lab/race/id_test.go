@@ -181,7 +181,7 @@ func (w *world) expires(r sayso.Request) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for n := len(w.stream(sayso.RequestStream(r.ID))); w.life(r.ID)[sayso.EventExpired] == 0; n++ {
-		if _, err := w.engine.Log.Wait(ctx, sayso.RequestStream(r.ID), n); err != nil { // the server sweeps
+		if _, err := w.engine.Log.Wait(ctx, sayso.RequestStream(r.ID), n, time.Time{}); err != nil { // the server sweeps
 			w.t.Fatalf("%s does not expire: %v", r.ID, err)
 		}
 	}

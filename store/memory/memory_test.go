@@ -24,7 +24,7 @@ func TestWait_inABubble(t *testing.T) {
 		log := memory.New(nil)
 		woken := make(chan error, 1)
 		go func() {
-			_, err := log.Wait(t.Context(), "session/s", 0)
+			_, err := log.Wait(t.Context(), "session/s", 0, time.Time{})
 			woken <- err
 		}()
 		synctest.Wait()
@@ -46,7 +46,7 @@ func TestWait_inABubble(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if _, err := log.Wait(ctx, "session/s", 1); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := log.Wait(ctx, "session/s", 1, time.Time{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v, want that the hour is over", err)
 		}
 	})

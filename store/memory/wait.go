@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 )
@@ -16,9 +17,9 @@ type waiter struct {
 }
 
 // Wait returns the events of a stream behind its first after ones when there is
-// one; see [sayso.Log].
-func (l *Log) Wait(ctx context.Context, stream string, after int) ([]sayso.Event, error) {
-	if err := l.wait(ctx, stream, func() bool { return l.length(stream) > after }); err != nil {
+// one, or when it is until; see [sayso.Log].
+func (l *Log) Wait(ctx context.Context, stream string, after int, until time.Time) ([]sayso.Event, error) {
+	if err := l.wait(ctx, stream, until, func() bool { return l.length(stream) > after }); err != nil {
 		return nil, err
 	}
 	return l.Stream(ctx, stream, after)
@@ -27,13 +28,19 @@ func (l *Log) Wait(ctx context.Context, stream string, after int) ([]sayso.Event
 // WaitSince returns when the log has an event after a position; see
 // [sayso.Log].
 func (l *Log) WaitSince(ctx context.Context, after sayso.Seq) error {
-	return l.wait(ctx, "", func() bool { return l.head.Seq > after })
+	return l.wait(ctx, "", time.Time{}, func() bool { return l.head.Seq > after })
 }
 
-// wait returns nil once grown, which runs with the log locked, is true. The
-// waiter is registered under the same lock as grown was looked at, so that
+// wait returns nil once grown, which runs with the log locked, is true, or once it
+// is until. The waiter is registered under the same lock as grown was looked at, so that
 // nothing can come between.
-func (l *Log) wait(ctx context.Context, name string, grown func() bool) error {
+func (l *Log) wait(ctx context.Context, name string, until time.Time, grown func() bool) error {
+	var ends <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		ends = timer.C
+	}
 	for {
 		l.mu.Lock()
 		if grown() {
@@ -45,6 +52,9 @@ func (l *Log) wait(ctx context.Context, name string, grown func() bool) error {
 		select {
 		case <-w.grown:
 			continue
+		case <-ends:
+			l.leave(name, w)
+			return nil
 		case <-ctx.Done():
 			l.leave(name, w)
 			return ctx.Err()

@@ -105,7 +105,7 @@ func TestArchive_aStreamGoesOn(t *testing.T) {
 	if _, err := l.Append(t.Context(), m.Next(id, 5, sayso.EventExpired, sayso.Closed{})); err == nil {
 		t.Error("an archived request was decided again")
 	}
-	if events, err := l.Wait(t.Context(), sayso.RequestStream(id), 3); err != nil || len(events) != 2 {
+	if events, err := l.Wait(t.Context(), sayso.RequestStream(id), 3, time.Time{}); err != nil || len(events) != 2 {
 		t.Errorf("waiting gave %d events, %v", len(events), err)
 	}
 	add(t, l, m.Note(sayso.BrokerStream, 1))
@@ -188,7 +188,7 @@ func TestArchive_wakesWhoWaitsForWhatIsArchivedAlready(t *testing.T) {
 		add(t, other, asked)
 		woken := make(chan error, 1)
 		go func() { // ends when the stream grows
-			_, err := waits.Wait(t.Context(), sayso.RequestStream(id), 1)
+			_, err := waits.Wait(t.Context(), sayso.RequestStream(id), 1, time.Time{})
 			woken <- err
 		}()
 		for waits.Waiting() == 0 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/store/sqlite"
@@ -197,7 +198,7 @@ func TestWait_many(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for i := range n {
 		waits.Go(func() {
-			if _, err := l.Wait(t.Context(), fmt.Sprint("session/", i), 0); err != nil {
+			if _, err := l.Wait(t.Context(), fmt.Sprint("session/", i), 0, time.Time{}); err != nil {
 				t.Error(err)
 			}
 			woken <- i

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/failpoint"
@@ -192,9 +193,9 @@ func (h *hub) reached(last sayso.Seq) {
 }
 
 // Wait returns the events of a stream behind its first after ones once there is
-// one; see [sayso.Log]. The waiter is registered before the log is looked at, so
-// nothing can come between.
-func (l *Log) Wait(ctx context.Context, stream string, after int) ([]sayso.Event, error) {
+// one, or once it is until; see [sayso.Log]. The waiter is registered before the
+// log is looked at, so nothing can come between.
+func (l *Log) Wait(ctx context.Context, stream string, after int, until time.Time) ([]sayso.Event, error) {
 	if err := l.usable(ctx); err != nil {
 		return nil, err
 	}
@@ -212,7 +213,7 @@ func (l *Log) Wait(ctx context.Context, stream string, after int) ([]sayso.Event
 		}
 	}
 	if n <= after {
-		if err := l.sleep(ctx, w); err != nil {
+		if woken, err := l.sleep(ctx, w, until); !woken {
 			return nil, err
 		}
 	}
@@ -245,18 +246,28 @@ func (l *Log) WaitSince(ctx context.Context, after sayso.Seq) error {
 	if err != nil || head.Seq > after {
 		return err
 	}
-	return l.sleep(ctx, w)
+	_, err = l.sleep(ctx, w, time.Time{})
+	return err
 }
 
-func (l *Log) sleep(ctx context.Context, w *waiter) error {
+// sleep returns when the waiter is woken, or without an error once it is until.
+func (l *Log) sleep(ctx context.Context, w *waiter, until time.Time) (woken bool, err error) {
+	var ends <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		ends = timer.C
+	}
 	failpoint.Hit("wait.asleep")
 	select {
 	case <-w.woken:
 		failpoint.Hit("wait.woken")
-		return nil
+		return true, nil
+	case <-ends:
+		return false, nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return false, ctx.Err()
 	case <-l.closed:
-		return errClosed
+		return false, errClosed
 	}
 }

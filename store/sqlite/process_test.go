@@ -280,7 +280,7 @@ func TestWait_hearsOfOtherProcesses(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if _, err := l.Wait(t.Context(), sayso.RequestStream(id), 1); err != nil {
+				if _, err := l.Wait(t.Context(), sayso.RequestStream(id), 1, time.Time{}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -300,7 +300,7 @@ func TestWait_pollsWithoutHints(t *testing.T) {
 		id, asked := m.Request(storetest.Wish{})
 		waited := make(chan error, 1)
 		go func() {
-			_, err := l.Wait(t.Context(), sayso.RequestStream(id), 0)
+			_, err := l.Wait(t.Context(), sayso.RequestStream(id), 0, time.Time{})
 			waited <- err
 		}()
 		add(t, other, asked)

@@ -25,7 +25,7 @@ type placed struct {
 }
 
 const (
-	windowEvents = 4096
+	windowEvents = 2048
 	windowBytes  = 16 << 20
 )
 

@@ -65,7 +65,7 @@ func TestWindow_afterAFailure(t *testing.T) {
 		t.Fatal("the disk does not become full")
 	}
 	want := 1 + len(add(t, other, m.Answer(id, 1, sayso.Deny, "")))
-	if _, err := one.Wait(t.Context(), stream, 1); err != nil {
+	if _, err := one.Wait(t.Context(), stream, 1, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, one, stream); len(got) != want {
@@ -95,7 +95,7 @@ func TestWait_findsWhatWasPublishedBefore(t *testing.T) {
 		}()
 		for _, id := range []sayso.ID{second, first} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			events, err := l.Wait(ctx, sayso.RequestStream(id), 1)
+			events, err := l.Wait(ctx, sayso.RequestStream(id), 1, time.Time{})
 			cancel()
 			if err != nil || len(events) == 0 {
 				t.Fatalf("%d events, %v", len(events), err)
@@ -215,7 +215,7 @@ func TestErase_isDoneWhenItIsTold(t *testing.T) {
 		add(t, l, asked)
 		heard := make(chan []sayso.Event, 1)
 		go func() { // ends when the stream grows
-			events, err := l.Wait(t.Context(), stream, 1)
+			events, err := l.Wait(t.Context(), stream, 1, time.Time{})
 			if err == nil {
 				var whole []sayso.Event
 				whole, _ = l.Stream(t.Context(), stream, 0) // which are none on an error

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 )
@@ -186,7 +187,7 @@ func waitGrown(s *stage) {
 	s.append(one, s.Note("session/a", 1))
 	for _, log := range []sayso.Log{one, two} {
 		for after := range 2 {
-			events, err := log.Wait(s.ctx, "session/a", after)
+			events, err := log.Wait(s.ctx, "session/a", after, time.Time{})
 			s.check(err)
 			s.same("what was waited for", events, s.stream(log, "session/a", after))
 			s.check(log.WaitSince(s.ctx, sayso.Seq(after)))
@@ -200,7 +201,7 @@ func waitOther(s *stage) {
 		var all sync.WaitGroup
 		for _, log := range handles {
 			all.Go(func() {
-				events, err := log.Wait(s.ctx, "session/a", i)
+				events, err := log.Wait(s.ctx, "session/a", i, time.Time{})
 				if err != nil || len(events) != 1 || events[0].Pos != i+1 {
 					s.Errorf("waiting for event %d of the stream: %d events, %v", i+1, len(events), err)
 				}
@@ -224,7 +225,7 @@ func waitOwn(s *stage) {
 	for i := range waiters {
 		log := []sayso.Log{one, two}[i%2]
 		all.Go(func() {
-			if _, err := log.Wait(ctx, fmt.Sprint("session/", i), 0); !errors.Is(err, context.Canceled) {
+			if _, err := log.Wait(ctx, fmt.Sprint("session/", i), 0, time.Time{}); !errors.Is(err, context.Canceled) {
 				s.Errorf("the waiter for stream %d, which never grew, got %v", i, err)
 			}
 		})
@@ -232,7 +233,7 @@ func waitOwn(s *stage) {
 	for i := range 20 { // each waits for two more, and finds two more
 		own := make(chan error, 1)
 		go func() {
-			events, err := one.Wait(s.ctx, "session/a", 2*i+1)
+			events, err := one.Wait(s.ctx, "session/a", 2*i+1, time.Time{})
 			if len(events) == 0 {
 				err = errors.Join(err, fmt.Errorf("a waiter was through before there was event %d", 2*i+2))
 			}
@@ -263,7 +264,7 @@ func waitContext(s *stage) {
 	ended, cancel := context.WithCancel(s.ctx)
 	waiting := make(chan error, 2)
 	go func() {
-		_, err := log.Wait(ended, "session/a", 1)
+		_, err := log.Wait(ended, "session/a", 1, time.Time{})
 		waiting <- err
 	}()
 	go func() { waiting <- log.WaitSince(ended, 1) }()
@@ -275,12 +276,20 @@ func waitContext(s *stage) {
 	}
 	late, cancel := context.WithTimeout(s.ctx, 1)
 	defer cancel()
-	if _, err := log.Wait(late, "session/a", 1); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := log.Wait(late, "session/a", 1, time.Time{}); !errors.Is(err, context.DeadlineExceeded) {
 		s.Errorf("got %v, want that the deadline passed", err)
 	}
+	events, err := log.Wait(s.ctx, "session/a", 1, time.Now().Add(time.Millisecond))
+	if s.check(err); len(events) > 0 {
+		s.Errorf("got %d events of a stream that did not grow", len(events))
+	}
 	s.append(log, s.Note("session/a", 1))
-	_, err := log.Wait(s.ctx, "session/a", 1)
-	s.check(err)
+	for _, until := range []time.Time{{}, time.Now(), time.Now().Add(time.Hour)} {
+		events, err := log.Wait(s.ctx, "session/a", 1, until)
+		if s.check(err); len(events) != 1 {
+			s.Errorf("until %v: got %d events, want the one there is", until, len(events))
+		}
+	}
 }
 
 func closeReleases(s *stage) {
@@ -288,7 +297,7 @@ func closeReleases(s *stage) {
 	s.append(log, s.Note("session/a", 0))
 	waiting := make(chan error, 2)
 	go func() {
-		_, err := log.Wait(s.ctx, "session/a", 1)
+		_, err := log.Wait(s.ctx, "session/a", 1, time.Time{})
 		waiting <- err
 	}()
 	go func() { waiting <- log.WaitSince(s.ctx, 1) }()

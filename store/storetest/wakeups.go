@@ -78,7 +78,7 @@ func (w *wakeUps) ask(log sayso.Log, n int) {
 				return
 			}
 		}
-		events, err := log.Wait(w.ctx, b.Events[0].Stream, 1)
+		events, err := log.Wait(w.ctx, b.Events[0].Stream, 1, time.Time{})
 		if err != nil || len(events) == 0 || events[0].Pos != 2 {
 			w.Errorf("waiting for %s: %d events, %v", id, len(events), err)
 			return
