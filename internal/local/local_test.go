@@ -333,7 +333,7 @@ func TestGate_gathersWhatTheServerWants(t *testing.T) {
 		if err != nil || !d.Allowed() || gathered != want {
 			t.Errorf("call %d: %+v, %v, gathered %d times", n, d, err, gathered)
 		}
-		a.Gather, a.Call.CallID = nil, a.Call.CallID+"-again"
+		a.Gather, a.Call.CallID, a.Call.Args = nil, a.Call.CallID+"-again", sayso.Args(`{"path":"output/x.txt","content":"y"}`)
 		if _, err := gate.Admit(t.Context(), a); n == 0 && !errors.Is(err, sayso.ErrPending) {
 			t.Errorf("without the facts: %v", err)
 		}
