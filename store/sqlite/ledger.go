@@ -105,6 +105,7 @@ func conflict(format string, args ...any) error {
 type ledger struct {
 	head    sayso.Head
 	streams map[string]*stream
+	bare    map[string]bool // sessions that have no live grant
 }
 
 // stream is the state of one stream.
@@ -119,7 +120,7 @@ type stream struct {
 // rememberedStreams bounds what a ledger keeps.
 const rememberedStreams = 20_000
 
-func (s *ledger) forget() { s.head, s.streams = sayso.Head{}, nil }
+func (s *ledger) forget() { *s = ledger{} }
 
 // begin reads the head and drops what is no longer certain.
 func (s *ledger) begin(c *sqlite.Conn) error {
@@ -127,8 +128,8 @@ func (s *ledger) begin(c *sqlite.Conn) error {
 	if err != nil {
 		return err
 	}
-	if s.streams == nil || head != s.head || len(s.streams) > rememberedStreams {
-		s.streams = map[string]*stream{}
+	if s.streams == nil || head != s.head || len(s.streams)+len(s.bare) > rememberedStreams {
+		s.streams, s.bare = map[string]*stream{}, map[string]bool{}
 	}
 	s.head = head
 	return nil
@@ -254,12 +255,13 @@ func (d *draft) lacks(a sayso.Absent) error {
 			return conflict("session %s has a request for the same call", a.Session)
 		}
 	}
-	if a.Grants {
+	if a.Grants && !d.bare[a.Session] {
 		if n, err := number(d.conn, grantExists, a.Session); err != nil {
 			return err
 		} else if n > 0 {
 			return conflict("session %s has a grant", a.Session)
 		}
+		d.bare[a.Session] = true
 	}
 	return nil
 }
@@ -280,6 +282,9 @@ func (d *draft) place(e *sayso.Event, b *begun) error {
 		return refusal(e, err)
 	}
 	d.wrote = true
+	if e.Type == sayso.EventGrantCreated {
+		delete(d.bare, e.SessionID)
+	}
 	return d.project(st, e, b)
 }
 

@@ -235,8 +235,11 @@ func absent(s *stage) {
 	s.append(two, s.Next(open, 3, sayso.EventRedeemed, sayso.Redeemed{}))
 	s.append(one, again("s", "pwd", true))
 
+	s.append(two, again("s", "tty", true))
+	s.append(one, again("s", "who", true))
 	id, granted := s.Grant("s", open, sayso.HashOf("key"))
 	s.append(one, granted)
+	s.conflict(one, again("s", "id", true))
 	s.conflict(two, again("s", "id", true))
 	s.append(two, again("s", "id", false))
 	s.append(two, again("t", "id", true))
