@@ -119,12 +119,15 @@ func (h *hub) remove(stream string, w *waiter) {
 	w.next, w.prev = nil, nil
 }
 
-func (h *hub) follow(after uint64) *waiter {
-	w := &waiter{after: after, woken: make(chan struct{})}
+// follow registers a follower. behind says that the log has grown already; where
+// it has not, or not as far as is known here, whatever it has beyond its first
+// after events is still to be published, which will wake the follower.
+func (h *hub) follow(after uint64) (w *waiter, behind bool) {
+	w = &waiter{after: after, woken: make(chan struct{})}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.followers[w] = struct{}{}
-	return w
+	return w, after < uint64(max(h.seen, h.window.high))
 }
 
 func (h *hub) unfollow(w *waiter) {
@@ -237,16 +240,15 @@ func (l *Log) WaitSince(ctx context.Context, after sayso.Seq) error {
 	if err := l.usable(ctx); err != nil {
 		return err
 	}
-	w := l.hub.follow(uint64(after))
-	defer l.hub.unfollow(w)
 	if err := l.watch.start(l); err != nil {
 		return err
 	}
-	head, err := l.Head(ctx)
-	if err != nil || head.Seq > after {
-		return err
+	w, behind := l.hub.follow(uint64(after))
+	defer l.hub.unfollow(w)
+	if behind {
+		return nil
 	}
-	_, err = l.sleep(ctx, w, time.Time{})
+	_, err := l.sleep(ctx, w, time.Time{})
 	return err
 }
 

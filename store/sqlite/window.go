@@ -93,8 +93,11 @@ func (w *window) since(after sayso.Seq, limit int) (out []sayso.Event, ok bool) 
 	if limit > 0 {
 		n = min(n, limit)
 	}
-	for i := range n {
-		out = append(out, w.events[(after+1+sayso.Seq(i))%windowEvents].event)
+	if n > 0 {
+		out = make([]sayso.Event, n)
+	}
+	for i := range out {
+		out[i] = w.events[(after+1+sayso.Seq(i))%windowEvents].event
 	}
 	return out, true
 }
