@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -173,6 +174,26 @@ func noneHolds(t *testing.T, folder, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A process has just written to a request, and another archives it: no unique
+// index sees its decision any more.
+func TestArchive_byAnotherFreesNoDecision(t *testing.T) {
+	path := place(t)
+	l, other := open(t, path, nil), open(t, path, nil)
+	m := storetest.NewMaker(1)
+	id, asked := m.Request(storetest.Wish{})
+	add(t, l, asked)
+	add(t, l, m.Answer(id, 1, sayso.Deny, ""))
+	add(t, l, m.Note(sayso.BrokerStream, 0))
+	if a := archive(t, other, later()); a.Moved != 3 {
+		t.Fatalf("archived %+v", a)
+	}
+	if _, err := l.Append(t.Context(), m.Next(id, 3, sayso.EventExpired, sayso.Closed{})); !errors.Is(err, sayso.ErrConflict) {
+		t.Errorf("a request that is decided and archived was decided again: %v", err)
+	}
+	add(t, l, m.Next(id, 3, sayso.EventAnswerRefused, sayso.AnswerRefused{Why: "decided"}))
+	sound(t, l)
 }
 
 // Somebody waits for a stream, and everything that it waits for is appended

@@ -104,6 +104,7 @@ func conflict(format string, args ...any) error {
 // what it learned for the next one, if nobody else has written in between.
 type ledger struct {
 	head    sayso.Head
+	others  int // the version of the database, as far as others make it
 	streams map[string]*stream
 	bare    map[string]bool // sessions that have no live grant
 }
@@ -122,16 +123,21 @@ const rememberedStreams = 20_000
 
 func (s *ledger) forget() { *s = ledger{} }
 
-// begin reads the head and drops what is no longer certain.
+// begin reads the head and drops what is no longer certain. Others may have
+// written without making the log longer: what is archived leaves the database.
 func (s *ledger) begin(c *sqlite.Conn) error {
 	head, err := readHead(c)
 	if err != nil {
 		return err
 	}
-	if s.streams == nil || head != s.head || len(s.streams)+len(s.bare) > rememberedStreams {
+	others, err := number(c, `PRAGMA data_version`) // the commits of other connections change it
+	if err != nil {
+		return err
+	}
+	if s.streams == nil || head != s.head || others != s.others || len(s.streams)+len(s.bare) > rememberedStreams {
 		s.streams, s.bare = map[string]*stream{}, map[string]bool{}
 	}
-	s.head = head
+	s.head, s.others = head, others
 	return nil
 }
 
