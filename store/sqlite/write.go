@@ -299,7 +299,7 @@ func (w *writer) transact(ps []*pending, results []result, one func(*writer, *pr
 		return a, unavailable("read the head of the log", err)
 	}
 	a.base = w.state.head.Seq
-	a.events = make([]sayso.Event, 0, 2*len(ps)) // which is about what an ask and an answer have
+	a.events = make([]sayso.Event, 0, length(ps))
 	for i, p := range ps {
 		if err := p.ctx.Err(); err != nil {
 			results[i] = result{err: err, final: true}
@@ -323,6 +323,14 @@ func (w *writer) transact(ps []*pending, results []result, one func(*writer, *pr
 	}
 	failpoint.Hit("append.after-commit")
 	return a, nil
+}
+
+// length is how many events batches have together.
+func length(ps []*pending) (n int) {
+	for _, p := range ps {
+		n += len(p.batch.events)
+	}
+	return n
 }
 
 // failed reports whether an error is that of the group and not of one batch.
