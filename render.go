@@ -49,6 +49,13 @@ func (e *Event) Public() (Event, error) {
 
 // MarshalJSON writes the envelope with the payload, never the content.
 func (e Event) MarshalJSON() ([]byte, error) {
+	if text, ok := e.envelope(); ok {
+		return text, nil
+	}
+	return e.marshal()
+}
+
+func (e *Event) marshal() ([]byte, error) {
 	return jcs.Marshal(shownEvent{
 		e.Seq, e.ID, e.Stream, e.Pos, e.Type, e.Version, e.At.Wall.UTC(), shownBoot{e.At.Boot, int64(e.At.Since)},
 		e.Actor, e.SessionID, e.RunID, e.RequestID, e.CallID, e.Payload, e.Commitment, e.Prev, e.Hash,

@@ -218,7 +218,8 @@ func textOf(e *sayso.Event) (shape, error) {
 	if err != nil {
 		return shape{}, err
 	}
-	frame, err := sse.Append(nil, strconv.FormatUint(uint64(e.Seq), 10), string(e.Type), json)
+	room := make([]byte, 0, len(json)+len("id: 12345678901234567890\nevent: \ndata: \n\n")+len(e.Type))
+	frame, err := sse.Append(room, strconv.FormatUint(uint64(e.Seq), 10), string(e.Type), json)
 	if err != nil {
 		return shape{}, err
 	}

@@ -25,3 +25,17 @@ func isPlainText(s string) bool {
 	}
 	return true
 }
+
+// AppendValue appends one JSON value as [Marshal] writes one that it is given as
+// text. ok is false, and nothing is appended, for none and for what Marshal
+// refuses.
+func AppendValue(dst, value []byte) (_ []byte, ok bool) {
+	if len(value) == 0 {
+		return dst, false
+	}
+	out, err := jsontext.AppendFormat(dst, value)
+	if err != nil {
+		return dst, false
+	}
+	return out, true
+}
