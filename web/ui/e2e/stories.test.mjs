@@ -338,7 +338,10 @@ test('whoever does not see or point: each view, both themes', async () => {
   for (const [call, options] of calls) w.ask(call, options)
   const list = await w.open(calls.length)
   const wrong = []
-  const look = async (page, what) => { for (const v of await axe(page)) wrong.push(`${what}: ${v}`) }
+  const look = async (page, what) => {
+    for (const v of await axe(page)) wrong.push(`${what}: ${v}`)
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${what.replaceAll(' ', '-')}.png` })
+  }
   for (const [theme, width] of [['light', 1280], ['dark', 390]]) {
     const page = await w.page({ theme, width, height: 1500 })
     await page.getByText('live', { exact: true }).waitFor()

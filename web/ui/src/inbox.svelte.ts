@@ -5,7 +5,13 @@ import { api, follow, Refused, skew, token, type Actor, type Event, type Mode, t
 // End is how a request ended.
 export type End = { state: Request['state']; by: Actor[]; source: string; note: string; at: string; mine: boolean }
 
-export type Item = { r: Request; end: End | null; yes: Actor[]; words?: string }
+// Item is a request with what the queue wants of it: when it must be answered,
+// and with which others it stands.
+export type Item = { r: Request; end: End | null; yes: Actor[]; due: number; group: string; words?: string }
+
+const itemOf = (r: Request, end: End | null = null): Item => ({
+  r, end, yes: [], due: r.deadline ? Date.parse(r.deadline) : Number.MAX_SAFE_INTEGER, group: JSON.stringify([r.session_id, r.host, r.caller]),
+})
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'out'
 
@@ -64,7 +70,7 @@ class Inbox {
   // keep shows a request that is not in the list of open ones.
   keep(r: Request) {
     if (this.items.has(r.id)) return
-    this.#put({ r, end: endOf(r), yes: [] })
+    this.#put(itemOf(r, endOf(r)))
   }
 
   // close marks a request as ended before the log says so.
@@ -111,7 +117,7 @@ class Inbox {
   async #load() {
     const { requests, head } = await api.open()
     this.#seq = head
-    this.items = new Map(requests.map((r) => [r.id, { r, end: null, yes: [] }]))
+    this.items = new Map(requests.map((r) => [r.id, itemOf(r)]))
     void this.#askMode()
   }
 
@@ -134,10 +140,11 @@ class Inbox {
   }
 
   // hear takes events in small batches: a call that policy decides is asked for
-  // and decided in one breath, and never shows.
+  // and decided in one breath, and never shows. Where thousands wait, it takes them
+  // less often.
   #hear(events: Event[]) {
     this.#waiting.push(...events)
-    if (this.#timer === 0) this.#timer = window.setTimeout(() => { this.#timer = 0; this.#fold() }, 40)
+    if (this.#timer === 0) this.#timer = window.setTimeout(() => { this.#timer = 0; this.#fold() }, this.items.size > 1000 ? 120 : 40)
   }
 
   #fold() {
@@ -189,7 +196,7 @@ export function endOf(r: Request): End | null {
 function apply(items: Map<string, Item>, e: Event) {
   if (e.type === 'approval.requested') {
     const r = e.payload as unknown as Request
-    if (!items.has(r.id)) items.set(r.id, { r, end: null, yes: [] })
+    if (!items.has(r.id)) items.set(r.id, itemOf(r))
     return
   }
   const item = items.get(e.approval_id)

@@ -5,11 +5,6 @@ import { dangers, project, summary, toolName } from './words'
 export type Group = { key: string; host: string; project: string; caller: string; session: string; items: Item[] }
 export type Row = { group: Group } | { item: Item; twins: number; twin: number }
 
-// due is when a request must be answered, far away where it need not be.
-const due = (i: Item) => (i.r.deadline ? Date.parse(i.r.deadline) : Number.MAX_SAFE_INTEGER)
-
-const groupOf = (i: Item) => JSON.stringify([i.r.session_id, i.r.host, i.r.caller])
-
 // words are what the filter looks in.
 function words(i: Item): string {
   const r = i.r
@@ -30,13 +25,12 @@ export function matching(items: Item[], filter: string): Item[] {
 // points at the list, nothing moves, and what is new stands at the end.
 export function grouped(items: Item[], placed: Map<string, number> | null): Group[] {
   const rank = (i: Item) => placed?.get(i.r.id) ?? Number.MAX_SAFE_INTEGER
-  const sorted = [...items].sort((a, b) => (placed ? rank(a) - rank(b) : 0) || due(a) - due(b) || (a.r.id < b.r.id ? -1 : 1))
+  const sorted = [...items].sort((a, b) => (placed ? rank(a) - rank(b) : 0) || a.due - b.due || (a.r.id < b.r.id ? -1 : 1))
   const groups = new Map<string, Group>()
   for (const item of sorted) {
-    const key = groupOf(item)
-    const g = groups.get(key)
+    const g = groups.get(item.group)
     if (g) g.items.push(item)
-    else groups.set(key, { key, host: item.r.host, project: project(item.r), caller: item.r.caller, session: item.r.session_id, items: [item] })
+    else groups.set(item.group, { key: item.group, host: item.r.host, project: project(item.r), caller: item.r.caller, session: item.r.session_id, items: [item] })
   }
   return [...groups.values()]
 }
