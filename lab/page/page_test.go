@@ -63,12 +63,12 @@ func TestStories(t *testing.T) {
 		t.Errorf("the scripts of the page have %d bytes, gzipped; want at most 60,000 (%v)", script, err)
 	}
 	began := time.Now()
-	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "e2e/stories.test.mjs")
+	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-concurrency=2", "--test-reporter=spec", "e2e/decide.test.mjs", "e2e/look.test.mjs")
 	cmd.Dir = filepath.Join(root, "web/ui")
 	cmd.Env = append(os.Environ(), "SAYSO_BIN="+program, "CHROMIUM="+browser)
 	out, err := cmd.CombinedOutput()
 	told := strings.Count(string(out), "✔ ")
-	if err != nil || told < 15 {
+	if err != nil || told < 18 {
 		t.Fatalf("%d stories came out right: %v\n%s", told, err, out)
 	}
 	t.Logf("%d stories in %s; the scripts have %d bytes, gzipped", told, time.Since(began).Round(time.Second), script)

@@ -28,6 +28,8 @@ class Inbox {
   away = $state('')
   now = $state(Date.now() + skew)
 
+  // still says that nothing may leave the list: somebody points at it.
+  #still = false
   #seq = 0
   #run: AbortController | null = null
   #waiting: Event[] = []
@@ -85,12 +87,18 @@ class Inbox {
     this.#sweep()
   }
 
+  hold(still: boolean) {
+    this.#still = still
+    this.#sweep()
+  }
+
   #put(item: Item) {
     this.items = new Map(this.items).set(item.r.id, item)
   }
 
   // sweep lets go of what ended and is not on the screen.
   #sweep() {
+    if (this.#still) return
     const ended = [...this.items.values()].filter((i) => !open(i.r.state) && i.r.id !== this.onScreen)
     if (ended.length === 0) return
     const items = new Map(this.items)
@@ -158,8 +166,8 @@ class Inbox {
       if (e.type === 'mode.changed') void this.#askMode()
       else apply(items, e)
     }
-    for (const i of items.values()) if (!open(i.r.state) && i.r.id !== this.onScreen) items.delete(i.r.id)
     this.items = items
+    this.#sweep()
     this.#tell(before)
   }
 

@@ -1,0 +1,155 @@
+// How the page looks, to whoever looks at it or does not.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { axe, live, quit, World } from './world.mjs'
+import * as payload from './payloads.mjs'
+
+let w
+before(async () => { w = await World.start() })
+afterEach(async () => {
+  const [violations, foreign] = await w.clear()
+  assert.deepEqual(violations, [], 'nothing was stopped by the policy of the page, and nothing failed in it')
+  assert.deepEqual(foreign, [], 'nothing was asked of another host')
+})
+after(async () => {
+  await w.end()
+  await quit()
+})
+
+const button = (page, name) => page.getByRole('button', { name })
+const ended = (page) => page.locator('.ended')
+const items = (page) => page.locator('button.item')
+
+test('keyboard alone: every place is reached and seen', async () => {
+  for (const n of [1, 2, 3]) w.bash(`git commit -m ${n}`, { session: `s${n}` })
+  const list = await w.open(3)
+  const page = await w.page()
+  const at = () => page.locator('article').getAttribute('data-request')
+  await live(page)
+  const seen = new Set([await at()])
+  for (let i = 0; i < 2; i++) { await page.keyboard.press('j'); seen.add(await at()) }
+  assert.equal(seen.size, 3)
+  await page.keyboard.press('k')
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  await page.keyboard.press('y')
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' })
+  await page.keyboard.press('/')
+  await page.keyboard.type('commit yyy')
+  await page.getByText('Nothing that waits matches.').waitFor()
+  await page.keyboard.press('Escape')
+  assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'BODY')
+  assert.equal(await items(page).count(), 3)
+  await w.open(3) // nothing of all this was an answer
+  w.ask({ tool: 'Write', args: { file_path: '/home/dev/app/long', content: 'a\n'.repeat(400) } })
+  const long = (await w.open(4)).find((r) => r.kind === 'write')
+  await page.locator(`button[data-id="${long.id}"]`).waitFor()
+  for (let i = 0; i < 4 && (await at()) !== long.id; i++) await page.keyboard.press('j')
+  await live(page, long.id)
+  await page.keyboard.press('Space')
+  assert.ok(await page.locator('article').evaluate((e) => e.scrollTop > 100), 'the request scrolls')
+  const outlines = []
+  for (let i = 0; i < 12; i++) {
+    await page.keyboard.press('Tab')
+    outlines.push(await page.evaluate(() => { const s = getComputedStyle(document.activeElement); return document.activeElement === document.body || (s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 1) }))
+  }
+  assert.ok(outlines.every(Boolean), 'what has the focus shows it')
+  assert.ok(list.length === 3)
+})
+
+test('phone: one thing at a time, all of it within the width', async () => {
+  w.bash('git commit -m one')
+  w.ask({ tool: 'Edit', args: { file_path: '/home/dev/app/a.go', old_string: 'a', new_string: 'b' } }, { shown: payload.diff, canEdit: true })
+  const list = await w.open(2)
+  const page = await w.page({ width: 390, height: 844 })
+  const narrow = async () => assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing sticks out')
+  await items(page).first().waitFor()
+  await narrow()
+  for (const r of list) {
+    await page.locator(`button[data-id="${r.id}"]`).click()
+    await live(page, r.id)
+    await narrow()
+    assert.equal(await items(page).first().isVisible(), false)
+    await page.goBack()
+    await items(page).first().waitFor()
+  }
+  await page.locator(`button[data-id="${list[0].id}"]`).click()
+  await live(page, list[0].id)
+  await button(page, 'Deny').click()
+  await ended(page).getByText('Denied by you').waitFor()
+  await narrow()
+})
+
+test('hostile payloads in every field stay text', async () => {
+  const page = await w.page()
+  for (const [call, options] of payload.hostile) w.ask(call, options)
+  const list = await w.open(payload.hostile.length)
+  for (const r of list) {
+    await page.locator(`button[data-id="${r.id}"]`).click()
+    await live(page, r.id)
+    const text = await page.locator('body').innerText()
+    const raw = /.{0,20}[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff].{0,20}/u.exec(text)
+    assert.equal(raw && JSON.stringify(raw[0]), null, 'what deceives is spelled out')
+    assert.equal(await page.evaluate(() => document.querySelectorAll('article script, article img, article iframe, article a').length), 0)
+  }
+  assert.equal(await page.evaluate(() => 'pwned' in window), false)
+})
+
+test('many requests: few rows are drawn, and the filter finds its own', async () => {
+  for (let s = 0; s < 4; s++) await Promise.all(Array.from({ length: 100 }, (_, i) => w.bash(`echo s${s} n${i} > f`, { session: `m${s}` }, { patience: 0.001 })))
+  await w.open(400)
+  const page = await w.page()
+  await page.getByText('400 requests wait').waitFor()
+  assert.ok((await page.locator('.row').count()) < 60)
+  await page.locator('.list').evaluate((e) => { e.scrollTop = e.scrollHeight })
+  await page.locator('.row').last().locator('button').waitFor()
+  assert.ok(await page.locator('.row').last().evaluate((e) => e.getBoundingClientRect().bottom <= innerHeight), 'the end was reached')
+  assert.ok((await page.locator('.row').count()) < 60)
+  await page.locator('#filter').fill('s2 n77')
+  await page.locator('button.item').first().waitFor()
+  assert.equal(await items(page).count(), 1)
+})
+
+test('whoever does not see or point: each view, both themes', async () => {
+  const calls = [...payload.plain, ...payload.hostile.slice(4, 8), ...payload.hostile.slice(-1)]
+  for (const [call, options] of calls) w.ask(call, options)
+  const list = await w.open(calls.length)
+  const wrong = []
+  const look = async (page, what) => {
+    for (const v of await axe(page)) wrong.push(`${what}: ${v}`)
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${what.replaceAll(' ', '-')}.png` })
+  }
+  for (const [theme, width] of [['light', 1280], ['dark', 390]]) {
+    const page = await w.page({ theme, width, height: 1500 })
+    await page.getByText('live', { exact: true }).waitFor()
+    if (width === 390) await look(page, `${theme} queue`)
+    for (const r of list) {
+      if (width === 390 && await button(page, 'Queue').isVisible()) await button(page, 'Queue').click()
+      const row = page.locator(`button[data-id="${r.id}"]`)
+      await row.click()
+      await live(page, r.id)
+      await look(page, `${theme} ${r.kind} ${r.short_id}`)
+    }
+    await page.keyboard.press('s')
+    await page.locator('fieldset:enabled').waitFor()
+    await look(page, `${theme} remember`)
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('?')
+    await look(page, `${theme} keys`)
+  }
+  const out = await w.page({ path: '/' })
+  await button(out, 'Sign in').waitFor()
+  await look(out, 'sign in')
+  assert.deepEqual(wrong, [])
+})
+
+test('what comes in is said aloud', async () => {
+  const page = await w.page()
+  await page.getByText('live', { exact: true }).waitFor()
+  w.bash('git push origin main')
+  await w.open(1)
+  const said = page.locator('[aria-live=polite]')
+  await said.getByText('New request: bash').waitFor({ state: 'attached' })
+  assert.equal(await said.textContent(), 'New request: bash, destructive, dangerous, from claude-code/main.')
+})
