@@ -39,12 +39,12 @@ func one(arg, resolved string, state sayso.PathState) sayso.Facts {
 }
 
 // holds is a disk with one file.
-func holds(text string) claudecode.Content {
+func holds(text string) present.Content {
 	return func(sayso.PathFact) (string, error) { return text, nil }
 }
 
 // untouched is a disk that nobody may read.
-func untouched(t *testing.T) claudecode.Content {
+func untouched(t *testing.T) present.Content {
 	return func(o sayso.PathFact) (string, error) {
 		t.Errorf("%s was read", o.Resolved)
 		return "", nil
@@ -60,7 +60,7 @@ func TestPresent_files(t *testing.T) {
 		name, tool string
 		args       obj
 		facts      sayso.Facts
-		content    claudecode.Content
+		content    present.Content
 		want       sayso.Presentation
 	}{
 		{"write over a file", "Write", obj{"file_path": at, "content": "a\nB\n"}, file, holds("a\nb\n"),

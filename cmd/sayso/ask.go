@@ -14,9 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/agent/claudecode"
 	"github.com/sayso-dev/sayso/internal/facts"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/local"
+	"github.com/sayso-dev/sayso/present"
 )
 
 func (a *app) askCommand() *cobra.Command {
@@ -86,6 +88,7 @@ func (a *app) admit(ctx context.Context, gate sayso.Gate, call sayso.Call, w *pa
 			asked = a.factsFor(ctx, call, want)
 			return asked, nil
 		},
+		Present: func(context.Context) (*sayso.Presentation, error) { return shown(call, asked), nil },
 	})
 	if d.Allowed() && d.Source == sayso.SourcePerson && !asked.Equal(a.factsFor(ctx, call, wanted)) {
 		d, err = sayso.Decision{Request: d.Request}, fmt.Errorf("%w: what the call names changed while people were asked", sayso.ErrVoided)
@@ -105,6 +108,23 @@ func (a *app) admit(ctx context.Context, gate sayso.Gate, call sayso.Call, w *pa
 		return no{}
 	}
 	return nil
+}
+
+// shown makes what a person is shown of a call: for one that changes a file, the
+// change to the file as it is on this machine.
+func shown(c sayso.Call, f sayso.Facts) *sayso.Presentation {
+	if c.Host == claudecode.Host {
+		p := claudecode.Hook{Call: c}.Present(f, facts.Content)
+		return &p
+	}
+	p, ok := present.Change(c, f, facts.Content)
+	if !ok {
+		p, ok = present.Call(c)
+	}
+	if !ok {
+		return nil
+	}
+	return &p
 }
 
 // facts gathers what the policy of this machine must know of it.
