@@ -150,15 +150,15 @@ func (b *batch) end(g *sayso.Grant, why string) {
 }
 
 // remember adds the grant that an answer with scope session asks for. A command
-// whose files cannot be told from its text is remembered for one use, where the
-// cover is bound to those files.
+// whose files cannot be told from its text, and a change of a file that cannot
+// be read, are remembered for one use, where the cover is bound to those files.
 func (in inbox) remember(batch *batch, r *sayso.Request, a sayso.Answer, now *anew) error {
 	way, err := in.way(r, a, now)
 	if err != nil {
 		return err
 	}
 	uses := a.Uses
-	if bound := way.Offer.Cover == sayso.CoverCall || way.Offer.Cover == sayso.CoverFingerprint; bound && !r.Life.CanPin {
+	if bound := way.Offer.Cover == sayso.CoverCall || way.Offer.Cover == sayso.CoverFingerprint; way.Once || bound && !r.Life.CanPin {
 		uses = 1
 	}
 	version := now.verdict.Policy

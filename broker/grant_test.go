@@ -323,6 +323,48 @@ func TestGR5_pinsTheFiles(t *testing.T) {
 	})
 }
 
+// A yes to a change holds while the file is as it was; where nobody can tell
+// that, it is for one use.
+func TestGR5_pinsWhatAChangeStartsFrom(t *testing.T) {
+	at := func(state sayso.PathState, content string) []sayso.PathFact {
+		f := sayso.PathFact{Arg: "path", Path: "a.txt", Resolved: "/srv/app/a.txt", State: state}
+		if content != "" {
+			f.Digest = sayso.HashOf(content)
+		}
+		return []sayso.PathFact{f}
+	}
+	for _, tt := range []struct {
+		name, tool string
+		operands   []sayso.PathFact
+		uses       int
+	}{
+		{"an edit of a file that was read", "edit_file", at(sayso.PathFile, "old"), 0},
+		{"a write of a new file", "write_file", at(sayso.PathMissing, ""), 0},
+		{"a read, which changes nothing", "read_file", at(sayso.PathFile, ""), 0},
+		{"an edit of a file that was not read", "edit_file", at(sayso.PathFile, ""), 1},
+		{"a write of a file that was not read", "write_file", at(sayso.PathFile, ""), 1},
+		{"a write of a device", "write_file", at(sayso.PathSpecial, ""), 1},
+		{"an edit of nobody knows what", "edit_file", at(sayso.PathUnknown, ""), 1},
+		{"an edit without facts", "edit_file", nil, 1},
+		{"an edit of one of two files", "edit_file", append(at(sayso.PathFile, "old"), at(sayso.PathFile, "")...), 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				a := atOnce("c1")
+				a.Call.Host, a.Call.Tool, a.Call.Args = "", tt.tool, sayso.Args(`{"path":"a.txt"}`)
+				a.Facts.Operands = tt.operands
+				if g := w.remember(a); g.MaxUses != tt.uses {
+					t.Errorf("it may be used %d times, want %d", g.MaxUses, tt.uses)
+				}
+				a.Call.CallID = ""
+				if first, second := w.silent(a), w.silent(a); !first || second != (tt.uses == 0) {
+					t.Errorf("silent: %v, then %v", first, second)
+				}
+			})
+		})
+	}
+}
+
 func TestGrant_twoBrokersNeverSpendOneUseTwice(t *testing.T) {
 	w := newWorld(t, always(sayso.Ask), func(w *world) { w.opts.MaxAsks = 1 << 20 })
 	second, err := broker.New(w.log.Join(), w.rules, &w.opts)

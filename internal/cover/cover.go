@@ -46,6 +46,9 @@ type Way struct {
 	Offer   sayso.CoverOffer
 	Matches sayso.Digest // what it matches on
 	Pins    sayso.Digest // what else must be the same; zero for covers that are not bound to it
+	// Once says that not all of what must be the same is known, so that it is for
+	// one use.
+	Once bool
 }
 
 // Key is what a grant of this way matches on under a version of the policy.
@@ -86,7 +89,7 @@ func narrow(s *Subject, reach sayso.Remember) []Way {
 	if reach != sayso.RememberAny && reach != sayso.RememberExact || s.Digest.IsZero() {
 		return nil
 	}
-	ways := []Way{{Offer: sayso.CoverOffer{Cover: sayso.CoverCall, Label: "this exact call"}, Matches: s.Digest, Pins: s.Pins}}
+	ways := []Way{{Offer: sayso.CoverOffer{Cover: sayso.CoverCall, Label: "this exact call"}, Matches: s.Digest, Pins: s.Pins, Once: s.changesUnread()}}
 	if reach != sayso.RememberAny {
 		return ways
 	}

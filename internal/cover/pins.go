@@ -6,7 +6,8 @@ import "github.com/sayso-dev/sayso"
 // directory and its paths led, and what was in the files that a command runs or
 // a change starts from. ok is false where not all of that is known, as for a
 // command that may run files nobody can tell from its text: a remembered yes is
-// then for one use.
+// then for one use. Content that a change starts from and that could not be read
+// is no part of it; see [Way.Once].
 func Pins(f sayso.Facts) (d sayso.Digest, ok bool) {
 	parts := places(f)
 	for _, o := range f.Operands {
@@ -18,6 +19,21 @@ func Pins(f sayso.Facts) (d sayso.Digest, ok bool) {
 		parts = append(parts, []byte("file"), []byte(file.Path), file.Digest[:])
 	}
 	return pinned(parts), !f.Truncated
+}
+
+// changesUnread reports whether the call changes a file whose content is not
+// known, because the file is too large or cannot be read, or because it is not
+// known which file it is.
+func (s *Subject) changesUnread() bool {
+	if k := s.Call.EffectiveKind(); k != sayso.KindWrite && k != sayso.KindEdit {
+		return false
+	}
+	for _, o := range s.Facts.Operands {
+		if o.Digest.IsZero() && o.State != sayso.PathMissing && o.State != sayso.PathDir {
+			return true
+		}
+	}
+	return len(s.Facts.Operands) == 0 && s.Call.Known().Operand == sayso.OperandPath
 }
 
 // places are where the directory and the paths of a call led.
