@@ -10,14 +10,14 @@ import (
 	"github.com/sayso-dev/sayso/policy"
 )
 
-// TestExplain_promise writes, for 1,000 generated pairs of a call and a policy,
-// what the explanation says is to be written, as a person would with an editor,
-// and judges again.
+// TestExplain_promise writes, for 1,000 generated pairs of a call and a policy and
+// for some of odd shapes, what the explanation says is to be written, as a person
+// would with an editor, and judges again.
 func TestExplain_promise(t *testing.T) {
-	d := newDice(1)
-	pairs, possible, not := 1000, 0, 0
+	d := newDice(4)
+	pairs, odd, possible, not := 1000, 333, 0, 0
 	shapes := map[string]int{}
-	for i := range 2 * pairs {
+	for i := range pairs + odd {
 		d.odd = i >= pairs
 		texts, c := d.tiers(), d.call(t)
 		p := made(t, texts)
