@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type demoOptions struct {
 	keep               bool
 	strict, approveAll bool
 	lasts              time.Duration
+	patience           time.Duration // how long a call waits where there is no terminal; demoPatience if zero
 }
 
 func (a *app) demoCommand() *cobra.Command {
@@ -141,7 +143,7 @@ func (a *app) demoGate(ctx context.Context, place demoPlace, o demoOptions, open
 	}
 	text := demoPolicy
 	if _, tty := a.terminal(); !tty {
-		text += "deadline: {after: " + demoPatience.String() + "}\n"
+		text += "deadline: {after: " + cmp.Or(o.patience, demoPatience).String() + "}\n"
 	}
 	if err := home.Write(paths.Policy(), []byte(text)); err != nil {
 		return nil, err
@@ -159,7 +161,7 @@ func (a *app) demoWelcome(place demoPlace, o demoOptions) {
 	if len(o.answers) == 0 && !o.strict && !o.approveAll {
 		here := "Answer here, or in another terminal:"
 		if _, tty := a.terminal(); !tty {
-			here = "There is no terminal to ask at here. To answer by script, stop this and type\n\n  " + self() + " demo --answers y,n,y,n\n\nOr answer in another terminal, each call within " + span(demoPatience) + ":"
+			here = "There is no terminal to ask at here. To answer by script, stop this and type\n\n  " + self() + " demo --answers y,n,y,n\n\nOr answer in another terminal, each call within " + span(cmp.Or(o.patience, demoPatience)) + ":"
 		}
 		fmt.Fprintf(a.err, "%s\n\n  export SAYSO_HOME=%s\n  %s watch\n\n", here, a.paths.Home, self())
 	}
@@ -346,7 +348,7 @@ func (a *app) demoSummary(results []demoResult) error {
 		if r.Ran {
 			ran = "ran"
 		}
-		rows = append(rows, []string{fmt.Sprintf("  %d", i+1), safe(r.Call), r.State + " by " + dash(r.By), ran})
+		rows = append(rows, []string{fmt.Sprintf("  %d", i+1), safe(r.Call), decidedBy(r), ran})
 	}
 	return table(a.out, rows)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -141,6 +142,8 @@ func (g *demoAgent) one(ctx context.Context, n int, c demoCall) error {
 		r.Because = d.Rule
 	}
 	switch {
+	case errors.Is(err, sayso.ErrExpired):
+		r.State = string(sayso.StateExpired)
 	case err != nil:
 		r.State, r.Because = "not decided", err.Error()
 	case d.Allowed():
@@ -240,12 +243,17 @@ func firstArgument(c demoCall) string {
 	return ""
 }
 
+// decidedBy is what became of a call, and by whose word.
+func decidedBy(r demoResult) string {
+	if r.By == "" {
+		return r.State
+	}
+	return r.State + " by " + r.By
+}
+
 // outcomeLine is what became of a call, in a line.
 func outcomeLine(r demoResult) string {
-	line := r.State
-	if r.By != "" {
-		line += " by " + r.By
-	}
+	line := decidedBy(r)
 	if r.Because != "" {
 		line += " (" + r.Because + ")"
 	}

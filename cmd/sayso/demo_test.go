@@ -146,6 +146,37 @@ func TestDemo_showsAGateThatDoesNotAsk(t *testing.T) {
 	}
 }
 
+// Without a terminal the demo says how else to answer, and is over when nobody
+// did.
+func TestDemo_withoutATerminal(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	a := demoApp()
+	if err := a.demo(ctx, demoOptions{patience: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	said := a.err.(*screen).String()
+	for _, want := range []string{
+		"There is no terminal to ask at here.", " demo --answers y,n,y,n\n", "each call within 1s:",
+		"export SAYSO_HOME=" + a.paths.Home + "\n", " watch\n", "answer from another terminal: ",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+	out := a.out.(*screen).String()
+	if n := strings.Count(out, "expired"); n != 4 || strings.Count(out, "did not run") != n || !strings.Contains(out, "whole and unchanged") {
+		t.Errorf("%d calls are told to have expired, want 4:\n%s", n, out)
+	}
+	var welcome screen
+	a.err = &welcome
+	a.demoWelcome(demoPlace{}, demoOptions{})
+	if !strings.Contains(welcome.String(), "each call within 10m") {
+		t.Errorf("how long a call waits is told as\n%s", welcome.String())
+	}
+}
+
 func TestDemo_fromTheCommandLine(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var out, errs screen
