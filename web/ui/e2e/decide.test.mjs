@@ -56,6 +56,16 @@ test('sign in: another program on this machine learns nothing, and its token is 
   }
 })
 
+test('the page may load what is its own, and nothing else', async () => {
+  const r = await fetch(w.address)
+  const policy = r.headers.get('Content-Security-Policy')
+  for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"]) assert.ok(policy.includes(part), part)
+  assert.doesNotMatch(policy, /unsafe|\*|https?:/)
+  assert.deepEqual(['X-Content-Type-Options', 'Referrer-Policy'].map((name) => r.headers.get(name)), ['nosniff', 'no-referrer'])
+  const again = await fetch(w.address, { headers: { 'If-None-Match': r.headers.get('ETag') } })
+  assert.equal(again.status, 304)
+})
+
 test('approve once, with the mouse and with a key', async () => {
   const page = await w.page()
   for (const press of [() => button(page, 'Allow once').click(), () => page.keyboard.press('y'), () => page.keyboard.press('A')]) {
