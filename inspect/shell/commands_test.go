@@ -33,7 +33,7 @@ func TestTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			head, whole, ok := strings.Cut(line, ":")
+			head, whole, ok := strings.Cut(line, ": ")
 			if !ok || line[0] == ' ' || line[0] == '#' || strings.TrimSpace(whole) == "" {
 				continue
 			}

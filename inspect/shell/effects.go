@@ -19,8 +19,11 @@ func (c *call) effects() (ok, fail dirs) {
 			// Some of its words are meant for the one folder, some for the other.
 			c.line.Commands[c.at].Dirs = dirs(c.line.Commands[c.at].Dirs).or(moved)
 		}
-		if c.prog.subcommands && c.subcommand(use) {
-			continue
+		if c.prog.subcommands {
+			if c.subcommand(use) {
+				continue
+			}
+			c.otherOptions(use)
 		}
 		c.operandEffects(use)
 		return c.finish(use)
@@ -30,7 +33,9 @@ func (c *call) effects() (ok, fail dirs) {
 // finish follows what the command runs.
 func (c *call) finish(use usage) (ok, fail dirs) {
 	ok, fail = c.dirs, c.dirs
-	if c.prog.wraps {
+	if words := c.picked(use); words != nil {
+		c.run(words, c.scope)
+	} else if c.prog.wraps {
 		ok, fail = c.wrapped(use)
 	}
 	if c.prog.stdin {
@@ -47,19 +52,39 @@ func (c *call) subcommand(use usage) bool {
 	if use.rest >= len(c.words) || c.words[use.rest].Unknown() {
 		return false
 	}
-	name := c.name + " " + c.words[use.rest].Text
+	at := use.rest
+	name := c.name + " " + c.words[at].Text
 	sub := c.programs(name)
+	if next := at + 1; sub == nil && use.unsure && next < len(c.words) && !c.words[next].Unknown() {
+		if behind := c.programs(c.name + " " + c.words[next].Text); behind != nil { // the first was the value of an option
+			at, name, sub = next, c.name+" "+c.words[next].Text, behind
+		}
+	}
 	if sub == nil {
 		sub = c.programs(c.name + " *")
 	}
 	if sub == nil {
 		return false
 	}
-	c.name, c.prog, c.words = name, sub, c.words[use.rest:]
+	c.name, c.prog, c.words = name, sub, c.words[at:]
 	if sub.class != Foreign {
 		c.classed = sub.class
 	}
 	return true
+}
+
+// otherOptions applies the options behind a subcommand that no table has, as
+// those of the program.
+func (c *call) otherOptions(use usage) {
+	p := *c.prog
+	p.posix = false
+	all := scanWords(&p, c.words, &c.room)
+	for i, f := range all.options {
+		if f.word >= use.rest {
+			c.optionEffects(usage{options: all.options[i:]})
+			return
+		}
+	}
 }
 
 func (c *call) optionEffects(use usage) {
@@ -75,8 +100,8 @@ func (c *call) optionEffects(use usage) {
 				continue
 			}
 			c.apply(e, c.words[f.word].Span, f.value, f.has)
-			if e.kind == command {
-				c.commandBehind(f)
+			if e.kind == command || e.kind == joins {
+				c.commandBehind(f, e.kind == joins)
 			}
 		}
 	}
@@ -107,8 +132,10 @@ func (c *call) apply(e effect, at Span, value word, has bool) {
 		if has {
 			c.text(value, c.scope)
 		}
-	case command:
+	case command, joins:
 		c.trait(Wraps, at, e.beyond, what, nil)
+	case picks:
+		c.trait(Runs, at, e.beyond, what, target)
 	case sets:
 		if has {
 			c.setsName(value)
@@ -126,7 +153,7 @@ func (c *call) apply(e effect, at Span, value word, has bool) {
 
 // commandBehind follows the command that stands behind an option, up to a word
 // that ends it.
-func (c *call) commandBehind(f found) {
+func (c *call) commandBehind(f found, joined bool) {
 	behind := f.word + 1
 	if f.has && f.takes == takesOne {
 		behind = f.at + 1
@@ -137,6 +164,10 @@ func (c *call) commandBehind(f found) {
 	}
 	for len(words) > 0 && dashed(words[0].Text) {
 		words = words[1:]
+	}
+	if joined {
+		c.asLine(words, false)
+		return
 	}
 	for i, w := range words {
 		if w.Text == ";" || w.Text == "+" {
@@ -178,6 +209,50 @@ func (c *call) operandEffects(use usage) {
 	}
 }
 
+// earlier are the words of a command that may begin before it is said to: in
+// front of the dashes, or in place of an operand that was left out.
+func (c *call) earlier(use usage) []word {
+	at := c.prog.skip
+	if c.prog.optional {
+		at--
+	} else if !c.prog.dashes {
+		return nil
+	}
+	if at < 0 || at >= len(use.operands) {
+		return nil
+	}
+	return c.words[use.operands[at]:]
+}
+
+// picked are the words of the program that an option names: its value, and the
+// operands.
+func (c *call) picked(use usage) []word {
+	for _, f := range use.options {
+		for _, e := range f.effects {
+			if e.kind == picks && f.has {
+				return append([]word{f.value}, c.words[min(use.rest, len(c.words)):]...)
+			}
+		}
+	}
+	return nil
+}
+
+// asLine follows words that a shell reads as a line. What looks like an option
+// in front of them is none of them, and may have a value.
+func (c *call) asLine(words []word, unsure bool) {
+	for len(words) > 1 && dashed(words[0].Text) {
+		words, unsure = words[1:], true
+	}
+	if len(words) == 0 {
+		return
+	}
+	c.trait(Inline, words[0].Span, true, "a shell reads its words as a line", nil)
+	c.joinedText(joinWords(words), c.scope)
+	if unsure && len(words) > 1 {
+		c.joinedText(joinWords(words[1:]), c.scope)
+	}
+}
+
 // wrapped follows the command in the words of a wrapper.
 func (c *call) wrapped(use usage) (ok, fail dirs) {
 	if c.line.Commands[c.at].Has(LooksUp) {
@@ -190,24 +265,33 @@ func (c *call) wrapped(use usage) (ok, fail dirs) {
 		}
 	}
 	rest := c.words[use.rest:]
+	if early := c.earlier(use); len(rest) == 0 && early != nil {
+		rest, use.operands = early, nil
+	}
 	if len(rest) == 0 {
 		if c.prog.starts || c.line.Commands[c.at].Has(Inline) {
 			c.readsLine()
 		}
 		return c.dirs, c.dirs
 	}
+	dirs := c.dirs
+	c.dirs = c.movedBy(use)
 	if c.prog.joined {
-		c.trait(Inline, rest[0].Span, true, "a shell reads its words as a line", nil)
-		c.joinedText(joinWords(rest), c.scope)
-		return c.dirs, c.dirs
+		c.asLine(rest, use.unsure)
+		if early := c.earlier(use); early != nil {
+			c.asLine(early, false)
+		}
+		c.dirs = dirs
+		return c.stay()
 	}
 	inner := c.scope
 	inner.open = inner.open || c.prog.adds
-	dirs := c.dirs
-	c.dirs = c.movedBy(use)
 	ok, fail = c.run(rest, inner)
 	if use.unsure {
 		c.run(rest[1:], inner)
+	}
+	if early := c.earlier(use); early != nil {
+		c.run(early, inner)
 	}
 	c.dirs = dirs
 	if c.name != "command" && c.name != "builtin" {

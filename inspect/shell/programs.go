@@ -404,22 +404,6 @@ func (c *call) remote(use usage) (ok, fail dirs) {
 	return c.stay()
 }
 
-// container follows the command behind an image or a container.
-func (c *call) container(use usage) (ok, fail dirs) {
-	rest := c.words[min(use.rest, len(c.words)):]
-	if len(rest) > 1 {
-		rest = rest[1:]
-		if rest[0].Text == "--" && len(rest) > 1 {
-			rest = rest[1:]
-		}
-		dirs := c.dirs
-		c.dirs = unknownDirs
-		c.run(rest, c.scope)
-		c.dirs = dirs
-	}
-	return c.stay()
-}
-
 // goTool looks at the flags that go hands to other tools.
 func (c *call) goTool(use usage) (ok, fail dirs) {
 	for _, f := range use.options {

@@ -38,6 +38,7 @@ type scanner struct {
 	ended   bool // -- was seen
 	over    bool // an option was seen behind which everything belongs to another program
 	unknown bool // the word before was an option that no table has
+	through bool // operands do not end the options: a -- does
 }
 
 // scanWords reads the words of a command, the program first, as its table
@@ -45,15 +46,30 @@ type scanner struct {
 // looks like one is looked at as one.
 func scanWords(p *program, words []word, room *room) usage {
 	s := scanner{p: p, words: words, i: 1}
+	if p.dashes {
+		s.cut()
+	}
 	s.use.options, s.use.operands = room.options.spare(min(len(words), 4)), room.operands.spare(min(len(words), 4))
-	for s.i < len(words) && !s.over {
+	for s.i < len(s.words) && !s.over {
 		if !s.step() {
 			break
 		}
 	}
-	s.use.rest = s.i
+	if s.use.rest = s.i; s.through {
+		s.use.rest++
+	}
 	s.use.options, s.use.operands = room.options.take(s.use.options), room.operands.take(s.use.operands)
 	return s.use
+}
+
+// cut leaves the words in front of the first --, if there is one.
+func (s *scanner) cut() {
+	for i, w := range s.words {
+		if w.Text == "--" && w.Literal() {
+			s.words, s.through = s.words[:i], true
+			return
+		}
+	}
 }
 
 // step reads one word; it is false at the operand that ends the options.
@@ -101,14 +117,16 @@ func (s *scanner) operand(text string, unknown bool) bool {
 		s.i++
 		return true
 	}
-	if s.p.posix && len(s.use.operands)-s.assignments() >= s.p.skip {
-		s.use.unsure = unknown
-		return false
+	if s.p.posix && !s.through {
+		s.use.unsure = s.use.unsure || unknown
+		if len(s.use.operands)-s.assignments() >= s.p.skip {
+			return false
+		}
 	}
 	s.use.operands = append(s.use.operands, s.i)
 	s.i++
-	if s.p.wraps {
-		s.ended = s.ended || !s.p.mixed
+	if s.p.wraps || s.p.posix && !s.p.subcommands {
+		s.ended = s.ended || !s.p.mixed && !s.through
 	}
 	return true
 }
@@ -228,7 +246,7 @@ func (s *scanner) separate(o *option) {
 	// A value that looks like an option is one if the table is wrong. The
 	// words of a wrapper have to be counted right.
 	if s.p.wraps || !dashed(value.Text) || value.Text == "--" {
-		s.i++
+		s.i = min(s.i+1+o.more, len(s.words))
 	}
 }
 

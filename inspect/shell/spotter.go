@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 )
@@ -81,7 +82,7 @@ const maxLoose = 4
 // those behind a word that may be nothing, that runs what follows, or that only
 // stands in front of a program.
 func (s *spotter) command(words []Word, depth int) {
-	wraps, place, timed := false, true, false
+	wraps, place, timed, lead := false, true, false, ""
 	for i, w := range words {
 		if i > 0 {
 			place = wraps || leads(words[i-1].Text) || place && before(words[i-1], timed) || i > 1 && words[i-2].Text == "coproc"
@@ -92,6 +93,10 @@ func (s *spotter) command(words []Word, depth int) {
 			s.braced(words[i:])
 			s.defaulted(words[i:])
 			wraps = wraps || s.passes(w.Text)
+			lead = s.leader(base(w.Text))
+		} else if lead != "" {
+			wraps = wraps || s.passes(lead+w.Text)
+			lead = cmp.Or(s.leader(lead+w.Text), lead)
 		}
 		if i > 0 && wraps && depth < maxLoose && strings.ContainsAny(w.Text, " \t\n;|&()<>$`'\"\\#") {
 			s.read(w.Text, &w.Span, depth+1)
@@ -112,6 +117,14 @@ func leads(word string) bool {
 		return true
 	}
 	return false
+}
+
+// leader is the name in front of the subcommands of a program, if it has any.
+func (s *spotter) leader(name string) string {
+	if p := s.programs(nameOf(name)); p != nil && p.subcommands {
+		return p.name + " "
+	}
+	return ""
 }
 
 // passes reports whether a program runs what its words say.

@@ -29,6 +29,8 @@ type program struct {
 	starts        bool // without that command it starts a shell
 	skip          int
 	mixed         bool // options may stand behind those operands
+	optional      bool // the last of those operands may be left out
+	dashes        bool // where a -- stands, that command is what stands behind it
 	assigns       bool // NAME=VALUE may stand before that command
 	stdin         bool // without operands it reads its program from the standard input
 	posix         bool // the first operand ends the options
@@ -47,6 +49,7 @@ type program struct {
 type option struct {
 	name    string
 	takes   takes
+	more    int // values in further words
 	effects []effect
 	ends    bool // what stands behind it belongs to the program that it names
 	dash    bool // a hyphen as its value is a stream
@@ -75,6 +78,8 @@ type effect struct {
 const (
 	shellLine Kind = "shell"
 	command   Kind = "command"
+	joins     Kind = "joins"     // a shell reads the words behind the option as a line
+	picks     Kind = "picks"     // the value is the program, and the operands are its words
 	splits    Kind = "splits"    // the value is words of the command
 	sets      Kind = "sets"      // the value names a variable
 	evaluates Kind = "evaluates" // bash expands the value
@@ -105,13 +110,27 @@ func indexSection(index map[string]string, section string) {
 	for strings.HasPrefix(section, "#") {
 		_, section, _ = strings.Cut(section, "\n")
 	}
-	names, _, ok := strings.Cut(section, ":")
-	if !ok {
+	names, _ := cutHead(section)
+	if names == "" {
 		return
 	}
 	for name := range strings.SplitSeq(names, ",") {
 		index[strings.TrimSpace(name)] += section + "\n"
 	}
+}
+
+// cutHead takes the head of a section apart: the names, and what is true of
+// them. A colon inside a name has no blank behind it.
+func cutHead(section string) (names, head string) {
+	line, _, _ := strings.Cut(section, "\n")
+	if names, head, ok := strings.Cut(line, ": "); ok {
+		return names, head
+	}
+	names, ok := strings.CutSuffix(line, ":")
+	if !ok {
+		return "", ""
+	}
+	return names, ""
 }
 
 var programs sync.Map // name to *program, read when first asked for
@@ -144,7 +163,7 @@ func readProgram(name, text string) (*program, error) {
 		case line[0] == ' ':
 			err = p.readOption(line)
 		default:
-			_, head, _ := strings.Cut(line, ":")
+			_, head := cutHead(line)
 			err = p.readHead(head)
 		}
 		if err != nil {
@@ -172,7 +191,8 @@ func (p *program) runsWords() bool {
 	}
 	for _, o := range p.options {
 		for _, e := range o.effects {
-			if e.kind == shellLine || e.kind == command || e.kind == Inline {
+			switch e.kind {
+			case shellLine, command, joins, picks, Inline:
 				return true
 			}
 		}
@@ -222,6 +242,10 @@ func (p *program) readFlag(word string) error {
 		p.wraps, p.posix = true, true
 	case "mixed":
 		p.mixed = true
+	case "optional":
+		p.optional = true
+	case "dashes":
+		p.dashes = true
 	case "adds":
 		p.adds = true
 	case "joined":
@@ -256,7 +280,7 @@ func (p *program) readFlag(word string) error {
 var kinds = map[string]Kind{
 	"writes": Writes, "runs": Runs, "inline": Inline, "deletes": Deletes, "discards": Discards, "privilege": Privilege, "connects": Connects,
 	"sends": Sends, "interpreter": Interpreter, "state": State, "moves": Moves, "looks-up": LooksUp,
-	"reads": Reads, "shell": shellLine, "command": command, "splits": splits, "sets": sets, "evaluates": evaluates,
+	"reads": Reads, "shell": shellLine, "command": command, "joins": joins, "picks": picks, "splits": splits, "sets": sets, "evaluates": evaluates,
 }
 
 // within are the effects of options that an allow rule for the program covers.
@@ -293,6 +317,9 @@ func (p *program) readOption(line string) error {
 		case word[0] >= 'A' && word[0] <= 'Z' && strings.HasSuffix(word, "?"):
 			o.takes = takesPerhaps
 		case word[0] >= 'A' && word[0] <= 'Z':
+			if o.takes == takesOne {
+				o.more++
+			}
 			o.takes = takesOne
 			o.dash = strings.HasSuffix(word, "|-")
 		default:
