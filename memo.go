@@ -17,7 +17,7 @@ type Memo struct {
 // payload, and whose content is content with the value shown as its Shown and
 // private, if it is given, as its Private; the first two may be pointers to the
 // value. A nil content is none. Nothing of what is given may be changed
-// afterwards.
+// afterwards, nor may the bytes of the event itself, which a log may keep.
 func Wrote(payload, shown any, private *RequestedPrivate, content *Content) *Memo {
 	m := &Memo{payload: payload, shown: shown, private: private}
 	if content != nil {

@@ -244,9 +244,9 @@ func (x *exchange) lasting() (ctx context.Context, end func()) {
 	return ctx, func() { stop(); cancel() }
 }
 
-// forget lets go of what the request said of itself: whoever waits has been let
-// in, and nothing asks for it any more.
-func (x *exchange) forget() { x.r.Header = nil }
+// forget lets go of what the request said of itself, and of what whoever made it
+// could look at: who waits has been let in, and asks for nothing else.
+func (x *exchange) forget() { x.r.Header, x.as.inbox = nil, nil }
 
 // wholeID is an id from outside, which must not be a short one.
 func wholeID(s string) (sayso.ID, error) {

@@ -50,9 +50,9 @@ func prepare(b sayso.Batch) (prepared, error) {
 }
 
 // normalise brings an event into the form in which the database gives it back,
-// and lets it share no bytes with the caller's.
+// and lets it share no bytes with the caller's that may be changed.
 func normalise(e *sayso.Event) {
-	*e = own(*e)
+	*e = steady(*e)
 	if e.Content == nil {
 		e.Salt = nil
 	}

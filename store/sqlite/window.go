@@ -45,7 +45,7 @@ func (w *window) add(base sayso.Seq, events []sayso.Event) {
 			w.drop()
 		}
 		e := &events[i]
-		w.events[e.Seq%windowEvents] = placed{own(*e), w.newest[e.Stream]}
+		w.events[e.Seq%windowEvents] = placed{steady(*e), w.newest[e.Stream]}
 		w.newest[e.Stream] = e.Seq
 		w.high = e.Seq
 		w.bytes += size(e)
@@ -67,6 +67,14 @@ func (w *window) drop() {
 }
 
 func size(e *sayso.Event) int { return len(e.Content) + len(e.Payload) }
+
+// steady is an event that nobody changes: whoever wrote it with a memo has said so.
+func steady(e sayso.Event) sayso.Event {
+	if e.Memo != nil {
+		return e
+	}
+	return own(e)
+}
 
 // own is an event that shares no bytes with others.
 func own(e sayso.Event) sayso.Event {
