@@ -10,6 +10,14 @@ SOURCES := $(shell find . -name '*.go' -not -path './tools/*' -not -path './web/
 UI      := $(shell find web/ui -type f -not -path '*/node_modules/*' -not -path '*/e2e/*' -not -name schema.d.ts) docs/openapi.json
 # The page needs Node to be built, and nothing else does. PAGE= leaves it out.
 PAGE    := $(if $(shell command -v npm 2>/dev/null),web/dist/page/index.html)
+# Without what it takes, the programs are built without the page; make web fails, and shows why.
+ifeq ($(filter web,$(MAKECMDGOALS)),)
+HUSH    := >/dev/null 2>&1
+NOPAGE  := echo 'the page cannot be built now, and is left out; make web shows why' >&2
+else
+HUSH    := >/dev/null
+NOPAGE  := exit 1
+endif
 
 .PHONY: help
 help: ## list what you can type
@@ -17,27 +25,26 @@ help: ## list what you can type
 
 .PHONY: demo
 demo: build ## see a call stopped, answered and run, on a temporary database
-	@$(BIN)/sayso demo
+	@trap : INT; $(BIN)/sayso demo || [ $$? = 1 ] # which is: stopped
 
 .PHONY: build
 build: $(BIN)/sayso $(BIN)/sayso-hook ## build both programs into bin/
 
 $(BIN)/%: $(SOURCES) $(PAGE)
 	@mkdir -p $(BIN)
-	@[ '$*' != sayso ] || [ -f web/dist/page/index.html ] || echo 'no page in $@: for it, install Node 20 or newer, and type make build again' >&2
+	@[ '$*' != sayso ] || [ -n '$(PAGE)' ] || [ -f web/dist/page/index.html ] || echo 'no page in $@: for it, install Node 20 or newer, and type make build again' >&2
 	CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -ldflags '$(LDFLAGS)' -o $@ ./cmd/$*
 
 .PHONY: web
 web: web/dist/page/index.html ## build the page, which needs Node 20 or newer
 
-web/dist/page/index.html: $(UI) web/ui/node_modules/.package-lock.json
-	@npm --prefix web/ui run --silent build >/dev/null
-	@touch $@
-
-web/ui/node_modules/.package-lock.json: web/ui/package-lock.json
-	@npm --prefix web/ui ci --ignore-scripts --no-audit --no-fund --silent || \
-		{ echo 'what builds the page cannot be fetched; without the page, type make build PAGE=' >&2; exit 1; }
-	@touch $@
+web/dist/page/index.html: $(UI) web/ui/package-lock.json
+	@{ node -e 'process.exit(+(parseInt(process.versions.node) < 20))' || { echo 'Node is missing, or older than 20' >&2; false; }; } $(HUSH) && \
+	{ [ web/ui/node_modules/.package-lock.json -nt web/ui/package-lock.json ] || { \
+		echo 'fetching what builds the page, once (PAGE= leaves it out)' && \
+		npm --prefix web/ui ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 --fetch-timeout=20000 $(HUSH) && \
+		touch web/ui/node_modules/.package-lock.json; }; } && \
+	npm --prefix web/ui run --silent build $(HUSH) && touch $@ || { $(NOPAGE); }
 
 .PHONY: install
 install: build ## install both programs into ~/.local/bin
