@@ -334,7 +334,8 @@ func suggested(t testing.TB, p *policy.Policy, list []policy.Suggestion) *policy
 // What was denied and cannot be looked at may have been whatever a rule would
 // allow, wherever in the log it stands.
 func TestSuggest_lost(t *testing.T) {
-	p := load(t, rules(`deny: "bash:make*"`, "deny: [\"bash:git push*\", \"bash:rm*\"]\n    name: two"))
+	p := load(t, rules(`deny: "bash:make*"`, "deny: [\"bash:git push*\", \"bash:rm*\"]\n    name: two", `ask: "bash:docker run*"`,
+		"ask: \"bash:docker pull*\"\n    when: call.cwd == \"/a\"")+"shell:\n  rules:\n    - {pattern: docker ps, approval: true}\n")
 	asked := func(c sayso.Call) []*policy.Recorded {
 		return []*policy.Recorded{recorded(t, p, c, 1), recorded(t, p, c, 2)}
 	}
@@ -346,9 +347,14 @@ func TestSuggest_lost(t *testing.T) {
 	rule := func(name string) policy.Came {
 		return policy.Came{Effect: sayso.Deny, By: "policy", Rule: name, File: "policy.yaml"}
 	}
+	asking := func(name, file string) *policy.Recorded {
+		return by(policy.Came{Effect: sayso.Ask, By: "person", Answer: "deny", Rule: name, File: file})
+	}
 	dangerous, outside, fetch, older, limit := by(person), by(person), by(person), by(person), by(person)
 	dangerous.Danger, outside.Danger = []sayso.Danger{sayso.DangerDelete}, []sayso.Danger{sayso.DangerOutside}
 	fetch.Tool, older.Gap, limit.Gap = "web-fetch", policy.GapOlder, policy.GapLimit
+	olderFloor := asking("commands must be literal", "")
+	olderFloor.Gap = policy.GapOlder
 	for _, tt := range []struct {
 		name  string
 		lost  []*policy.Recorded
@@ -365,6 +371,15 @@ func TestSuggest_lost(t *testing.T) {
 		{"a rule did that may have said more", []*policy.Recorded{by(rule("two"))}, 1, "bash 1"},
 		{"a built-in did", []*policy.Recorded{by(policy.Came{Effect: sayso.Deny, By: "policy", Rule: "agents do not answer for themselves"})}, 2, ""},
 		{"the session's own policy did", []*policy.Recorded{by(policy.Came{Effect: sayso.Deny, By: "policy", Rule: "session policy: bash"})}, 1, "bash 1"},
+		{"a person did, asked by a rule that asks still", []*policy.Recorded{asking("ask: bash:docker run*", "policy.yaml")}, 2, ""},
+		{"a deadline did, for such a rule", []*policy.Recorded{by(policy.Came{Effect: sayso.Ask, By: "deadline", Rule: "ask: bash:docker run*", File: "policy.yaml"})}, 2, ""},
+		{"a person did, asked by a rule that is gone", []*policy.Recorded{asking("ask: bash:git status*", "policy.yaml")}, 1, "bash 1"},
+		{"a person did, asked by a rule with a condition", []*policy.Recorded{asking("ask: bash:docker pull*", "policy.yaml")}, 1, "bash 1"},
+		{"a person did, asked by a rule that others may come before", []*policy.Recorded{asking("shell.rules: docker ps", "policy.yaml")}, 1, "bash 1"},
+		{"a person did, asked by a floor", []*policy.Recorded{asking("commands must be literal", "")}, 2, ""},
+		{"a person did, asked by a floor of an older release", []*policy.Recorded{olderFloor}, 1, "bash 1"},
+		{"a person did, asked by a rule called like a floor", []*policy.Recorded{asking("commands must be literal", "policy.yaml")}, 1, "bash 1"},
+		{"a person did, asked because no rule spoke", []*policy.Recorded{asking("default: ask", "")}, 1, "bash 1"},
 		{"a mode did", []*policy.Recorded{by(policy.Came{Effect: sayso.Deny, By: "mode"})}, 2, ""},
 		{"it did harm", []*policy.Recorded{dangerous}, 2, ""},
 		{"it led elsewhere", []*policy.Recorded{outside}, 1, "bash 1"},
@@ -384,6 +399,32 @@ func TestSuggest_lost(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The floors that a lost denial is left to ask again whatever a file allows.
+func TestSuggest_floorsLast(t *testing.T) {
+	loose := load(t, rules(`allow: ["*", "bash:*", "file-*", "file-*:**", "web-fetch:*://*"]`)+
+		"default: allow\nshell:\n  default: {allowed: true, approval: false}\n")
+	tight := load(t, "version: 1\n")
+	asks := map[string]bool{}
+	for _, c := range []sayso.Call{
+		bash(t, "$X"), bash(t, "echo 'x"), bash(t, "sh -c ls"), bash(t, "rm -rf ."), bash(t, "echo x > .git/config"),
+		call(t, "bash", obj{"cmd": "ls"}), call(t, "file-write", obj{"path": "hard"}), call(t, "file-read", obj{"path": " a"}),
+		call(t, "file-search", obj{"path": "docs", "glob": "../x"}), call(t, "web-fetch", obj{"url": "https://a@b.example/"}),
+	} {
+		before, after := judge(tight, c), judge(loose, c)
+		if before.File != "" || after.Effect != sayso.Ask || after.Rule != before.Rule {
+			t.Errorf("%s %s: %s by %q, and %s by %q where all is allowed", c.Tool, c.Args, before.Effect, before.Rule, after.Effect, after.Rule)
+		}
+		lost := &policy.Recorded{Tool: "bash", Gap: policy.GapErased, Came: policy.Came{Effect: sayso.Ask, By: "person", Answer: "deny", Rule: before.Rule}}
+		if s := tight.Suggest([]*policy.Recorded{lost}, slices.Values([]*policy.Recorded(nil)), policy.SuggestOptions{}); len(s.Withheld) > 0 {
+			t.Errorf("%s: a denial that %q asked for withholds its tool", c.Args, before.Rule)
+		}
+		asks[before.Rule] = true
+	}
+	if len(asks) < 8 {
+		t.Errorf("only %v", asks)
 	}
 }
 

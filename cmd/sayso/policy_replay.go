@@ -274,7 +274,7 @@ func (a *app) printSuggestions(x policy.Suggestions) {
 		a.print("# To add to %s: saves %d of %s.", a.paths.Policy(), x.PromptsSaved-x.AlreadySaved, asked)
 	}
 	for _, w := range x.Withheld {
-		a.print("# Nothing is suggested for %s: somebody denied %s of it that cannot be looked at (%s).", withheldTool(w), count(w.Count, "call"), w.Why)
+		a.print("# Nothing is suggested for %s: somebody denied %s of it that cannot be looked at (%s). What is left: sayso show %s", withheldTool(w), count(w.Count, "call"), w.Why, w.Newest.Short())
 	}
 	if len(x.Rules) > 0 {
 		a.print("version: 1")
