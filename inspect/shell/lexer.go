@@ -20,6 +20,10 @@ type lexer struct {
 	broken bool // quotes or brackets that do not end, or that may end elsewhere
 	// uncommented says that nothing is taken for a comment.
 	uncommented bool
+	// document says that all of the text is taken for the body of a
+	// here-document: only substitutions are commands, whatever stands around them.
+	document bool
+	depth    int // of texts inside texts
 }
 
 // spotted is the command being read at one level of nesting.
@@ -30,6 +34,8 @@ type spotted struct {
 	word    Word
 	open    bool // a word has begun
 	skip    bool // the next word is the target of a redirection
+	input   bool // and what a program reads
+	text    bool // it is the body of a here-document
 	ran     bool // there is a word that is no keyword
 	quoting byte // the quote that is open: ", or 0
 	parens  int  // brackets that are open at this level
@@ -49,7 +55,7 @@ func (c *spotted) closes() bool {
 // until reads commands up to the byte that ends this level, 0 for the end of
 // the text.
 func (l *lexer) until(end byte, depth int) {
-	c := spotted{end: end}
+	c := spotted{end: end, text: l.document && depth == 0}
 	for l.i < len(l.text) {
 		b := l.text[l.i]
 		if b == end && end != 0 && c.quoting == 0 && (end != ')' || !c.closes()) {
@@ -110,7 +116,10 @@ func (l *lexer) closeWord(c *spotted) {
 	}
 	c.open = false
 	if c.skip {
-		c.skip = false
+		if c.skip = false; c.input && l.depth < maxLoose { // it may be a shell that reads it
+			inner := lexer{text: strings.Clone(c.piece.in(l.text)), at: &Span{c.word.Span.From, l.i}, found: l.found, uncommented: l.uncommented, depth: l.depth + 1}
+			inner.until(0, 1)
+		}
 		return
 	}
 	c.word.Text, c.word.Span.To = c.piece.in(l.text), l.i
@@ -130,7 +139,7 @@ func (l *lexer) closeWord(c *spotted) {
 // finish ends the command.
 func (l *lexer) finish(c *spotted) {
 	l.closeWord(c)
-	if len(c.words) > 0 {
+	if len(c.words) > 0 && !c.text {
 		for i := 0; i < len(c.words) && l.at != nil; i++ {
 			c.words[i].Span = *l.at
 		}
@@ -141,6 +150,11 @@ func (l *lexer) finish(c *spotted) {
 
 // plain reads one thing outside quotes.
 func (l *lexer) plain(c *spotted, b byte, depth int) {
+	if c.text && (b == '\'' || b == '"' || b == '#') {
+		l.closeWord(c)
+		l.i++
+		return
+	}
 	switch b {
 	case ' ', '\t', '\r', 0:
 		l.closeWord(c)
@@ -202,7 +216,7 @@ func (l *lexer) redirect(c *spotted) {
 	if operator == "<<" && strings.HasPrefix(l.text[l.i:], "-") {
 		l.i++
 	}
-	c.skip = true
+	c.skip, c.input = true, operator == "<<<"
 }
 
 // hyphen skips a hyphen, and whatever blanks stand in front of it.
@@ -297,8 +311,10 @@ func (l *lexer) expansion(c *spotted, b byte, depth int) {
 	case next == '(':
 		l.i += 2
 		l.until(')', depth+1)
-	case next == '\'' && c.quoting == 0:
+	case next == '\'' && c.quoting == 0 && !c.text:
 		l.ansi(c)
+	case next == '"' && c.quoting == 0: // text for translators, quoted as without it
+		l.i++
 	default:
 		l.add(c)
 	}
@@ -319,7 +335,7 @@ func (l *lexer) backquoted(depth int) {
 	if at == nil {
 		at = &Span{from, from + n}
 	}
-	inner := lexer{text: text, at: at, found: l.found, uncommented: l.uncommented}
+	inner := lexer{text: text, at: at, found: l.found, uncommented: l.uncommented, depth: l.depth}
 	inner.until(0, depth+1)
 	l.broken = l.broken || inner.broken
 	l.i = end

@@ -14,7 +14,17 @@ func Loosely(text string, found func(words []Word)) (broken bool) {
 	if broken = read(text, nil, false, found); broken {
 		distrusted(text, found)
 	}
+	documents(text, found)
 	return broken
+}
+
+// documents finds the substitutions of a text that may have here-documents, in
+// which quotes and comments are text.
+func documents(text string, found func(words []Word)) {
+	if strings.Contains(text, "<<") {
+		l := lexer{text: text, found: found, document: true}
+		l.until(0, 0)
+	}
 }
 
 // read takes a text apart, and reports whether its quotes or brackets do not end.

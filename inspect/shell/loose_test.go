@@ -38,3 +38,28 @@ func TestSH12_loosely(t *testing.T) {
 		}
 	}
 }
+
+// TestSH12_behindALimit: what a program reads, what stands in the word of an
+// option and what a here-document expands is found in a text that is too long to
+// be read.
+func TestSH12_behindALimit(t *testing.T) {
+	for _, text := range []string{
+		"bash <<< 'zap x'", "bash <<<\"ls; zap x\"", "sh -s <<< 'zap x' >y", "z$\"\"ap x", "z$\"a\"p x", "$\"zap\" x", "z$''ap x",
+		"env -S\"zap x\"", `env -S 'zap\_x'`, `env -iS'ls\_;zap\tx'`, "env -Szap x", "env --split-string='zap x'", "env -iS'zap x'", "su --command='zap x'", "su -c'zap x'", "su -lc'zap x'",
+		"script --command='zap x'", "script -qc'zap x'", "flock y -c'zap x'", "bash -c'zap x'", "bash -lc'zap x'",
+		"cat <<E\n'$(zap x)'\nE", "cat <<E\n# $(zap x)\nE", "cat <<E\n# `zap x`\nE", "cat <<E\nit's $(zap x)\nE", "cat <<-E\n\t# \"$(zap x)\"\n\tE", "cat <<E\n\\'$(zap x)'\nE", "cat <<E\n\"$(z''ap x)\"\nE",
+		"vagrant ssh -c 'zap x'", "adb shell zap x", "sbatch --wrap='zap x'", "docker run --entrypoint=zap y", "flatpak run --command zap y", "op run -- zap x", "rustup run stable zap x", "lxc exec y -- zap x", "git rebase --exec='zap x'",
+	} {
+		if _, ok := shell.Inspect(strings.Repeat(" ", shell.MaxBytes)+text).Mentions([]string{"zap"}, nil); !ok {
+			t.Errorf("%q: zap is not found", text)
+		}
+		if _, ok := shell.Inspect(") ; "+text).Mentions([]string{"zap"}, nil); !ok {
+			t.Errorf("%q, where it does not parse: zap is not found", text)
+		}
+	}
+	for _, text := range []string{"echo zap", "ls zap", "ls \"zap x\"", "ls # zap", "cat < zap"} {
+		if _, ok := shell.Inspect(strings.Repeat(" ", shell.MaxBytes)+text).Mentions([]string{"zap"}, nil); ok {
+			t.Errorf("%q: zap is found, and is not run", text)
+		}
+	}
+}

@@ -18,6 +18,7 @@ func scan(text string, trusted bool, programs func(string) *program) [][]Word {
 		s.uncommented = true
 		distrusted(text, s.keep(0))
 	}
+	documents(text, s.keep(0))
 	if plainText(text) {
 		return s.places
 	}
@@ -98,9 +99,51 @@ func (s *spotter) command(words []Word, depth int) {
 			wraps = wraps || s.passes(lead+w.Text)
 			lead = cmp.Or(s.leader(lead+w.Text), lead)
 		}
-		if i > 0 && wraps && depth < maxLoose && strings.ContainsAny(w.Text, " \t\n;|&()<>$`'\"\\#") {
-			s.read(w.Text, &w.Span, depth+1)
+		if i > 0 && wraps && depth < maxLoose {
+			s.text(w, depth)
+			s.attached(words[i:], depth)
 		}
+	}
+}
+
+// text reads a word of a program that runs its words as a line.
+func (s *spotter) text(w Word, depth int) {
+	if !strings.ContainsAny(w.Text, " \t\n;|&()<>$`'\"\\#") {
+		return
+	}
+	s.read(w.Text, &w.Span, depth+1)
+	if split := splitEscapes.Replace(w.Text); split != w.Text {
+		s.read(split, &w.Span, depth+1)
+	}
+}
+
+// splitEscapes are what env -S takes for blanks.
+var splitEscapes = strings.NewReplacer(`\_`, " ", `\t`, " ", `\n`, " ", `\f`, " ", `\v`, " ", `\r`, " ", `\c`, " ")
+
+// maxLetters is how many letters of options are looked behind, and maxBehind how
+// many words are kept behind what is found there.
+const maxLetters, maxBehind = 4, 16
+
+// attached looks at the values that may be in the same word as an option:
+// --command=x, -cx, -lcx.
+func (s *spotter) attached(words []Word, depth int) {
+	first := words[0]
+	if !dashed(first.Text) {
+		return
+	}
+	values := make([]string, 0, maxLetters+1)
+	if _, value, ok := strings.Cut(first.Text, "="); ok {
+		values = append(values, value)
+	}
+	if first.Text[1] != '-' {
+		for n := 2; n < len(first.Text) && n < 2+maxLetters; n++ {
+			values = append(values, first.Text[n:])
+		}
+	}
+	for _, value := range values {
+		first.Text, first.Fixed = value, len(value)
+		s.places = append(s.places, append([]Word{first}, words[1:min(len(words), maxBehind)]...))
+		s.text(first, depth)
 	}
 }
 
