@@ -21,7 +21,8 @@ func (a *app) statusCommand() *cobra.Command {
 		Use: "status", GroupID: "wire", Short: "says whether calls are gated, and what is in force", Args: cobra.NoArgs,
 		Long: `The first line is one of: protected, not protected, unknown. It tells what the
 settings of the agents say; sayso doctor proves it. Exits with 0 if protected,
-1 if not or if every call is refused, 2 if that is unknown.`,
+1 if not or if every call is refused, 2 if that is unknown. A policy file with a
+mistake has every call refused, unless a server goes on with the one before.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.status(c.Context()) },
 	}
 }
@@ -50,11 +51,15 @@ type state struct {
 	Policy  string     `json:"policy"`
 	Files   []string   `json:"policy_files"`
 	Mistake string     `json:"policy_error,omitempty"`
+	Stands  string     `json:"policy_in_force,omitempty"` // by which a server goes on, despite the mistake
 	Watched bool       `json:"watched"`
 }
 
 // refuses reports whether the gate cannot decide anything.
-func (s state) refuses() bool { return s.Error != "" || s.Mistake != "" }
+func (s state) refuses() bool { return s.Error != "" || s.lawless() }
+
+// lawless reports whether no policy is in force.
+func (s state) lawless() bool { return s.Mistake != "" && s.Stands == "" }
 
 type offState struct {
 	Until time.Time `json:"until"`
@@ -164,7 +169,10 @@ func (a *app) statusOfGate(ctx context.Context, s *state) error {
 	if s.Prompts, err = recentPrompts(ctx, in); err != nil {
 		return err
 	}
-	if s.Mistake == "" { // else the mode is not known: the policy may name one
+	if s.Stands, err = a.stands(ctx, l, in, s.Mistake); err != nil {
+		return err
+	}
+	if !s.lawless() { // else the mode is not known: the policy may name one
 		mode, err := in.Mode(ctx, "")
 		if err != nil {
 			return err
@@ -175,6 +183,19 @@ func (a *app) statusOfGate(ctx context.Context, s *state) error {
 		return nil // its database is its own
 	}
 	return local.Writable(ctx, a.paths)
+}
+
+// stands is the version of the policy by which a server goes on although the
+// files have a mistake; empty if they have none, or nothing stands.
+func (a *app) stands(ctx context.Context, l *local.Local, in sayso.Inbox, mistake string) (string, error) {
+	if _, ours := l.Engine(); mistake == "" || ours {
+		return "", nil
+	}
+	v, err := in.Explain(ctx, sayso.Call{Tool: "task-list", Args: sayso.Args("{}")}, sayso.Facts{})
+	if err != nil || v.Policy == local.BrokenPolicy {
+		return "", err
+	}
+	return v.Policy, nil
 }
 
 // statusOfPolicy reads the policy of this machine, which a server on it goes by
@@ -205,12 +226,19 @@ func (a *app) printModeOf(s state) {
 // policyLine names the policy in force: its files, and the beginning of its
 // version.
 func policyLine(s state) string {
-	version := strings.TrimPrefix(s.Policy, "sha256:")
-	version = version[:min(len(version), shortestDigest)]
+	version := shortVersion(s.Policy)
 	if len(s.Files) == 0 {
 		return "built-ins alone (" + version + ")"
 	}
 	return strings.Join(s.Files, ", ") + " (" + version + ")"
+}
+
+// goesOn says what a server goes by while the files have a mistake.
+func goesOn(s state) string {
+	if s.Stands == "" {
+		return ""
+	}
+	return "; the server goes on with the one before (" + shortVersion(s.Stands) + ")"
 }
 
 // printStatus prints what status found, and what to type about a gate that is
@@ -231,7 +259,7 @@ func (a *app) printStatus(s state, aboutGate, aboutPolicy string) {
 	}
 	switch {
 	case s.Mistake != "":
-		a.print("policy   broken: %s", printable(s.Mistake))
+		a.print("policy   broken: %s", printable(s.Mistake)+goesOn(s))
 		a.print("type     %s", cmp.Or(aboutPolicy, "sayso policy check"))
 	case s.Policy != "":
 		a.print("policy   %s", policyLine(s))

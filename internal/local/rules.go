@@ -14,8 +14,8 @@ import (
 	"github.com/sayso-dev/sayso/policy"
 )
 
-// brokenPolicy is the version of a policy that does not load.
-const brokenPolicy = "broken"
+// BrokenPolicy is the version of a policy that does not load.
+const BrokenPolicy = "broken"
 
 // Rules is the policy in the files of this machine, as they are now: a file
 // that changed is read again before the next call is judged. If it has a
@@ -185,7 +185,7 @@ func (r *Rules) InsteadOf(name string, text []byte) (*policy.Policy, error) {
 func (r *Rules) Judge(ctx context.Context, c sayso.Call, f sayso.Facts) sayso.Verdict {
 	p, err := r.now()
 	if err != nil {
-		return sayso.Verdict{Policy: brokenPolicy, Match: denial(err), Matches: []sayso.Match{denial(err)}, Default: denial(err), Risk: sayso.RiskDestructive}
+		return sayso.Verdict{Policy: BrokenPolicy, Match: denial(err), Matches: []sayso.Match{denial(err)}, Default: denial(err), Risk: sayso.RiskDestructive}
 	}
 	return p.Judge(ctx, c, r.guarded(f))
 }
@@ -215,7 +215,7 @@ func denial(err error) sayso.Match {
 func (r *Rules) Version() string {
 	p, err := r.now()
 	if err != nil {
-		return brokenPolicy
+		return BrokenPolicy
 	}
 	return p.Version()
 }
