@@ -17,8 +17,8 @@ import (
 func (a *app) watchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "watch", GroupID: "answer", Short: "shows requests as they come, and what becomes of them", Args: cobra.NoArgs,
-		Long: `Shows each request as it opens, with what to type to answer it, and each decision
-as it falls. It rings the bell for a new request. While it runs, no desktop
+		Long: `Shows each request as it opens, what it would change, and what to type to answer
+it; and each decision as it falls. It rings the bell for a new request. While it runs, no desktop
 notices are shown.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.watch(c.Context()) },
 	}
@@ -122,10 +122,13 @@ func (w *watcher) begin(ctx context.Context, l *local.Local, in sayso.Inbox) err
 		if w.json {
 			err = w.printLine(r)
 		} else {
-			w.shout(r)
+			err = w.shout(ctx, in, r.ID)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // tell shows one event. What policy allowed is not shown.
@@ -135,14 +138,7 @@ func (w *watcher) tell(ctx context.Context, in sayso.Inbox, e sayso.Event) error
 	}
 	switch e.Type {
 	case sayso.EventRequested:
-		r, err := in.Request(ctx, string(e.RequestID)) // policy may have decided in the same append
-		if err != nil {
-			return err
-		}
-		if r.State.Open() {
-			w.shout(r)
-		}
-		return nil
+		return w.shout(ctx, in, e.RequestID)
 	case sayso.EventModeChanged, sayso.EventGrantCreated, sayso.EventGrantRevoked, sayso.EventAnswerRefused:
 	case sayso.EventResolved:
 		var p told
@@ -163,13 +159,23 @@ func (w *watcher) tell(ctx context.Context, in sayso.Inbox, e sayso.Event) error
 	return nil
 }
 
-// shout shows a request that waits, and rings the bell.
-func (w *watcher) shout(r sayso.Request) {
+// shout shows a request with all of its content, and rings the bell, if it waits:
+// policy may have decided when it was asked, and somebody since.
+func (w *watcher) shout(ctx context.Context, in sayso.Inbox, id sayso.ID) error {
+	r, err := in.Request(ctx, string(id))
+	if err != nil || !r.State.Open() {
+		return err
+	}
+	s, err := look(ctx, in, string(id))
+	if err != nil {
+		return err
+	}
 	w.shown[r.ID] = true
 	if isTerminal(w.out) {
 		fmt.Fprint(w.out, "\a")
 	}
 	w.print("")
-	w.draw(w.out, shownRequest{Request: r}, 24)
+	w.draw(w.out, s, 24)
 	w.print("  sayso approve %s   sayso deny %s --note WHY   sayso show %s", r.ShortID, r.ShortID, r.ShortID)
+	return nil
 }
