@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -12,11 +13,13 @@ import (
 
 func (a *app) promptCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "prompt [ID]", GroupID: "answer", Short: "asks about one request, the oldest if none is named", Args: cobra.MaximumNArgs(1),
+		Use: "prompt [ID]", GroupID: "answer", Short: "asks about one request after the other, or about the one that is named", Args: cobra.MaximumNArgs(1),
 		Long: `Shows one request and takes one key: y allows it once, s remembers it for the
 session and asks how far, n and Escape deny it, e changes the arguments, v shows everything.
-Ctrl-C leaves; so does Escape where a line is typed, and then the request still
-waits. Nothing happens by default, and what was typed before is no answer.`,
+Then it goes on to the next, the oldest first, until nothing waits; with an ID it
+asks about that one alone. Ctrl-C leaves; so does Escape where a line is typed, and
+then the request still waits. Nothing happens by default, and what was typed before
+is no answer.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.prompt(c.Context(), strings.Join(args, "")) },
 	}
 }
@@ -30,22 +33,45 @@ func (a *app) prompt(ctx context.Context, typed string) error {
 	}
 	return a.withInbox(ctx, a.person(), func(in sayso.Inbox) error {
 		if typed == "" {
-			oldest, err := oldest(ctx, in)
-			if err != nil {
-				return err
-			}
-			if typed = string(oldest); typed == "" {
-				a.note("nothing waits")
-				return nil
-			}
+			return a.promptForAll(ctx, in)
 		}
-		s, err := look(ctx, in, typed)
+		return a.promptForOne(ctx, in, typed)
+	})
+}
+
+func (a *app) promptForOne(ctx context.Context, in sayso.Inbox, typed string) error {
+	s, err := look(ctx, in, typed)
+	if err != nil {
+		return err
+	}
+	_, err = a.promptFor(ctx, in, s)
+	return err
+}
+
+// promptForAll asks about one request after the other. What was asked about and
+// still waits, for somebody else's answer too, is not asked about again.
+func (a *app) promptForAll(ctx context.Context, in sayso.Inbox) error {
+	asked := map[sayso.ID]bool{}
+	for {
+		list, err := in.Requests(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true})
 		if err != nil {
 			return err
 		}
-		_, err = a.promptFor(ctx, in, s)
-		return err
-	})
+		next := slices.IndexFunc(list, func(r sayso.Request) bool { return !asked[r.ID] })
+		if next < 0 {
+			if len(list) > 0 {
+				a.note("nothing else waits")
+				return nil
+			}
+			a.note("nothing waits")
+			return nil
+		}
+		id := list[next].ID
+		asked[id] = true
+		if err := a.promptForOne(ctx, in, string(id)); err != nil && !errors.Is(err, no{}) {
+			return err // no: it was decided elsewhere, which has been said
+		}
+	}
 }
 
 // refuseAgentAtAll refuses under an agent, with or without an id.
@@ -54,14 +80,6 @@ func (a *app) refuseAgentAtAll(ctx context.Context, typed string) error {
 		return a.refuseAgent(ctx, typed, sayso.Allow)
 	}
 	return a.noAgent("answering")
-}
-
-func oldest(ctx context.Context, in sayso.Inbox) (sayso.ID, error) {
-	list, err := in.Requests(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true, Limit: 1})
-	if err != nil || len(list) == 0 {
-		return "", err
-	}
-	return list[0].ID, nil
 }
 
 // promptLines is how much of a call the prompt shows before v is pressed.

@@ -156,3 +156,74 @@ func TestAsk_stoppedLeavesTheCallWaiting(t *testing.T) {
 		t.Errorf("it speaks of itself:\n%s", screen)
 	}
 }
+
+// TestPrompt_oneAfterTheOther has three calls wait. The first is answered here,
+// the second was decided elsewhere when the answer came, and still the third is
+// asked about.
+func TestPrompt_oneAfterTheOther(t *testing.T) {
+	paths := home.Paths{State: t.TempDir() + "/home"}
+	paths.Config, paths.Runtime, paths.Home = paths.State, paths.State, paths.State
+	opened := make(chan sayso.Request, 1)
+	e, err := local.OpenEngine(t.Context(), paths, local.Options{Opened: func(r sayso.Request) { opened <- r }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	asking, stop := context.WithCancel(t.Context())
+	defer stop()
+	var list []sayso.Request
+	decided := make(chan sayso.State, 3)
+	for _, command := range []string{"make one", "make two", "make three"} {
+		go func() {
+			call := sayso.Call{Tool: "bash", Args: argsOf(t, command), Session: "s1", Cwd: "/tmp"}
+			d, _ := e.Gate(home.OwnActor(sayso.PrincipalAgent, "test", "embedded")).Admit(asking, sayso.Admission{Call: call})
+			decided <- d.State
+		}()
+		list = append(list, <-opened)
+	}
+	person, program := openTTY(t)
+	screen := make(chan string, 1)
+	go func() {
+		screen <- typist{}.run(t, person, []typist{{plainQuestion, "y"}, {plainQuestion, "y"}, {plainQuestion, "y"}})
+	}()
+	a := demoApp()
+	a.paths, a.in, a.out = paths, program, program
+	a.err = seeing{program, func(text string) {
+		if !strings.Contains(text, "make two") {
+			return
+		}
+		elsewhere := demoApp()
+		if err := elsewhere.record(t.Context(), e.Inbox(a.person()), list[1], sayso.Answer{Effect: sayso.Deny}); err != nil {
+			t.Error(err)
+		}
+	}}
+	if err := a.prompt(t.Context(), ""); err != nil {
+		t.Error(err)
+	}
+	program.Close()
+	seen := <-screen
+	for _, want := range []string{"make one", list[0].ShortID + " allowed by ", "make two", "too late: " + list[1].ShortID + " was already denied", "make three", list[2].ShortID + " allowed by ", "sayso: nothing waits\r\n"} {
+		at := strings.Index(seen, want)
+		if at < 0 {
+			t.Fatalf("not on the screen, or not in this order: %q in\n%s", want, seen)
+		}
+		seen = seen[at:]
+	}
+	stop()
+	for range list {
+		<-decided
+	}
+}
+
+// seeing is a screen with somebody before it, who does something about what
+// they see.
+type seeing struct {
+	io.Writer
+	do func(text string)
+}
+
+func (s seeing) Write(text []byte) (int, error) {
+	n, err := s.Writer.Write(text)
+	s.do(string(text))
+	return n, err
+}
