@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/inspect/path"
 	"github.com/sayso-dev/sayso/inspect/shell"
 )
@@ -78,6 +80,11 @@ func (s *subject) secretWord(w shell.Word, dirs []shell.Dir) bool {
 		return false
 	}
 	if s.globFolder(w, dirs, func(folder string) bool { return path.CredentialGlobIn(folder, w.Text) }) {
+		return true
+	}
+	if slices.ContainsFunc(s.globbed(w, dirs), func(o *sayso.PathFact) bool {
+		return o.State == sayso.PathUnknown || path.Credential(o.Resolved)
+	}) {
 		return true
 	}
 	names, _ := s.wordNames(w, dirs)

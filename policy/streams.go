@@ -222,6 +222,11 @@ func (s *subject) steers(w shell.Word, dirs []shell.Dir) bool {
 	if s.globFolder(w, dirs, func(folder string) bool { return path.ControlGlob(folder + "/" + w.Text) }) {
 		return true
 	}
+	if slices.ContainsFunc(s.globbed(w, dirs), func(o *sayso.PathFact) bool {
+		return o.State == sayso.PathUnknown || path.Control(o.Path) || path.Control(o.Resolved)
+	}) {
+		return true
+	}
 	names, _ := s.wordNames(w, dirs)
 	for _, name := range names {
 		if path.Control(name) {

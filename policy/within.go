@@ -1,6 +1,7 @@
 package policy
 
 import (
+	stdpath "path"
 	"slices"
 	"strings"
 
@@ -58,6 +59,31 @@ func (s *subject) globFolder(w shell.Word, dirs []shell.Dir, holds func(folder s
 		}
 	}
 	return w.Dynamic&shell.Glob != 0 && slices.ContainsFunc(s.knownFolders(dirs), holds)
+}
+
+// globbed are the facts about what a glob of a command stands for: where that is
+// worth knowing, and the glob itself where there was too much to look at.
+func (s *subject) globbed(w shell.Word, dirs []shell.Dir) (found []*sayso.PathFact) {
+	if !w.Globs() {
+		return nil
+	}
+	patterns := []string{w.Text}
+	if w.Text[0] != '/' {
+		patterns = nil
+		for _, folder := range s.knownFolders(dirs) {
+			patterns = append(patterns, strings.TrimSuffix(folder, "/")+"/"+w.Text)
+		}
+	}
+	for i := range s.facts.Operands {
+		o := &s.facts.Operands[i]
+		if o.Arg == s.tool.Primary && slices.ContainsFunc(patterns, func(pattern string) bool {
+			fits, _ := stdpath.Match(pattern, o.Path)
+			return fits || pattern == o.Path
+		}) {
+			found = append(found, o)
+		}
+	}
+	return found
 }
 
 // maxEntered is how many globs of folders are looked at.

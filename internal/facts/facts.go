@@ -79,6 +79,7 @@ type gatherer struct {
 
 	rooted bool            // the policy names folders
 	base   string          // what they are relative to: the project, also where it is none
+	globs  int             // that were looked at
 	seen   map[string]bool // places of a command that were looked up
 	limit  int             // how many of them may be
 	into   *[]sayso.PathFact

@@ -11,6 +11,8 @@ import (
 const (
 	maxPlaces    = 2000 // where policy needs it
 	maxLookBack  = 32   // where it does not
+	maxListed    = 4000 // names of a folder that a glob is held against
+	maxGlobs     = 64   // globs of a line that are looked at
 	longLookBack = 4096 // bytes of a line of which more is looked up
 )
 
@@ -48,6 +50,10 @@ func (g *gatherer) places(arg, text string) {
 
 // word adds where a word leads from each folder that it may be relative to.
 func (g *gatherer) word(arg string, w shell.Word, dirs []shell.Dir) {
+	if w.Globs() && !w.Unknown() {
+		g.glob(arg, w, dirs)
+		return
+	}
 	if !w.Literal() || w.Text == "" {
 		return
 	}
