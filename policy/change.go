@@ -211,6 +211,14 @@ func (p *pathPart) with(root sayso.PathRoot) *pathPart {
 
 // withMatcher are tiers in which the pattern in a place is another one.
 func withMatcher(tiers []Tiered, at place, m *matcher) []Tiered {
+	return withRule(tiers, at, func(ru *rule) {
+		ru.matchers = slices.Clone(ru.matchers)
+		ru.matchers[slices.IndexFunc(ru.matchers, func(m *matcher) bool { return m.spot == at.spot })] = m
+	})
+}
+
+// withRule are tiers in which the rule with the pattern in a place is changed.
+func withRule(tiers []Tiered, at place, change func(*rule)) []Tiered {
 	out := slices.Clone(tiers)
 	for i, t := range out {
 		if at != t.at(at.spot) {
@@ -219,10 +227,9 @@ func withMatcher(tiers []Tiered, at place, m *matcher) []Tiered {
 		out[i].File = t.File.mapped(func(p *part) {
 			p.rules = slices.Clone(p.rules)
 			for i, ru := range p.rules {
-				if k := slices.IndexFunc(ru.matchers, func(m *matcher) bool { return m.spot == at.spot }); k >= 0 {
+				if slices.ContainsFunc(ru.matchers, func(m *matcher) bool { return m.spot == at.spot }) {
 					one := *ru
-					one.matchers = slices.Clone(ru.matchers)
-					one.matchers[k] = m
+					change(&one)
 					p.rules[i] = &one
 				}
 			}

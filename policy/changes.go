@@ -29,6 +29,8 @@ type Edit struct {
 	Under  string `json:"under"`  // the key of the file that it belongs under
 	Old    string `json:"old"`    // what stands there
 	Text   string `json:"text"`   // what to write; empty to remove
+	// Rule is what the file calls the rule that Old belongs to, empty if nothing.
+	Rule string `json:"rule,omitzero"`
 	// Whole says that with what is removed goes its rule, which says nothing more.
 	Whole bool `json:"whole,omitzero"`
 }

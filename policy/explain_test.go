@@ -52,7 +52,7 @@ func TestExplain_promise(t *testing.T) {
 		}
 	}
 	t.Logf("%d changes are possible, %d are not; %v", possible, not, shapes)
-	for _, shape := range []string{"insert under shell.rules", "replace under rules", "remove under rules", "remove under shell.rules", "add under rules", "of a call that claims a kind"} {
+	for _, shape := range []string{"insert under shell.rules", "replace under rules", "replace under when", "remove under rules", "remove under shell.rules", "add under rules", "of a call that claims a kind"} {
 		if shapes[shape] < 10 {
 			t.Errorf("%d edits are %s: too few to say anything", shapes[shape], shape)
 		}
@@ -241,6 +241,10 @@ rules:
   - deny:
       - {kind: [write, delete]}
     name: alone
+  - ask:
+      - "bash:terraform*"
+    when: 'call.host == "" || call.host == "x"'
+    name: far away
   - deny:
       - "file-read:/etc/*"
   - deny:
@@ -274,6 +278,10 @@ shell:
 		{"a value of a list", edited, sayso.Allow, []string{`replace {kind: delete, edit, host: codex, claude-code} by {kind: delete, host: ["codex", "claude-code"]} under rules`, `add - allow: "file-edit:docs/a.md" under rules`}},
 		{"with all else that a mapping names", call(t, "mcp__db__drop_x", obj{"q": "a"}), sayso.Ask, []string{
 			`replace {server: db, docs, tool: drop_*, args: {q: a, 3, true}} by {tool: "drop_*", server: "docs", args: {"q": ["a", 3, true]}} under rules`,
+		}},
+		{"a line out of a condition", bash(t, `terraform plan "x"`), sayso.Allow, []string{
+			`replace call.host == "" || call.host == "x" by '(call.host == "" || call.host == "x") && call.command != "terraform plan \"x\""' under when`,
+			`add - allow: "bash:terraform plan x" under rules`,
 		}},
 		{"both kinds of a call that claims one", claimed, sayso.Ask, []string{"remove {kind: write, delete} under rules, the whole rule"}},
 	} {

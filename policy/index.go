@@ -17,8 +17,11 @@ type entry struct {
 	title  string
 	danger bool
 	when   *condition.Condition
-	tier   Tier
-	scope  *scope // nil for everywhere
+	whenAt spot // of a condition
+	// whenInLine says that the condition stands in one line.
+	whenInLine bool
+	tier       Tier
+	scope      *scope // nil for everywhere
 }
 
 // index finds the patterns that may speak of a tool without looking at the

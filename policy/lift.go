@@ -48,11 +48,11 @@ func (p *Policy) objections(s *subject) []objection {
 
 // lift has an entry say nothing against a call.
 func (a *attempt) lift(p *Policy, s *subject, e *entry) {
-	if a.except(p, s, e) || a.narrow(s, e) {
+	if a.except(p, s, e) || a.narrow(s, e) || a.exempt(s, e) {
 		return
 	}
 	a.tiers = withoutPlaces(a.tiers, []place{e.place()})
-	a.put(Edit{Do: "remove", Tier: e.tier, File: e.says.File, Line: e.m.line, Column: e.m.column, Under: e.under(), Old: e.written()})
+	a.put(Edit{Do: "remove", Tier: e.tier, File: e.says.File, Line: e.m.line, Column: e.m.column, Under: e.under(), Old: e.written(), Rule: e.called()})
 }
 
 // put adds an edit. Another one of the same place becomes one with it.

@@ -182,7 +182,7 @@ func (p *Policy) addPart(t Tiered, part *part) {
 		}
 		for _, m := range ru.matchers {
 			p.index.add(&entry{
-				m: m, effect: ru.effect, says: ru.match(t.File, m, t.Tier), title: ru.title, danger: ru.danger, when: ru.when, tier: t.Tier, scope: sc,
+				m: m, effect: ru.effect, says: ru.match(t.File, m, t.Tier), title: ru.title, danger: ru.danger, when: ru.when, whenAt: ru.whenAt, whenInLine: ru.whenLine, tier: t.Tier, scope: sc,
 			})
 		}
 		p.index.rules++

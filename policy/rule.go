@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -19,6 +20,8 @@ type rule struct {
 	said     bool // the file says how long a yes lasts
 	danger   bool
 	when     *condition.Condition // nil for always
+	whenAt   spot
+	whenLine bool // it stands in one line
 	matchers []*matcher
 	examples []example // that it must match
 }
@@ -51,7 +54,10 @@ func (r *reader) rule(f *File, n *yaml.Node) *rule {
 		"name":  func(_, n *yaml.Node) { out.name, _ = r.text(n, "name") },
 		"note":  func(_, n *yaml.Node) { out.note, _ = r.text(n, "note") },
 		"title": title, "description": title,
-		"when": func(_, n *yaml.Node) { out.when = r.when(n) },
+		"when": func(_, n *yaml.Node) {
+			out.when, out.whenAt = r.when(n), at(n)
+			out.whenLine = n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 && !strings.Contains(n.Value, "\n")
+		},
 		"covers": func(_, n *yaml.Node) {
 			covers = r.items(n, "covers")
 		},

@@ -257,7 +257,11 @@ func (a *app) printChange(ch policy.Change) {
 		a.print("  to %s: %s", ch.Effect.String(), ch.Why)
 		return
 	}
-	a.print("  to %s:", ch.Effect.String())
+	head := ch.Effect.String()
+	if len(ch.Write) > 1 {
+		head += ", all of these"
+	}
+	a.print("  to %s:", head)
 	for _, e := range ch.Write {
 		a.print("    %s", a.told(e))
 	}
@@ -273,12 +277,14 @@ func (a *app) told(e policy.Edit) string {
 	if e.Column > 0 {
 		at += ":" + strconv.Itoa(e.Column)
 	}
-	switch e.Do {
-	case "remove":
+	switch {
+	case e.Under == "when":
+		return "in " + at + ", for the condition of the rule " + ruleCalled(e) + "write " + e.Text
+	case e.Do == "remove":
 		return "in " + at + ", under " + e.Under + ", " + removed(e)
-	case "insert":
+	case e.Do == "insert":
 		return "in " + at + ", under " + e.Under + ", before " + e.Old + ", write " + e.Text
-	case "replace":
+	case e.Do == "replace":
 		return "in " + at + ", for " + e.Old + ", write " + e.Text
 	}
 	return "in " + file + ", under " + e.Under + ", write " + e.Text
@@ -288,9 +294,17 @@ func (a *app) told(e policy.Edit) string {
 func removed(e policy.Edit) string {
 	switch {
 	case e.Whole:
-		return "remove the rule with " + e.Old
+		return "remove the rule " + ruleCalled(e) + "with " + e.Old + "; then it stops nothing else that it matches"
 	case e.Under == "rules":
 		return "take " + e.Old + " out of the list"
 	}
 	return "remove " + e.Old
+}
+
+// ruleCalled is what the file calls a rule, in quotes and with a blank behind it.
+func ruleCalled(e policy.Edit) string {
+	if e.Rule == "" {
+		return ""
+	}
+	return quote(e.Rule) + " "
 }

@@ -108,6 +108,7 @@ type Edit struct {
 	Under  string `json:"under"`
 	Old    string `json:"old"`
 	Text   string `json:"text"`
+	Rule   string `json:"rule,omitzero"`  // what the file calls the rule of old
 	Whole  bool   `json:"whole,omitzero"` // with what is removed goes its rule
 }
 
