@@ -207,14 +207,10 @@ func (g *guard) admit(ctx context.Context, p *plan, again func(context.Context, 
 	return ready, p, nil
 }
 
-// answered reports whether the part before was allowed by a person's yes, be it a
-// remembered one, and not by rules that know nothing of the others.
+// answered reports whether a person was asked about the part before, who saw what
+// the others are, and said yes. Rules and remembered answers know nothing of them.
 func answered(ready []admitted) bool {
-	if len(ready) == 0 {
-		return false
-	}
-	by := ready[len(ready)-1].decision.Source
-	return by == sayso.SourcePerson || by == sayso.SourceGrant
+	return len(ready) > 0 && ready[len(ready)-1].decision.Source == sayso.SourcePerson
 }
 
 // ask admits one part.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
@@ -111,7 +112,7 @@ func moving(c sayso.Call, a moveArgs, from, to *place) (*plan, error) {
 	if c.GroupID == "" {
 		c.GroupID = groupOf(c)
 	}
-	taken, given, err := ends(c, a)
+	taken, given, err := ends(c, a, leads(c.Cwd, to))
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +150,9 @@ func moving(c sayso.Call, a moveArgs, from, to *place) (*plan, error) {
 }
 
 type leavesArgs struct {
-	Path string `json:"path"`
-	To   string `json:"to"`
+	Path  string `json:"path"`
+	To    string `json:"to"`
+	Leads string `json:"leads,omitempty"` // where that is, if its name does not say so
 }
 
 type arrivesArgs struct {
@@ -158,11 +160,24 @@ type arrivesArgs struct {
 	From string `json:"from"`
 }
 
+// leads is where a file goes whose name leads there through a link: a yes to the
+// one is none to the other. It is empty where the name says it all.
+func leads(cwd string, to *place) string {
+	named := to.given
+	if !filepath.IsAbs(named) {
+		named = filepath.Join(cwd, named)
+	}
+	if at := to.resolved(); at != filepath.Clean(named) {
+		return at
+	}
+	return ""
+}
+
 // ends are the two calls that a move is.
-func ends(c sayso.Call, a moveArgs) (leaves, arrives sayso.Call, err error) {
+func ends(c sayso.Call, a moveArgs, leads string) (leaves, arrives sayso.Call, err error) {
 	leaves, arrives = c, c
 	leaves.Tool, arrives.Tool = DeleteFile, WriteFile
-	if leaves.Args, err = jcs.Marshal(leavesArgs{a.From, a.To}); err != nil {
+	if leaves.Args, err = jcs.Marshal(leavesArgs{a.From, a.To, leads}); err != nil {
 		return leaves, arrives, fmt.Errorf("%w: %w", sayso.ErrInvalid, err)
 	}
 	if arrives.Args, err = jcs.Marshal(arrivesArgs{a.To, a.From}); err != nil {
