@@ -12,6 +12,21 @@ import (
 	"github.com/sayso-dev/sayso/inspect/shell"
 )
 
+// CheckName says of the name of one tool what a policy file is told of a rule for
+// it: a mistake where the rule would protect nothing, a warning where nothing else
+// is known of that name. Names of servers' tools are taken as given.
+func CheckName(e sayso.Effect, name string) (warning string, mistake *Error) {
+	if strings.HasPrefix(name, "mcp__") || len(toolsNamed(name)) > 0 {
+		return "", nil
+	}
+	r := &reader{}
+	r.unknownTool(e, &yaml.Node{}, name)
+	if len(r.errs) > 0 {
+		return "", r.errs[0]
+	}
+	return r.warnings[0].What, nil
+}
+
 // unknownTool says what is wrong with a name that nothing knows. Where it would
 // allow or ask it is harmless. A deny that speaks of nothing is not: whoever
 // wrote it believes to be protected.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/policy"
 )
 
 func (a *app) sessionCommand() *cobra.Command {
@@ -19,7 +21,9 @@ func (a *app) sessionCommand() *cobra.Command {
 		&cobra.Command{Use: "list", Short: "lists the sessions of the last day", Args: cobra.NoArgs, RunE: list},
 		&cobra.Command{
 			Use: "policy SESSION [TOOL=allow|ask|deny ...]", Short: "shows or sets what a session's tools may do", Args: cobra.MinimumNArgs(1),
-			Long: "Shows what the tools of a session may do, or sets it. TOOL= takes a setting back.",
+			Long: `Shows what the tools of a session may do, or sets it. TOOL= takes a setting back.
+A tool is called as sayso or its host calls it, a tool of a server SERVER/TOOL. A
+deny for a name that no tool has is refused, as in policy files.`,
 			RunE: func(c *cobra.Command, args []string) error { return a.sessionPolicy(c.Context(), args[0], args[1:]) },
 		})
 }
@@ -106,7 +110,11 @@ func (a *app) sessionPolicy(ctx context.Context, session string, changes []strin
 			policies = map[string]sayso.Effect{}
 		}
 		if len(changes) > 0 {
-			if err := changePolicies(policies, changes); err != nil {
+			set, err := changePolicies(policies, changes)
+			if err != nil {
+				return err
+			}
+			if err := a.checkNames(ctx, in, session, set); err != nil {
 				return err
 			}
 			if err := in.SetPolicies(ctx, session, policies); err != nil {
@@ -138,12 +146,14 @@ func ofSession(err error, session string) error {
 	return hint(fmt.Errorf("no session %q that is yours", session), "sayso session list")
 }
 
-// changePolicies applies TOOL=EFFECT to the policies.
-func changePolicies(policies map[string]sayso.Effect, changes []string) error {
+// changePolicies applies TOOL=EFFECT to the policies, and returns those that
+// were set.
+func changePolicies(policies map[string]sayso.Effect, changes []string) (set map[string]sayso.Effect, err error) {
+	set = map[string]sayso.Effect{}
 	for _, change := range changes {
 		tool, word, ok := strings.Cut(change, "=")
 		if !ok || tool == "" {
-			return usage(errors.New("a setting is TOOL=allow, TOOL=ask or TOOL=deny"), "sayso session policy SESSION bash=ask")
+			return nil, usage(errors.New("a setting is TOOL=allow, TOOL=ask or TOOL=deny"), settingExample)
 		}
 		if word == "" {
 			delete(policies, tool)
@@ -151,9 +161,60 @@ func changePolicies(policies map[string]sayso.Effect, changes []string) error {
 		}
 		var e sayso.Effect
 		if err := e.UnmarshalText([]byte(word)); err != nil {
-			return usage(err, "sayso session policy SESSION "+tool+"=ask")
+			return nil, usage(err, "sayso session policy SESSION "+tool+"=ask")
 		}
-		policies[tool] = e
+		policies[tool], set[tool] = e, e
+	}
+	return set, nil
+}
+
+const settingExample = "sayso session policy SESSION bash=ask"
+
+// checkNames refuses settings of tools that there are not, or warns of them, as
+// policy files do. A tool that the session called already is one.
+func (a *app) checkNames(ctx context.Context, in sayso.Inbox, session string, set map[string]sayso.Effect) error {
+	for _, tool := range sortedKeys(set) {
+		warning, err := checkName(set[tool], tool)
+		if warning == "" && err == nil {
+			continue
+		}
+		called, errCalled := hasCalled(ctx, in, session, tool)
+		switch {
+		case errCalled != nil:
+			return errCalled
+		case called:
+		case err != nil:
+			return err
+		default:
+			a.note("warning: %s", warning)
+		}
 	}
 	return nil
+}
+
+// checkName is what policy files are told of a name. Here a name is that of one
+// tool, and SERVER/TOOL is one.
+func checkName(e sayso.Effect, tool string) (warning string, err error) {
+	if strings.ContainsAny(tool, ":* \t()") {
+		return "", usage(fmt.Errorf("%s is no name of a tool: a setting is for all calls of one tool", quote(tool)), settingExample+", and a rule in your policy for some of its calls")
+	}
+	if server, name, ok := strings.Cut(tool, "/"); ok && server != "" && name != "" {
+		return "", nil
+	}
+	warning, mistake := policy.CheckName(e, tool)
+	if mistake != nil {
+		return "", usage(errors.New(mistake.What), mistake.Write)
+	}
+	return warning, nil
+}
+
+// hasCalled reports whether a session asked for a tool of that name.
+func hasCalled(ctx context.Context, in sayso.Inbox, session, tool string) (bool, error) {
+	list, err := in.Requests(ctx, sayso.RowQuery{Session: session, Limit: 1000})
+	return slices.ContainsFunc(list, func(r sayso.Request) bool {
+		if r.Server != "" {
+			return r.Server+"/"+r.Tool == tool
+		}
+		return r.Tool == tool || r.HostTool == tool
+	}), err
 }
