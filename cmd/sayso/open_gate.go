@@ -94,7 +94,9 @@ func find(ctx context.Context, in sayso.Inbox, typed string) (sayso.Request, err
 	switch {
 	case errors.Is(err, sayso.ErrConflict):
 		return r, hint(err, "type more of it: the first four characters are not enough here")
-	case errors.Is(err, sayso.ErrNotFound), errors.Is(err, sayso.ErrInvalid):
+	case errors.Is(err, sayso.ErrNotFound):
+		return r, hint(fmt.Errorf("request %s: %w", quote(typed), sayso.ErrNotFound), "sayso inbox")
+	case errors.Is(err, sayso.ErrInvalid):
 		return r, hint(err, "sayso inbox")
 	}
 	return r, err

@@ -14,6 +14,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/client"
 	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/internal/wire"
@@ -56,6 +57,9 @@ func (a *app) policyExplain(ctx context.Context, id string, o explainOptions) er
 	var err error
 	if id != "" && o.command != "" {
 		return usage(errors.New("it is either a request or a command"), "sayso policy explain --help")
+	}
+	if strings.ContainsAny(id, " \t\n") {
+		return usage(fmt.Errorf("request %s: %w", quote(id), sayso.ErrNotFound), "for a command: sayso policy explain --command "+home.Quoted(id))
 	}
 	if o.workspace, err = a.workspaceFolder(o.workspace, "sayso policy explain --help"); err != nil {
 		return err

@@ -34,12 +34,12 @@ func (e *OpenError) readable() bool { return e.Want&0o044 != 0 }
 // Hint is what to type.
 func (e *OpenError) Hint() string {
 	if e.Why != "" {
-		return "ls -ld " + quoted(e.Path)
+		return "ls -ld " + Quoted(e.Path)
 	}
 	if e.readable() {
-		return "chmod go-w " + quoted(e.Path)
+		return "chmod go-w " + Quoted(e.Path)
 	}
-	return fmt.Sprintf("chmod %o %s", e.Want, quoted(e.Path))
+	return fmt.Sprintf("chmod %o %s", e.Want, Quoted(e.Path))
 }
 
 // Make creates the folders that are missing, closed to others, and refuses

@@ -2,8 +2,8 @@ package home
 
 import "strings"
 
-// quoted is path as a shell takes it.
-func quoted(path string) string {
+// Quoted is a path, or another word, as a shell takes it.
+func Quoted(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+,@%", r)
 	}
