@@ -116,6 +116,9 @@ func (r *reading) trait(c *shell.Command, t *shell.Trait) {
 		return
 	}
 	text := name(c) + " " + as.verb
+	if t.What == shell.Installs {
+		text = name(c) + " " + t.What
+	}
 	switch {
 	case t.Target != nil && t.Target.Unknown():
 		text += ": known only when it runs"

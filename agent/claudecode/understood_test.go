@@ -23,6 +23,9 @@ func TestPresent_commands(t *testing.T) {
 			"assignment <A=1> sets A", "inline <sh -c 'rm x'> sh runs a text as a program", `program <sh> sh -c "rm x"`,
 			"program <rm> rm x, run by sh", "delete <x> rm deletes: x",
 		},
+		"npm install x && yarn add y && npm test": {
+			"inline <install> npm fetches code and may run it", "inline <add> yarn fetches code and may run it", "inline <test> npm runs a program from a file",
+		},
 		"$X y":         {"dynamic <$X> which program this is, is known only when it runs: variable"},
 		"cat < in.txt": {"program <cat>", "read << in.txt> reads in.txt"},
 		"echo 'x":      {"problem <echo 'x> it does not parse: "},

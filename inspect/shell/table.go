@@ -290,6 +290,9 @@ var within = map[Kind]bool{Connects: true, Sends: true, Moves: true, LooksUp: tr
 // program covers it.
 func readEffect(word string) (effect, error) {
 	bare := strings.TrimSuffix(word, "!")
+	if bare == "installs" {
+		return effect{kind: Interpreter, beyond: bare != word, what: Installs}, nil
+	}
 	kind, ok := kinds[bare]
 	if !ok {
 		return effect{}, fmt.Errorf("%q is no effect", word)

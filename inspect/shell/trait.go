@@ -21,6 +21,10 @@ const (
 	LooksUp     Kind = "looks up"    // says where a program is, and does not run it
 )
 
+// Installs is what a trait of kind [Interpreter] says of a program that installs
+// packages: what it runs comes from elsewhere.
+const Installs = "fetches code and may run it"
+
 // Trait is something that a command does because of its words.
 type Trait struct {
 	Kind Kind
