@@ -180,14 +180,20 @@ test('two browsers: the second is told who was first, and nothing is lost', asyn
   const asked = w.bash('git commit -m one')
   const [r] = await w.open(1)
   await Promise.all([live(mine, r.id), live(bobs, r.id)])
-  let release
-  const held = new Promise((resolve) => { release = resolve })
-  await mine.route('**/answer', async (route) => { await held; await route.continue() })
+  await mine.evaluate(() => { // this page's answer stays on its way until it is let go
+    const real = window.fetch
+    const held = new Promise((resolve) => { window.letGo = resolve })
+    window.fetch = async (at, how) => {
+      if (String(at).endsWith('/answer')) await held
+      return real(at, how)
+    }
+  })
   await mine.keyboard.press('y')
   await bobs.keyboard.press('n')
-  assert.equal((await asked).body.effect, 'deny')
+  const { body } = await asked
+  assert.equal(body.effect, 'deny', JSON.stringify([body, (await w.get(`/v1/requests/${r.id}/life`)).events]))
   await ended(mine).getByText('Denied by bob').waitFor()
-  release()
+  await mine.evaluate(() => window.letGo())
   await mine.getByText('bob was first').waitFor()
   const { events } = await w.get(`/v1/requests/${r.id}/life`)
   assert.deepEqual(events.map((e) => e.type).filter((t) => /answer|resolved/.test(t)), ['approval.answered', 'approval.resolved', 'answer.refused'])
@@ -256,6 +262,21 @@ test('a key on its way is no answer to what was drawn meanwhile', async () => {
     await page.keyboard.press('Escape')
   }
   assert.equal(early, 0)
+})
+
+test('what only opens something need not wait, and Esc closes that alone', async () => {
+  const page = await w.page()
+  await w.bash('git commit -m one', {}, { patience: 0.01, canEdit: true })
+  const [r] = await w.open(1)
+  await page.locator(`article[data-request="${r.id}"]`).waitFor()
+  for (const [key, opened] of [['s', 'What a yes covers from now on'], ['e', 'All arguments, as JSON']]) {
+    await page.keyboard.press(key)
+    await page.getByText(opened).first().waitFor()
+    if (key === 'e') await page.locator('textarea').first().focus()
+    await page.keyboard.press('Escape')
+    await page.getByText(opened).first().waitFor({ state: 'detached' })
+  }
+  assert.equal((await w.get(`/v1/requests/${r.id}`)).state, 'parked')
 })
 
 test('nothing moves under the pointer, and what ended stays until it leaves', async () => {
