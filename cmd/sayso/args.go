@@ -3,11 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/sayso-dev/sayso"
 )
 
 // plainArgs has a command and all below it say in our words what was typed
@@ -54,7 +57,7 @@ func wrongValue(err error) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	takes := map[string]string{"int": "it takes a number", "bool": "it is true or false", "duration": errDuration.Error()}[wrong.GetFlag().Value.Type()]
+	takes := map[string]string{"int": "it takes a number", "bool": "it is true or false", "duration": errDuration.Error(), "since": errSince.Error()}[wrong.GetFlag().Value.Type()]
 	if takes == "" {
 		return err
 	}
@@ -74,7 +77,23 @@ func (l lasting) String() string {
 	if l.d == nil || *l.d == 0 {
 		return ""
 	}
-	return l.d.String()
+	return typedAs(*l.d)
+}
+
+// typedAs is a duration as one types it: 30d and 1m, and not 720h0m0s and 1m0s.
+func typedAs(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d >= day && d%day == 0 {
+		return strconv.FormatInt(int64(d/day), 10) + "d"
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 func (lasting) Type() string { return "duration" }
@@ -112,6 +131,49 @@ func parseLasting(text string) (time.Duration, error) {
 }
 
 var errDuration = errors.New("a duration is typed as 30m, 8h or 7d")
+
+// since is a flag for where to begin in the log: after a position, so far back,
+// or at a time.
+type since struct {
+	position sayso.Seq
+	back     time.Duration
+	at       time.Time
+}
+
+var errSince = errors.New("it takes a position, a duration as 1h or 7d, or a time as 2006-01-02 or \"2006-01-02 15:04:05\"")
+
+// String is empty, so that help names no default.
+func (*since) String() string { return "" }
+
+func (*since) Type() string { return "since" }
+
+// Set reads a position, a duration or a time.
+func (s *since) Set(text string) error {
+	*s = since{}
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		s.position = sayso.Seq(n)
+		return nil
+	}
+	if d, err := parseLasting(text); err == nil && d > 0 {
+		s.back = d
+		return nil
+	}
+	for _, layout := range []string{time.DateOnly, time.DateTime, time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			s.at = t
+			return nil
+		}
+	}
+	return errSince
+}
+
+// from is the time to begin at; zero for all.
+func (s *since) from(now time.Time) time.Time {
+	if s.back > 0 {
+		return now.Add(-s.back)
+	}
+	return s.at
+}
 
 // editFlag is the flag --edit: alone, or with a file.
 type editFlag struct{ from *string }

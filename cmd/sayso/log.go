@@ -26,13 +26,24 @@ func (a *app) logCommand() *cobra.Command {
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on as the log grows")
 	c.Flags().StringVar(&o.session, "session", "", "of one session")
 	c.Flags().StringVar(&o.request, "request", "", "of one request")
-	c.Flags().Uint64Var(&o.since, "since", 0, "after this position")
+	c.Flags().Var(&o.since, "since", "after this position, or so far back as 1h or 7d, or since a time as 2006-01-02")
 	return a.parent(c, a.logVerifyCommand(), a.logExportCommand(), a.logEraseCommand(), a.logArchiveCommand())
 }
 
 type logOptions struct {
 	session, request string
-	since            uint64
+	since            since
+}
+
+// logQuery selects events, of those since a time.
+type logQuery struct {
+	sayso.EventQuery
+	from time.Time
+}
+
+// Matches reports whether e is selected.
+func (q logQuery) Matches(e *sayso.Event) bool {
+	return !e.At.Wall.Before(q.from) && q.EventQuery.Matches(e)
 }
 
 // withEngine opens the database itself, whether or not a server runs: any
@@ -51,7 +62,7 @@ func (a *app) withEngine(ctx context.Context, do func(*local.Engine) error) erro
 
 func (a *app) log(ctx context.Context, o logOptions, follow bool) error {
 	return a.withEngine(ctx, func(e *local.Engine) error {
-		q := sayso.EventQuery{Session: o.session}
+		q := logQuery{sayso.EventQuery{Session: o.session}, o.since.from(a.now())}
 		if o.request != "" {
 			r, err := find(ctx, e.Inbox(a.admin()), o.request)
 			if err != nil {
@@ -61,11 +72,11 @@ func (a *app) log(ctx context.Context, o logOptions, follow bool) error {
 		}
 		tells := teller{}
 		if o.session != "" && !a.json {
-			if err := a.noteSilence(ctx, e.Log, q); err != nil {
+			if err := a.noteSilence(ctx, e.Log, q.EventQuery); err != nil {
 				return err
 			}
 		}
-		since, err := a.printEvents(ctx, e.Log, sayso.Seq(o.since), q, tells)
+		since, err := a.printEvents(ctx, e.Log, o.since.position, q, tells)
 		for err == nil && follow {
 			if err = e.Log.WaitSince(ctx, since); err == nil {
 				since, err = a.printEvents(ctx, e.Log, since, q, tells)
@@ -100,7 +111,7 @@ func (a *app) noteSilence(ctx context.Context, log sayso.Log, q sayso.EventQuery
 
 // printEvents prints what is in the log after a position, and returns the last
 // position.
-func (a *app) printEvents(ctx context.Context, log sayso.Log, since sayso.Seq, q sayso.EventQuery, tells teller) (sayso.Seq, error) {
+func (a *app) printEvents(ctx context.Context, log sayso.Log, since sayso.Seq, q logQuery, tells teller) (sayso.Seq, error) {
 	for {
 		events, err := log.Since(ctx, since, 256)
 		if err != nil || len(events) == 0 {
@@ -223,7 +234,7 @@ func (a *app) logExportCommand() *cobra.Command {
 func (a *app) export(ctx context.Context) error {
 	a.json = true
 	return a.withEngine(ctx, func(e *local.Engine) error {
-		if _, err := a.printEvents(ctx, e.Log, 0, sayso.EventQuery{}, teller{}); err != nil {
+		if _, err := a.printEvents(ctx, e.Log, 0, logQuery{}, teller{}); err != nil {
 			return err
 		}
 		h, err := e.Log.Head(ctx)
