@@ -28,7 +28,7 @@ func (a *app) policyCommand() *cobra.Command {
 		Long: `Reads a call a line and prints what the policy says of it, one line each. Nothing
 is recorded; modes and remembered answers play no part. With --policy only the
 built-ins that are final are added to that file. A line that is no valid call is
-denied. At a terminal it looks at the policy alone. Exits with 0 if all lines
+denied. At a terminal, or without a call, it looks at the policy alone. Exits with 0 if all lines
 could be read.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.policyCheck(c.Context(), o) },
 	}
@@ -57,13 +57,17 @@ func (a *app) policyCheck(ctx context.Context, o checkOptions) error {
 		c.Cwd = runsIn(c, o.workspace)
 		return facts.Gather(ctx, c, a.machine(o.workspace, rootsOf(p)))
 	}
-	bad := false
+	bad, empty := false, true
 	err = a.eachLine(ctx, func(line []byte) error {
+		empty = false
 		answer, ok := policy.Check(ctx, inSession{p, o.session}, gather, line)
 		bad = bad || !ok
 		return a.printText(answer)
 	})
-	if err == nil && bad {
+	switch {
+	case err == nil && empty:
+		return a.policySummary(o.file, p)
+	case err == nil && bad:
 		return no{}
 	}
 	return err
