@@ -47,10 +47,18 @@ func (a *app) inbox(ctx context.Context, q sayso.RowQuery) error {
 		}
 		rows := [][]string{{"ID", "AGE", "LEFT", "STATE", "RISK", "FROM", "TOOL", "WHAT"}}
 		for _, r := range list {
-			rows = append(rows, []string{r.ShortID, span(a.now().Sub(r.CreatedAt)), left(r), string(r.State), string(r.Risk), dash(safe(from(r))), r.Tool, what(r)})
+			rows = append(rows, []string{r.ShortID, span(a.now().Sub(r.CreatedAt)), left(r), string(r.State), string(r.Risk), dash(safe(from(r))), toolOf(r), what(r)})
 		}
 		return table(a.out, rows)
 	})
+}
+
+// toolOf is a tool as a list names it, that of a server with the server.
+func toolOf(r sayso.Request) string {
+	if r.Server == "" {
+		return safe(r.Tool)
+	}
+	return safe(r.Server) + " › " + safe(r.Tool)
 }
 
 // nothing says what there is none of.

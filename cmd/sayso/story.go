@@ -89,7 +89,7 @@ func stopped(cause string) string {
 	case sayso.ParkedPatience:
 		return "- its agent waited as long as it may"
 	case sayso.ParkedLeft:
-		return "- its agent stopped waiting"
+		return "- its connection ended"
 	case sayso.ParkedLost:
 		return "- its agent died"
 	}
