@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -89,13 +88,12 @@ func (a *app) policyTrust(ctx context.Context, dir string, o trustOptions) error
 	if err := a.agreeTo(ctx, next.Digest, o.yes); err != nil {
 		return err
 	}
-	if err := a.recordAccepted(ctx, next); err != nil {
-		return err
-	}
-	if err := a.paths.Trust(next); err != nil {
+	ended, err := a.trust(ctx, next)
+	if err != nil {
 		return err
 	}
 	a.print("accepted: %s (%s), %s", next.File(), shortDigest(next.Digest), count(f.Rules(), "rule"))
+	a.noteEnded(ended)
 	return nil
 }
 
@@ -177,31 +175,45 @@ func shortDigest(d sayso.Digest) string {
 	return text[:min(len(text), shortestDigest)]
 }
 
-// recordAccepted puts the acceptance into the log, before it counts.
-func (a *app) recordAccepted(ctx context.Context, t home.Trusted) error {
-	l, err := a.openWith(ctx, local.Options{Direct: true})
-	if err != nil {
-		return err
+// trust puts the acceptance into the log, before it counts, and returns how many
+// remembered answers end with the policy that they were given under.
+func (a *app) trust(ctx context.Context, t home.Trusted) (ended int, err error) {
+	err = a.withEngine(ctx, func(e *local.Engine) error {
+		in := e.Inbox(a.admin())
+		before, err := in.Grants(ctx, "", false)
+		if err != nil {
+			return err
+		}
+		if err := e.PolicyAccepted(ctx, a.person(), sayso.PolicyLoaded{Policy: t.Digest.String(), Files: []string{t.File()}}); err != nil {
+			return err
+		}
+		if err := a.paths.Trust(t); err != nil {
+			return err
+		}
+		if after, err := in.Grants(ctx, "", false); err == nil { // it is accepted, whatever can be said of it
+			ended = len(before) - len(after)
+		}
+		return nil
+	})
+	return ended, err
+}
+
+// noteEnded says how many remembered answers a change of the policy ended.
+func (a *app) noteEnded(n int) {
+	if n > 0 {
+		a.note("%s ended, given under the policy before", count(n, "remembered answer"))
 	}
-	e, ok := l.Engine()
-	if !ok {
-		return errors.Join(fmt.Errorf("%w: the database is not open", sayso.ErrUnavailable), l.Close())
-	}
-	err = e.PolicyAccepted(ctx, a.person(), sayso.PolicyLoaded{Policy: t.Digest.String(), Files: []string{t.File()}})
-	return errors.Join(err, l.Close())
 }
 
 func (a *app) untrust(ctx context.Context, accepted home.Trusted, workspace string) error {
 	if accepted.Workspace == "" {
 		return hint(fmt.Errorf("nothing was accepted for %s", workspace), "name the folder of another project: sayso policy trust --remove DIR")
 	}
-	gone := home.Trusted{Workspace: workspace}
-	if err := a.recordAccepted(ctx, gone); err != nil {
-		return err
-	}
-	if err := a.paths.Trust(gone); err != nil {
+	ended, err := a.trust(ctx, home.Trusted{Workspace: workspace})
+	if err != nil {
 		return err
 	}
 	a.print("taken back: %s counts for nothing", accepted.File())
+	a.noteEnded(ended)
 	return nil
 }
