@@ -115,7 +115,10 @@ func (a *app) demo(ctx context.Context, o demoOptions) (err error) {
 	results, err := a.demoRun(ctx, agent, in, o, lines)
 	if errors.Is(err, errLeft) || ctx.Err() != nil {
 		a.note("the demo was stopped")
-		return no{}
+		if len(o.answers) > 0 {
+			return no{} // a script wanted to see it through
+		}
+		return nil
 	}
 	if err != nil {
 		return err

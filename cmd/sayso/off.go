@@ -69,6 +69,10 @@ func (a *app) on(ctx context.Context) error {
 	if a.json {
 		return a.printJSON(map[string]any{"off": false, "recorded": recorded})
 	}
+	if !off {
+		a.print("on: it was not off")
+		return nil
+	}
 	a.print("on: calls are gated again")
 	return nil
 }
