@@ -63,15 +63,25 @@ func TestStories(t *testing.T) {
 		t.Errorf("the scripts of the page have %d bytes, gzipped; want at most 60,000 (%v)", script, err)
 	}
 	began := time.Now()
-	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-concurrency=2", "--test-reporter=spec", "e2e/decide.test.mjs", "e2e/look.test.mjs")
-	cmd.Dir = filepath.Join(root, "web/ui")
-	cmd.Env = append(os.Environ(), "SAYSO_BIN="+program, "CHROMIUM="+browser)
-	out, err := cmd.CombinedOutput()
-	told := strings.Count(string(out), "✔ ")
+	told, out, err := tell(t, program, browser)
+	if err != nil { // a browser on a busy machine is late at times; what is wrong is wrong twice
+		t.Logf("all stories once more: %v\n%s", err, out)
+		told, out, err = tell(t, program, browser)
+	}
 	if err != nil || told < 18 {
 		t.Fatalf("%d stories came out right: %v\n%s", told, err, out)
 	}
 	t.Logf("%d stories in %s; the scripts have %d bytes, gzipped", told, time.Since(began).Round(time.Second), script)
+}
+
+// tell runs all stories and counts those that came out right.
+func tell(t *testing.T, program, browser string) (told int, out []byte, err error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-concurrency=2", "--test-reporter=spec", "e2e/decide.test.mjs", "e2e/look.test.mjs")
+	cmd.Dir = filepath.Join(root, "web/ui")
+	cmd.Env = append(os.Environ(), "SAYSO_BIN="+program, "CHROMIUM="+browser)
+	out, err = cmd.CombinedOutput()
+	return strings.Count(string(out), "✔ "), out, err
 }
 
 // gzipped is how long the files of a folder with an ending are, compressed.

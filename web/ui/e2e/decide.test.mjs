@@ -269,6 +269,8 @@ test('what only opens something need not wait, and Esc closes that alone', async
   await w.bash('git commit -m one', {}, { patience: 0.01, canEdit: true })
   const [r] = await w.open(1)
   await page.locator(`article[data-request="${r.id}"]`).waitFor()
+  await page.locator('section[aria-label="Answer"]').waitFor()
+  await page.getByText('live', { exact: true }).waitFor()
   for (const [key, opened] of [['s', 'What a yes covers from now on'], ['e', 'All arguments, as JSON']]) {
     await page.keyboard.press(key)
     await page.getByText(opened).first().waitFor()
