@@ -32,7 +32,7 @@ type waiter struct {
 
 func (h *hub) init() {
 	h.streams, h.followers = map[string]*waiter{}, map[*waiter]struct{}{}
-	h.window.reset()
+	h.window = newWindow()
 }
 
 // keep keeps what this process committed behind base.

@@ -10,7 +10,7 @@ import "github.com/sayso-dev/sayso"
 //
 // The lock of its hub guards it.
 type window struct {
-	events []placed             // a ring: the event with seq n lies at n modulo its length
+	events []placed             // a ring, no longer than it has to be: the event with seq n lies at n modulo its length
 	low    sayso.Seq            // the oldest event; higher than high if there is none
 	high   sayso.Seq            // the newest
 	bytes  int                  // of content and payloads
@@ -25,27 +25,35 @@ type placed struct {
 }
 
 const (
+	windowBegins = 64 // how long the ring is at first
 	windowEvents = 2048
 	windowBytes  = 16 << 20
 )
 
-// reset empties the window.
-func (w *window) reset() { *w = window{low: 1} }
+func newWindow() window { return window{low: 1, newest: map[string]sayso.Seq{}} }
+
+// reset empties the window. The ring stays: where two processes write in turn,
+// each of them resets its window with each of its events.
+func (w *window) reset() { w.begin(0) }
+
+// begin empties the window for what comes behind an event.
+func (w *window) begin(base sayso.Seq) {
+	for w.low <= w.high {
+		w.drop()
+	}
+	w.low, w.high = base+1, base
+}
 
 // add puts events in that were committed behind base. If there is a gap, what
 // lies before it goes.
 func (w *window) add(base sayso.Seq, events []sayso.Event) {
-	if w.high != base || w.events == nil {
-		*w = window{
-			events: make([]placed, windowEvents), low: base + 1, high: base, newest: map[string]sayso.Seq{},
-		}
+	if w.high != base {
+		w.begin(base)
 	}
 	for i := range events {
-		for w.high-w.low+1 >= windowEvents {
-			w.drop()
-		}
+		w.room()
 		e := &events[i]
-		w.events[e.Seq%windowEvents] = placed{steady(*e), w.newest[e.Stream]}
+		*w.at(e.Seq) = placed{steady(*e), w.newest[e.Stream]}
 		w.newest[e.Stream] = e.Seq
 		w.high = e.Seq
 		w.bytes += size(e)
@@ -55,9 +63,29 @@ func (w *window) add(base sayso.Seq, events []sayso.Event) {
 	}
 }
 
+// room makes room for one more event: in a longer ring, or by dropping the oldest.
+func (w *window) room() {
+	n := len(w.events)
+	switch {
+	case int(w.high-w.low)+1 < n:
+		return
+	case n >= windowEvents:
+		w.drop()
+		return
+	}
+	old := w.events
+	w.events = make([]placed, max(2*n, windowBegins))
+	for seq := w.low; seq <= w.high; seq++ {
+		*w.at(seq) = old[seq%sayso.Seq(n)]
+	}
+}
+
+// at is where the event with this seq lies.
+func (w *window) at(seq sayso.Seq) *placed { return &w.events[seq%sayso.Seq(len(w.events))] }
+
 // drop takes the oldest event out.
 func (w *window) drop() {
-	at := &w.events[w.low%windowEvents]
+	at := w.at(w.low)
 	if w.newest[at.event.Stream] == w.low {
 		delete(w.newest, at.event.Stream)
 	}
@@ -94,7 +122,7 @@ func own(e sayso.Event) sayso.Event {
 // since returns up to limit events behind a position; ok is false if the window
 // does not begin there.
 func (w *window) since(after sayso.Seq, limit int) (out []sayso.Event, ok bool) {
-	if w.events == nil || after+1 < w.low {
+	if after+1 < w.low {
 		return nil, false
 	}
 	n := int(w.high - min(after, w.high))
@@ -105,7 +133,7 @@ func (w *window) since(after sayso.Seq, limit int) (out []sayso.Event, ok bool) 
 		out = make([]sayso.Event, n)
 	}
 	for i := range out {
-		out[i] = w.events[(after+1+sayso.Seq(i))%windowEvents].event
+		out[i] = w.at(after + 1 + sayso.Seq(i)).event
 	}
 	return out, true
 }
@@ -117,7 +145,7 @@ func (w *window) stream(name string, after int) (out []sayso.Event, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	n := w.events[seq%windowEvents].event.Pos
+	n := w.at(seq).event.Pos
 	if n <= after {
 		return nil, true
 	}
@@ -126,7 +154,7 @@ func (w *window) stream(name string, after int) (out []sayso.Event, ok bool) {
 		if seq < w.low {
 			return nil, false
 		}
-		at := &w.events[seq%windowEvents]
+		at := w.at(seq)
 		out[i], seq = at.event, at.before
 	}
 	return out, true
@@ -139,14 +167,14 @@ func (w *window) length(name string) (n uint64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	return uint64(w.events[seq%windowEvents].event.Pos), true
+	return uint64(w.at(seq).event.Pos), true
 }
 
 // has reports whether the event at the end of the log, as the database has it,
 // is one of these. Those behind it are ones that this process committed since.
 func (w *window) has(h sayso.Head) bool {
-	if w.events == nil || h.Seq < w.low || h.Seq > w.high {
+	if h.Seq < w.low || h.Seq > w.high {
 		return false
 	}
-	return w.events[h.Seq%windowEvents].event.Hash == h.Hash
+	return w.at(h.Seq).event.Hash == h.Hash
 }
