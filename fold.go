@@ -171,7 +171,7 @@ func (r *Request) resolved(e *Event) error {
 		}
 		d.Receipt = Receipt{r.ID, d.Digest}
 	}
-	r.Life.Policy = p.Policy
+	r.Life.Policy, r.Life.Locked = p.Policy, p.Locked
 	r.decide(d, e)
 	return nil
 }

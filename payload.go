@@ -98,7 +98,8 @@ type Resolved struct {
 	Reason string  `json:"reason"`
 	Mode   Mode    `json:"mode"`
 	Grant  ID      `json:"grant,omitempty"`
-	Policy string  `json:"policy"` // version that the decision was judged by
+	Policy string  `json:"policy"`          // version that the decision was judged by
+	Locked bool    `json:"locked,omitzero"` // people decided while the lock had everything asked
 }
 
 // RuleLimit is the rule of a decision that denies a call which nobody is asked

@@ -87,6 +87,7 @@ type Life struct {
 	CanPin    bool     // a remembered yes may be used more than once
 	Answers   []Given  // in order
 	Decided   Moment   // when it left the open states
+	Locked    bool     // people decided while the lock had everything asked
 	Delivered Moment   // when the caller had the decision; zero if it has not
 	Polls     []Moment // when each ask began that ended with the caller's patience
 	CallIDs   []string // all ids that the call came with

@@ -126,24 +126,11 @@ func (w *waiter) enter(ctx context.Context) (*sayso.Request, error) {
 			return nil, err
 		}
 		w.met = true
-		if err := w.reread(ctx); err != nil {
+		if err := w.b.reread(ctx, w.a.Call.Session); err != nil {
 			return nil, err
 		}
 	}
 	return nil, errStorm
-}
-
-// reread brings what is remembered of the session up to date, after an append
-// that was decided by something older.
-func (w *waiter) reread(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if _, err := w.b.session(ctx, w.a.Call.Session); err != nil {
-		return err
-	}
-	_, err := w.b.global(ctx)
-	return err
 }
 
 // errUsedID reports a call id that came with another call before, or with one
@@ -196,12 +183,8 @@ func (w *waiter) prior(ctx context.Context) (_ *sayso.Request, found bool, err e
 		if !w.unmoved(&r) {
 			continue
 		}
-		next, ok, err := w.takeable(ctx, &r)
-		if err == nil && ok {
-			next, err = w.take(ctx, next)
-		}
-		if err != nil || ok {
-			return next, err == nil, err
+		if next, ok, err := w.goOn(ctx, &r); err != nil || ok {
+			return next, ok, err
 		}
 	}
 	return nil, false, nil
@@ -225,15 +208,47 @@ func (w *waiter) same(ctx context.Context, stream string) (*sayso.Request, error
 		case !w.unmoved(r):
 			return nil, errUsedID{r.ID, true}
 		}
-		r, ok, err := w.takeable(ctx, r)
-		if err == nil && ok {
-			r, err = w.take(ctx, r)
-		}
+		r, _, err = w.goOn(ctx, r)
 		if !isConflict(err) {
 			return r, err
 		}
 	}
 	return nil, errStorm
+}
+
+// goOn takes up a request that nobody has the decision of, and nobody waits for.
+// An approval that does not stand any more is made void instead, and one who
+// asks again what policy denies by now is told so.
+func (w *waiter) goOn(ctx context.Context, r *sayso.Request) (next *sayso.Request, ok bool, err error) {
+	next, ok, err = w.takeable(ctx, r)
+	if err == nil && ok {
+		err = w.b.reread(ctx, r.SessionID)
+	}
+	if err != nil || !ok {
+		return next, false, err
+	}
+	switch {
+	case next.Unspent() && next.Life.Policy == w.b.policy.Version():
+		_, why, err := w.b.stands(ctx, next)
+		if err != nil {
+			return next, false, err
+		}
+		if why != "" {
+			next, err = w.b.one(ctx, next, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: why})
+			return next, false, err
+		}
+	case next.State.Open():
+		j, err := w.ruled(ctx)
+		if err != nil {
+			return next, false, err
+		}
+		if j.Effect == sayso.Deny {
+			next, err = w.deny(ctx, next, &j)
+			return next, err == nil, err
+		}
+	}
+	next, err = w.take(ctx, next)
+	return next, err == nil, err
 }
 
 // takeable reports whether nobody has, or still waits for, the decision. The
@@ -263,6 +278,15 @@ func (w *waiter) take(ctx context.Context, r *sayso.Request) (*sayso.Request, er
 	if w.stormy(r) {
 		return nil, &sayso.PendingError{Ticket: r.ID, Deadline: deadline(r), Stop: true}
 	}
+	batch, err := w.taking(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return w.b.advance(ctx, r, batch)
+}
+
+// taking is the append that takes a request up.
+func (w *waiter) taking(ctx context.Context, r *sayso.Request) (*batch, error) {
 	holder, err := w.b.holder(ctx)
 	if err != nil {
 		return nil, err
@@ -272,6 +296,25 @@ func (w *waiter) take(ctx context.Context, r *sayso.Request) (*sayso.Request, er
 	if id := w.callID; id != "" && !contains(r.Life.CallIDs, id) {
 		batch.Keys = []sayso.Key{{Name: w.key(r.SessionID), Stream: sayso.RequestStream(r.ID)}}
 	}
+	return batch, nil
+}
+
+// deny takes up an open request that policy denies by now, which no answer could
+// turn round, and records the denial.
+func (w *waiter) deny(ctx context.Context, r *sayso.Request, j *judged) (*sayso.Request, error) {
+	batch, err := w.taking(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	text, err := content(&sayso.AnsweredShown{Digest: r.Digest}, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	j.expect(batch)
+	batch.step(r, sayso.EventResolved, sayso.BrokerActor, &sayso.Resolved{
+		Effect: sayso.Deny, Source: sayso.SourcePolicy, Cause: j.Cause, Rule: j.Rule, File: j.File, Line: j.Line,
+		Reason: j.Reason, Mode: j.mode, Policy: j.verdict.Policy,
+	}, text)
 	return w.b.advance(ctx, r, batch)
 }
 

@@ -274,7 +274,7 @@ func (in inbox) record(ctx context.Context, r *sayso.Request, s *sayso.Session, 
 	if met {
 		batch.step(r, sayso.EventResolved, sayso.BrokerActor, &sayso.Resolved{
 			Effect: effect, Source: sayso.SourcePerson, By: deciders(given, effect, allows), Cause: r.Cause,
-			Rule: r.Rule, File: r.File, Line: r.Line, Policy: now.verdict.Policy,
+			Rule: r.Rule, File: r.File, Line: r.Line, Policy: now.verdict.Policy, Locked: now.locked,
 		}, text)
 		if effect == sayso.Allow && a.Scope == sayso.ScopeSession {
 			if err := in.remember(batch, r, a, now); err != nil {
@@ -317,6 +317,7 @@ type anew struct {
 	asked   sayso.RequestedPrivate
 	verdict sayso.Verdict
 	reach   sayso.Remember // how far the yes may be remembered
+	locked  bool           // that is what the lock asks for
 }
 
 // judgeAnew asks policy and the session about what is about to be allowed, as
@@ -349,7 +350,8 @@ func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, s *sayso.Sessio
 		}
 	}
 	v := in.b.verdict(ctx, c, facts)
-	settled := in.b.besides(c, s).Settle(v)
+	besides := in.b.besides(c, s)
+	settled := besides.Settle(v)
 	if settled.Effect == sayso.Deny {
 		return nil, fmt.Errorf("%w: policy denies this call: %s", sayso.ErrNotAllowed,
 			sayso.Decision{Reason: settled.Reason, Rule: settled.Rule, File: settled.File, Line: settled.Line}.Because())
@@ -357,7 +359,7 @@ func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, s *sayso.Sessio
 	if settled.Effect == sayso.Allow {
 		settled.Reach = sayso.RememberAny // nothing asks any more, so that nothing limits the yes
 	}
-	return &anew{asked: asked, verdict: v, reach: settled.Reach}, nil
+	return &anew{asked: asked, verdict: v, reach: settled.Reach, locked: besides.Locked}, nil
 }
 
 // sameSubject reports whether policy can judge edited arguments by the facts that

@@ -78,6 +78,7 @@ func (b *Broker) append(ctx context.Context, batch *batch) ([]sayso.Event, error
 	}
 	for i := range events {
 		b.saw(events[i].At)
+		b.sessions.grow(&events[i])
 	}
 	return events, err
 }

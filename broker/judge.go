@@ -14,9 +14,7 @@ type judged struct {
 	source  sayso.Source
 	mode    sayso.Mode
 	verdict sayso.Verdict
-	grant   *sayso.Grant
-	session sayso.Session
-	global  sayso.Session // what holds for all sessions
+	basis
 	besides *sayso.Besides
 	pins    sayso.Digest
 	canPin  bool
@@ -29,6 +27,22 @@ type judged struct {
 // judge asks policy and what has a say besides it, then live grants, and then the
 // mode. No grant and no mode turns a deny round.
 func (w *waiter) judge(ctx context.Context) (judged, error) {
+	j, err := w.ruled(ctx)
+	if err != nil {
+		return j, err
+	}
+	if err := w.remembered(ctx, &j); err != nil {
+		return j, err
+	}
+	j.effect = j.mode.Apply(j.Match)
+	if j.Effect == sayso.Ask && j.effect != sayso.Ask {
+		j.source = sayso.SourceMode
+	}
+	return j, nil
+}
+
+// ruled asks policy and what has a say besides it, and looks which mode it is.
+func (w *waiter) ruled(ctx context.Context) (judged, error) {
 	c := w.a.Call
 	j := judged{source: sayso.SourcePolicy, verdict: w.b.verdict(ctx, c, w.a.Facts), reach: sayso.RememberNever}
 	j.pins, j.canPin = cover.Pins(w.a.Facts)
@@ -53,13 +67,6 @@ func (w *waiter) judge(ctx context.Context) (judged, error) {
 	j.besides.Tool = w.toolSays()
 	settled := j.besides.Settle(j.verdict)
 	j.Match, j.reach = settled.Match, settled.Reach
-	if err := w.remembered(ctx, &j); err != nil {
-		return j, err
-	}
-	j.effect = j.mode.Apply(j.Match)
-	if j.Effect == sayso.Ask && j.effect != sayso.Ask {
-		j.source = sayso.SourceMode
-	}
 	return j, nil
 }
 

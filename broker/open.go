@@ -37,8 +37,7 @@ func (w *waiter) open(ctx context.Context) (*sayso.Request, error) {
 	}
 	// What was read of the session and of all sessions must still hold when
 	// this is recorded: a mode or a policy set meanwhile decides anew.
-	batch.Expect[sayso.SessionStream(r.SessionID)] = j.session.Len
-	batch.Expect[sayso.BrokerStream] = j.global.Len
+	j.expect(batch)
 	batch.Absent = sayso.Absent{Session: r.SessionID, Grants: j.bare}
 	if !w.met {
 		batch.Absent.Digest = w.digest

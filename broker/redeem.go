@@ -65,11 +65,7 @@ func (g *gate) Redeem(ctx context.Context, receipt sayso.Receipt, c sayso.Call) 
 		if err := r.Usable(digest, now, recorded); err != nil && !errors.Is(err, sayso.ErrVoided) {
 			return fmt.Errorf("redeeming %s: %w", r.ID.Short(), err)
 		}
-		if err := g.b.usable(ctx, r, now, recorded); err != nil {
-			return err
-		}
-		_, err = g.b.one(ctx, r, sayso.EventRedeemed, g.actor, sayso.Redeemed{Policy: r.Life.Policy})
-		return err
+		return g.b.spend(ctx, r, g.actor)
 	})
 }
 

@@ -36,6 +36,17 @@ func (s *sessions) put(stream string, session sayso.Session) {
 	}
 }
 
+// grow adds an event that this process appended to what is remembered of its
+// session, if that is all there was before.
+func (s *sessions) grow(e *sayso.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.known[e.Stream]
+	if ok && e.Pos == known.Len+1 && known.Apply(e) == nil {
+		s.known[e.Stream] = known
+	}
+}
+
 // session reads what holds for a session.
 func (b *Broker) session(ctx context.Context, id string) (sayso.Session, error) {
 	return b.readSession(ctx, id, sayso.SessionStream(id))

@@ -183,10 +183,6 @@ func (b *Broker) expire(ctx context.Context, r *sayso.Request) (*sayso.Request, 
 // deliver returns the decision on a request that is decided. A yes that is run
 // at once is redeemed first: record, then act.
 func (w *waiter) deliver(ctx context.Context, r *sayso.Request) (sayso.Decision, error) {
-	now, recorded, err := w.b.clock(ctx)
-	if err != nil {
-		return sayso.Decision{}, err
-	}
 	d := *r.Decision
 	switch r.State {
 	case sayso.StateExpired:
@@ -198,7 +194,7 @@ func (w *waiter) deliver(ctx context.Context, r *sayso.Request) (sayso.Decision,
 			d.Redeemed = true
 			return d, nil
 		}
-		if err := w.b.usable(ctx, r, now, recorded); err != nil {
+		if _, err := w.b.usable(ctx, r); err != nil {
 			return refusal(r), err
 		}
 		if err := w.permitted(ctx, r); err != nil {
@@ -222,14 +218,7 @@ func (w *waiter) fresh(r *sayso.Request) bool { return w.opened == r.ID && r.Lif
 // that try, one wins.
 func (w *waiter) spend(ctx context.Context, r *sayso.Request) (sayso.Decision, error) {
 	for range tries {
-		now, recorded, err := w.b.clock(ctx)
-		if err != nil {
-			return refusal(r), err
-		}
-		if err := w.b.usable(ctx, r, now, recorded); err != nil {
-			return refusal(r), err
-		}
-		_, err = w.b.one(ctx, r, sayso.EventRedeemed, w.actor, sayso.Redeemed{Policy: r.Life.Policy})
+		err := w.b.spend(ctx, r, w.actor)
 		if err == nil {
 			d := *r.Decision
 			d.Redeemed = true
@@ -250,32 +239,4 @@ func (w *waiter) spend(ctx context.Context, r *sayso.Request) (sayso.Decision, e
 // refusal is a decision that denies and names its request.
 func refusal(r *sayso.Request) sayso.Decision {
 	return sayso.Decision{State: sayso.StateDenied, Request: r.ID}
-}
-
-// usable reports why an approval may not be used now; one that has lapsed, or
-// whose policy has changed, is made void on the record.
-func (b *Broker) usable(ctx context.Context, r *sayso.Request, now, recorded sayso.Moment) error {
-	if err := b.o.Ready(); err != nil {
-		return fmt.Errorf("request %s: %w", r.ID.Short(), err)
-	}
-	err := r.Usable(r.Decision.Digest, now, recorded)
-	why := ""
-	switch {
-	case errors.Is(err, sayso.ErrVoided) && r.Life.Voided == "":
-		why = "lapsed"
-	case err == nil && r.Life.Policy != b.policy.Version():
-		why, err = "policy changed", sayso.ErrVoided
-	}
-	if why != "" {
-		b.void(ctx, r, why)
-	}
-	if err != nil {
-		return fmt.Errorf("request %s: %w", r.ID.Short(), err)
-	}
-	return nil
-}
-
-// void records that an approval is not used. If that fails it still is not.
-func (b *Broker) void(ctx context.Context, r *sayso.Request, why string) {
-	_, _ = b.one(ctx, r, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: why})
 }
