@@ -154,6 +154,10 @@ var effects = map[string]sayso.Effect{"ask": sayso.Ask, "deny": sayso.Deny, "all
 
 func (f *File) readDeadline(r *reader, n *yaml.Node) {
 	d := sayso.Deadline{After: time.Hour}
+	if n.Kind == yaml.ScalarNode {
+		r.fail(n, CodeType, "write deadline: {after: "+inDuration(n.Value)+"}", "deadline must be a mapping of keys to values, not %s", kindOf(n))
+		return
+	}
 	r.mapping(n, "deadline", map[string]field{
 		"after": func(_, n *yaml.Node) {
 			if n.Value == "none" && n.ShortTag() == "!!str" {

@@ -150,6 +150,11 @@ func (r *reader) syntax(err error) {
 			write = "put quotes around patterns, and indent with blanks"
 		}
 	}
+	for _, sign := range [...]string{"expected '-' indicator", "expected key", "expected <block end>"} {
+		if strings.Contains(what, sign) {
+			write = "line this key up with the one above in its rule"
+		}
+	}
 	r.fail(at, CodeSyntax, write, "this is not YAML: %s", what)
 }
 
@@ -328,6 +333,10 @@ func (r *reader) boolean(n *yaml.Node, what string) (value, ok bool) {
 
 // duration returns a span like 90s, 30m, 1h30m or 3d.
 func (r *reader) duration(n *yaml.Node, what string) (time.Duration, bool) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!int" {
+		r.fail(n, CodeDuration, "write "+inDuration(n.Value), "%s must have a unit: s, m, h or d", what)
+		return 0, false
+	}
 	s, ok := r.text(n, what)
 	if !ok {
 		return 0, false
@@ -338,6 +347,17 @@ func (r *reader) duration(n *yaml.Node, what string) (time.Duration, bool) {
 		return 0, false
 	}
 	return d, true
+}
+
+// inDuration is what was probably meant by a text in the place of a duration:
+// minutes, if it is a number.
+func inDuration(text string) string {
+	for _, meant := range []string{text, text + "m"} {
+		if d, err := parseDuration(meant); err == nil && d >= time.Second {
+			return meant
+		}
+	}
+	return "30m"
 }
 
 func parseDuration(s string) (time.Duration, error) {

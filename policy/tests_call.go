@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -80,6 +81,13 @@ func (t *testReader) short(n *yaml.Node, context testContext) (sayso.Call, bool)
 
 // meant says what to write for a tool that takes no text.
 func (t *testReader) meant(c sayso.Call) string {
+	if meant := meantByWord[strings.ToLower(c.Tool)]; c.Server == "" && meant != "" {
+		write := "write " + meant
+		if c.Host == "" && slices.Contains(sayso.HostTools("claude-code"), c.Tool) {
+			write += ", or add host: claude-code to the case"
+		}
+		return write
+	}
 	if c.Server == "" {
 		takesText := func(name string) bool { return sayso.Call{Tool: name, Host: c.Host}.Known().Primary != "" }
 		names := slices.DeleteFunc(append(toolNames(), sayso.HostTools(c.Host)...), func(name string) bool { return !takesText(name) })

@@ -41,6 +41,9 @@ func (r *reader) unknownTool(e sayso.Effect, n *yaml.Node, tool string) {
 	if near := nearest(stem, toolNames()); !sure && near != "" {
 		hint = "did you mean " + near + "?"
 	}
+	if meant := meantByWord[strings.ToLower(stem)]; meant != "" {
+		hint = "did you mean " + meant + "?"
+	}
 	if e == sayso.Deny && (!star || sure) {
 		if hint == "" {
 			hint = "write the name that the host or sayso gives the tool"
@@ -80,6 +83,13 @@ func mistaken(tool string) string {
 		return "did you mean " + best + "?"
 	}
 	return ""
+}
+
+// meantByWord are our tools by words that people write for them.
+var meantByWord = map[string]string{
+	"shell": "bash", "terminal": "bash", "fetch": "web-fetch",
+	"read": "file-read", "write": "file-write", "edit": "file-edit", "delete": "file-delete",
+	"read-file": "file-read", "write-file": "file-write", "edit-file": "file-edit", "delete-file": "file-delete",
 }
 
 // off is how far a name is from another, in whatever case.
