@@ -56,6 +56,11 @@ func (a *app) policyLint(ctx context.Context, o checkOptions) error {
 			return ok && at != project
 		})
 	}
+	found = slices.DeleteFunc(found, func(f policy.Finding) bool { // the warning says it, and what was meant
+		return f.Kind == policy.FindingCannotHold && slices.ContainsFunc(warned, func(w policy.Warning) bool {
+			return w.File == f.File && w.Line == f.Line && w.Column == f.Column
+		})
+	})
 	warnings := []string{}
 	for _, w := range warned {
 		warnings = append(warnings, printable(w.String()))
