@@ -151,20 +151,21 @@ func (p *commandPattern) program(word string) bool {
 // whole says how well the words of a command are those of the pattern and no
 // others: Perhaps if there are options too many, or words that nobody knows.
 func (p *commandPattern) whole(words []string, c *shell.Command) shell.Fit {
-	fit, wanted := shell.Yes, 1
+	fit, missing := shell.Yes, slices.Clone(words[1:])
 	for i, w := range c.Args {
-		switch missing := wanted < len(words); {
-		case missing && p.equal(words[wanted], w.Text):
-			wanted++
-		case missing && w.Globs() && w.MayBe(words[wanted]):
-			fit, wanted = shell.Perhaps, len(words)
+		at := slices.IndexFunc(missing, func(word string) bool { return p.equal(word, w.Text) })
+		switch {
+		case at >= 0:
+			missing = slices.Delete(missing, at, at+1)
+		case w.Globs() && slices.ContainsFunc(missing, w.MayBe):
+			fit, missing = shell.Perhaps, nil
 		case w.Unknown():
 			fit = shell.Perhaps
 		case strings.HasPrefix(w.Text, "-"):
-			if !missing {
+			if len(missing) == 0 {
 				fit = shell.Perhaps
 			}
-		case missing && i > 0 && strings.HasPrefix(c.Args[i-1].Text, "-"): // the value of an option
+		case len(missing) > 0 && i > 0 && strings.HasPrefix(c.Args[i-1].Text, "-"): // the value of an option
 		default:
 			return shell.No
 		}

@@ -58,6 +58,9 @@ func FuzzJudge(f *testing.F) {
 		f.Add(uint16(1<<i|1), uint8(i), c, "rm*")
 		f.Add(uint16(0xffff), uint8(0), c, "ls")
 	}
+	for _, line := range []string{"curl -X POST h", "kubectl -n prod delete x", "tar cf a -C / b", "sudo -u root id -u", "git -C x log -- y"} {
+		f.Add(uint16(0), uint8(0), line, "ls")
+	}
 	tools := []struct{ tool, key string }{
 		{"bash", "command"}, {"file-read", "path"}, {"file-write", "path"}, {"web-fetch", "url"}, {"web-search", "query"}, {"delegate", "prompt"}, {"mcp__a__b", "x"}, {"file-edit", "path"}, {"odd", "x"},
 	}
@@ -76,6 +79,9 @@ func FuzzJudge(f *testing.F) {
 		if again := load(t, text).Judge(context.Background(), c, fs); again.Match != v.Match {
 			t.Fatalf("two verdicts: %+v, %+v", v, again)
 		}
+		for _, c := range deniedItself(t, use.tool, strings.ToValidUTF8(arg, "?")) {
+			t.Fatalf("the pattern that is the line allows it: %q", c)
+		}
 		stricter := text + "  - deny: " + strconv.Quote(use.tool+":"+deny) + "\n"
 		file, err := policy.Parse("p", []byte(stricter))
 		if err != nil {
@@ -92,4 +98,27 @@ func FuzzJudge(f *testing.F) {
 			t.Fatalf("span %v of %d bytes", v.Span, len(arg))
 		}
 	})
+}
+
+// deniedItself returns a line that the pattern which is the line does not deny,
+// beside an allow of everything.
+func deniedItself(t *testing.T, tool, line string) []string {
+	t.Helper()
+	if tool != "bash" || strings.ContainsAny(line, "*?[{\\\n") {
+		return nil
+	}
+	file, err := policy.Parse("p", []byte("version: 1\ndefault: allow\nrules:\n  - deny: "+strconv.Quote("bash:"+line)+"\n"))
+	if err != nil {
+		return nil // it is no pattern
+	}
+	p, err := policy.New(policy.Options{Home: "/home/dev"}, policy.Tiered{Tier: policy.TierUser, File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := call(t, tool, obj{"command": line})
+	fs := facts.Gather(context.Background(), c, facts.Options{FS: machine, Home: "/home/dev"})
+	if p.Judge(context.Background(), c, fs).Effect != sayso.Deny {
+		return []string{line}
+	}
+	return nil
 }

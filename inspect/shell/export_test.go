@@ -1,5 +1,10 @@
 package shell
 
+import (
+	"maps"
+	"slices"
+)
+
 // InspectWithout is Inspect with tables that lack some programs.
 func InspectWithout(text string, names ...string) *Line {
 	return inspect(text, func(name string) *program {
@@ -33,4 +38,22 @@ func ReadTables() (names, mistakes []string) {
 func Wrapping(name string) bool {
 	p := known(name)
 	return p != nil && p.wraps
+}
+
+// Option is an option of the tables.
+type Option struct {
+	Name  string
+	Value bool // it has one, in the same word or the next
+}
+
+// Programs are the names of the sections of the tables.
+func Programs() []string { return slices.Sorted(maps.Keys(sections())) }
+
+// Options are the options that a section has.
+func Options(program string) (out []Option) {
+	p := known(program)
+	for _, name := range slices.Sorted(maps.Keys(p.options)) {
+		out = append(out, Option{name, p.options[name].takes == takesOne})
+	}
+	return out
 }

@@ -50,7 +50,26 @@ func (c *Command) Begins(pattern []string, equal Equal) bool {
 // exactly.
 func (c *Command) Fits(pattern []string, equal Equal) Fit {
 	m := matcher{equal: equal, program: known(nameOf(c.Base())), budget: maxLook}
+	if m.program != nil && m.program.subcommands && slices.ContainsFunc(pattern, dashed) {
+		m.sub = c.subcommand(m.program)
+	}
 	return m.fits(pattern, c.Program, c.Args)
+}
+
+// subcommand is what the tables say of the subcommand that the words name.
+func (c *Command) subcommand(p *program) (sub *program) {
+	name, words := p.name, c.Words()
+	for at := operandAt(words, 1, p); at > 0; at = operandAt(words, at+1, nil) {
+		name += " " + words[at].Text
+		deeper := known(name)
+		if deeper == nil && sub != nil {
+			break
+		}
+		if sub = deeper; strings.Count(name, " ") > 2 {
+			break
+		}
+	}
+	return sub
 }
 
 // maxLook is how many words are compared before a search is given up; what was
@@ -61,6 +80,7 @@ const maxLook = 1 << 20
 type matcher struct {
 	equal   Equal
 	program *program // whose options are known, or nil
+	sub     *program // its subcommand
 	budget  int
 }
 
@@ -75,24 +95,59 @@ func (m *matcher) fits(pattern []string, program Word, args []Word) Fit {
 }
 
 // words compares the words behind the program. Options of the pattern may stand
-// anywhere; its other words must be the first ones that are no options.
+// anywhere; its other words must be the first ones that are no options. What is
+// written word for word fits, whatever a table makes of it.
 func (m *matcher) words(pattern []string, args []Word) Fit {
-	fit, at := Yes, 0
-	for _, p := range pattern {
-		var found Fit
-		if dashed(p) {
-			found = m.option(p, args)
-		} else {
-			found, at = m.operand(p, args, at)
+	if m.verbatim(pattern, args) {
+		return Yes
+	}
+	return m.from(pattern, args, 0)
+}
+
+// verbatim reports whether the words begin with those of the pattern.
+func (m *matcher) verbatim(pattern []string, args []Word) bool {
+	if len(pattern) > len(args) {
+		return false
+	}
+	m.budget -= len(pattern)
+	for i, p := range pattern {
+		if args[i].Dynamic != 0 || !m.equal(p, args[i].Text) {
+			return false
 		}
-		if found == No {
-			return No
-		}
-		if fit = min(fit, found); at > len(args) {
-			return Perhaps
+	}
+	return true
+}
+
+// from compares the words of a pattern from a place on. An option and its value
+// may be written in every way that the program knows.
+func (m *matcher) from(pattern []string, args []Word, at int) Fit {
+	if len(pattern) == 0 {
+		return Yes
+	}
+	fit := No
+	s, paired := m.setting(pattern, at)
+	if !paired || !s.sure {
+		fit = m.apart(pattern, args, at)
+	}
+	if paired && fit != Yes {
+		if set := m.set(s, args); set != No {
+			fit = max(fit, min(set, m.from(pattern[s.words:], args, at)))
 		}
 	}
 	return fit
+}
+
+// apart compares the first word of a pattern for itself, and those behind it.
+func (m *matcher) apart(pattern []string, args []Word, at int) (found Fit) {
+	if dashed(pattern[0]) {
+		found = m.option(pattern[0], args)
+	} else {
+		found, at = m.operand(pattern[0], args, at)
+	}
+	if found == No || at > len(args) {
+		return found
+	}
+	return min(found, m.from(pattern[1:], args, at))
 }
 
 // operand finds a word of the pattern from a place on, past options and what
@@ -108,6 +163,9 @@ func (m *matcher) operand(p string, args []Word, at int) (Fit, int) {
 		value := No
 		if i > 0 {
 			value = m.takesNext(args[i-1].Text)
+		}
+		if value == Yes && at > 0 && m.program.subcommands {
+			value = Perhaps // the option may be one of the subcommand
 		}
 		switch {
 		case w.Globs() && m.mayBe(p, w): // it may stand for several words, so anywhere

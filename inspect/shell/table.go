@@ -48,6 +48,7 @@ type program struct {
 // option is one option of a program.
 type option struct {
 	name    string
+	names   []string // all that stand in its line
 	takes   takes
 	more    int // values in further words
 	effects []effect
@@ -338,6 +339,7 @@ func (p *program) readOption(line string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("no option in it")
 	}
+	o.names = names
 	for _, name := range names {
 		p.addOption(name, o)
 	}
