@@ -32,6 +32,7 @@ func (r *Request) Apply(e *Event) error {
 		return fmt.Errorf("event %d (%s) of %s: %w", e.Seq, e.Type, e.Stream, err)
 	}
 	r.Life.Len++
+	r.Life.Bytes += len(e.Payload) + len(e.Content)
 	r.Life.Last = e.Seq
 	return nil
 }

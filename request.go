@@ -75,6 +75,7 @@ type Request struct {
 // Life is the part of a request's state that only the engine looks at.
 type Life struct {
 	Len       int      // events in the stream
+	Bytes     int      // of the payloads and contents of these, about what it takes to remember them
 	First     Seq      // of the oldest of them
 	Last      Seq      // of the newest
 	Asker     Actor    // who asked

@@ -8,14 +8,19 @@ import (
 
 // recent remembers requests as this process saw them last. What it remembers
 // may be old: who decides by it expects the stream to be as long as it was. A
-// remembered request is shared, and nobody changes it.
+// remembered request is shared, and nobody changes it. Whoever does not find one
+// here reads it.
 type recent struct {
 	mu         sync.Mutex // guards what follows
 	young, old map[sayso.ID]*sayso.Request
+	bytes      int // of the young
 }
 
-// generation is how many requests are young before they grow old together.
-const generation = 8192
+const (
+	generation      = 8192     // how many requests are young before they grow old together
+	generationBytes = 32 << 20 // and how much of them
+	bulky           = 4 << 10  // what is over is remembered only if it is no larger
+)
 
 // put remembers a request, which must not be changed any more, unless more is
 // known of it.
@@ -25,14 +30,24 @@ func (c *recent) put(r *sayso.Request) {
 	if known, ok := c.look(r.ID); ok && known.Life.Len >= r.Life.Len {
 		return
 	}
-	if len(c.young) >= generation {
-		c.young, c.old = nil, c.young
+	if over(r) && r.Life.Bytes > bulky {
+		c.drop(r.ID)
+		return
+	}
+	if len(c.young) >= generation || c.bytes >= generationBytes {
+		c.young, c.old, c.bytes = nil, c.young, 0
 	}
 	if c.young == nil {
 		c.young = map[sayso.ID]*sayso.Request{}
 	}
+	c.drop(r.ID)
 	c.young[r.ID] = r
+	c.bytes += r.Life.Bytes
 }
+
+// over reports whether nobody decides about a request any more, nor waits for
+// what it came to.
+func over(r *sayso.Request) bool { return !r.State.Open() && !r.Unspent() && !r.Undelivered() }
 
 // get returns a request as it was when it was seen last. It must not be changed.
 func (c *recent) get(id sayso.ID) (*sayso.Request, bool) {
@@ -46,9 +61,17 @@ func (c *recent) forget(ids []sayso.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range ids {
-		delete(c.young, id)
-		delete(c.old, id)
+		c.drop(id)
 	}
+}
+
+// drop is forget for who holds the lock.
+func (c *recent) drop(id sayso.ID) {
+	if r, ok := c.young[id]; ok {
+		c.bytes -= r.Life.Bytes
+	}
+	delete(c.young, id)
+	delete(c.old, id)
 }
 
 // look is get for who holds the lock.

@@ -87,3 +87,60 @@ func TestRecent_forgetsWhatWasErased(t *testing.T) {
 		t.Error("others were forgotten too")
 	}
 }
+
+// It holds so many bytes and no more, and nothing large of a request that is over.
+func TestRecent_holdsSoMuch(t *testing.T) {
+	var c recent
+	const large = 1 << 20
+	most := 0
+	for n := range 4 * generationBytes / large {
+		r := seenAt(n, 1)
+		r.State, r.Life.Bytes = sayso.StateOpen, large
+		c.put(r)
+		if _, ok := c.get(r.ID); !ok {
+			t.Fatal("what was just seen is forgotten")
+		}
+		held := 0
+		for _, of := range []map[sayso.ID]*sayso.Request{c.young, c.old} {
+			for _, r := range of {
+				held += r.Life.Bytes
+			}
+		}
+		most = max(most, held)
+	}
+	if most > 2*generationBytes {
+		t.Errorf("it held %d bytes, want at most %d", most, 2*generationBytes)
+	}
+	for _, tt := range []struct {
+		name  string
+		state sayso.State
+		bytes int
+		spent bool
+		want  bool
+	}{
+		{"open", sayso.StateOpen, large, false, true},
+		{"parked", sayso.StateParked, large, false, true},
+		{"allowed", sayso.StateAllowed, large, false, true},
+		{"spent", sayso.StateAllowed, large, true, false},
+		{"spent, and small", sayso.StateAllowed, bulky, true, true},
+		{"denied", sayso.StateDenied, large, false, false},
+		{"expired", sayso.StateExpired, large, false, false},
+		{"withdrawn", sayso.StateWithdrawn, large, false, false},
+	} {
+		var c recent
+		r := seenAt(1, 1)
+		r.State, r.Life.Bytes = sayso.StateOpen, large
+		c.put(r)
+		r = seenAt(1, 2)
+		r.State, r.Life.Bytes, r.Life.Redeemed = tt.state, tt.bytes, tt.spent
+		c.put(r)
+		got, ok := c.get("r1")
+		if ok != tt.want || ok && got != r {
+			t.Errorf("%s: remembered %v, want %v", tt.name, ok, tt.want)
+		}
+		c.forget([]sayso.ID{"r1"})
+		if c.bytes != 0 {
+			t.Errorf("%s: %d bytes of nothing", tt.name, c.bytes)
+		}
+	}
+}
