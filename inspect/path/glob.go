@@ -48,8 +48,92 @@ func GlobLeaves(text string) bool {
 	if len(text) > 1 && text[1] == ':' {
 		return true // a drive
 	}
-	_, plain := Globs(strings.Map(plainInGlob, text))
+	_, plain := Globs(strings.Map(plainInGlob, text)) // where brackets are letters of a name
+	if plain {
+		_, plain = Globs(strings.Map(plainInGlob, loosely(text)))
+	}
 	return !plain
+}
+
+// loosely writes ? for what stands in brackets and may be a dot, and * for what
+// stands in the parentheses of a choice such as +(a|b) and may be nothing or more.
+func loosely(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		rest := text[i:]
+		if n := classLen(rest); n > 0 {
+			if class := rest[1 : n-1]; mayBeDot(class) {
+				b.WriteByte('?')
+			} else {
+				b.WriteByte('x')
+			}
+			i += n - 1
+		} else if n := choiceLen(rest); n > 0 {
+			if strings.ContainsAny(rest[2:n-1], ".?*+@![") {
+				b.WriteByte('?') // then it may be dots alone
+			}
+			b.WriteByte('*')
+			i += n - 1
+		} else {
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}
+
+// classLen is how long the bracket expression is that a text begins with; 0 for
+// none. A bracket that comes first in it stands for itself.
+func classLen(text string) int {
+	if !strings.HasPrefix(text, "[") {
+		return 0
+	}
+	i := 1
+	if i < len(text) && (text[i] == '!' || text[i] == '^') {
+		i++
+	}
+	for first := i; i < len(text); i++ {
+		if text[i] == ']' && i > first {
+			return i + 1
+		}
+		if i+1 < len(text) && text[i] == '[' && strings.IndexByte(":.=", text[i+1]) >= 0 {
+			if n := strings.Index(text[i+2:], text[i+1:i+2]+"]"); n >= 0 {
+				i += n + 3
+			}
+		}
+	}
+	return 0
+}
+
+// mayBeDot reports whether what stands in brackets may fit a dot.
+func mayBeDot(class string) bool {
+	if strings.ContainsAny(class, `!^.[\`) {
+		return true
+	}
+	for i := 1; i+1 < len(class); i++ {
+		if class[i] == '-' && class[i-1] <= '.' && '.' <= class[i+1] {
+			return true
+		}
+	}
+	return false
+}
+
+// choiceLen is how long the choice is that a text begins with; 0 for none.
+func choiceLen(text string) int {
+	if len(text) < 2 || strings.IndexByte("?*+@!", text[0]) < 0 || text[1] != '(' {
+		return 0
+	}
+	depth := 0
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
 }
 
 // plainInGlob leaves out of a pattern what stands around letters in it, and

@@ -1,6 +1,7 @@
 package path_test
 
 import (
+	gopath "path"
 	"slices"
 	"strings"
 	"testing"
@@ -123,12 +124,30 @@ func FuzzGlobs(f *testing.F) {
 	})
 }
 
+// What a shell takes for the folder above leaves, however it is written.
+func FuzzGlobLeaves(f *testing.F) {
+	for _, text := range []string{".[!a]", ".[[:punct:]]", "[.][!x]", ".[a-z]", ".?", ".[]-]", "[^]a].", ".[--/]"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		if strings.ContainsAny(name, "/") {
+			return
+		}
+		above, err := gopath.Match(strings.ReplaceAll(name, "[!", "[^"), "..")
+		if err == nil && above && strings.Trim(name, "*") != "" && !path.GlobLeaves(name+"/x") {
+			t.Errorf("%q fits the folder above, and stays", name)
+		}
+	})
+}
+
 // TestFS2_searchesThatLeaveTheirFolder: what may lead out is told from what is
 // only an unusual name.
 func TestFS2_searchesThatLeaveTheirFolder(t *testing.T) {
 	for _, text := range []string{
 		"../x", "src/../../x", "a/..", "{a,../b}", ".{.,}/x", "{.,x}{.,y}/z", "[.][.]/x", "[.].[x]/y", `\../x`, `.\./x`, "/etc/*", "{/etc/[p]*,x}", "x,/etc/[p]*", "!/etc/[a]", "~/x", "{a,~/b}", "$HOME/x",
 		`\etc`, "C:/x", `C:\x`,
+		".[!a]/*", ".[^a]/*", ".[[:punct:]]/*", "x/.[!a]/y", ".[+-/]/*", ".[]!-]/*", "[!a][!b]/x", ".[[.period.]]/*", ".[!]]/x", "{.[!a],x}/y",
+		".@(.)/x", ".!(a)/x", ".?(a)./x", "+(.)/x", "+([!a])/x", ".*(a|@(.))/x",
 	} {
 		if !path.GlobLeaves(text) {
 			t.Errorf("%q stays", text)
@@ -136,7 +155,7 @@ func TestFS2_searchesThatLeaveTheirFolder(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "*", "**/*.go", "src/**", "*.{ts,tsx}", "*.{test,spec}.[jt]s", "src/[id]/page.tsx", "app/(group)/x.ts", "!node_modules", "!**/*.min.js", "a b", "file[0-9].txt", "@scope/*", "c++/*.h", ".env*", ".github/**", "a.b.c", "x~", "a$b",
-		"src/{a,b}/[!x]*.go",
+		"src/{a,b}/[!x]*.go", "src/[a-z][0-9]/x", "[id]/[slug]/page.tsx", "@(a|b)/*.ts", "!(node_modules)/**", "src/*.+(ts|tsx)",
 	} {
 		if path.GlobLeaves(text) {
 			t.Errorf("%q leaves", text)
