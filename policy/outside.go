@@ -11,14 +11,15 @@ import (
 
 // outside reports whether a command that stands in a folder runs, reads or
 // writes outside the workspace, or may. A word that begins at the root and names
-// nothing is taken for a pattern or a text where a program may be given one.
+// nothing is taken for a pattern or a text where a program may be given one, by
+// those that do more than look only if it could not be made as it stands.
 func (s *subject) outside(c *shell.Command, dir shell.Dir) bool {
 	if dir.Unknown || !s.encloses(enter(s.cwd(), dir.Steps)) || len(dir.Steps) > 0 && s.entersLink(enter(s.cwd(), dir.Steps)) {
 		return true
 	}
 	dirs := []shell.Dir{dir}
 	for _, w := range c.Operands() {
-		if s.wordOutside(w, dirs, c.Class != shell.ReadOnly || searching[c.Base()]) {
+		if s.wordOutside(w, dirs, s.asText(c)) {
 			return true
 		}
 	}
@@ -62,9 +63,25 @@ func (s *subject) encloses(folder string) bool {
 // searching are programs that only look, and that are given patterns too.
 var searching = set("grep", "ggrep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq", "find", "fd", "git", "tr", "cut", "printf", "echo", "expr", "test", "[")
 
+// asText returns which names at the root, that nothing has, may be no names for a
+// command. What changes files could make them, in a folder that is there.
+func (s *subject) asText(c *shell.Command) func(resolved string) bool {
+	return func(resolved string) bool {
+		if searching[c.Base()] {
+			return true
+		}
+		top, _, below := strings.Cut(strings.TrimPrefix(resolved, "/"), "/")
+		return c.Class != shell.ReadOnly && !(below && (folders[top] || strings.HasPrefix(s.facts.Workspace, "/"+top+"/")))
+	}
+}
+
+// folders are those that machines have at their root.
+var folders = set("Applications", "Library", "System", "Users", "Volumes", "bin", "boot", "cores", "dev", "etc", "home", "lib", "lib64", "media", "mnt", "nix", "opt",
+	"private", "proc", "root", "run", "sbin", "snap", "srv", "sys", "tmp", "usr", "var")
+
 // wordOutside reports whether an operand names something outside the workspace.
-// Patterns says that it may be no name at all.
-func (s *subject) wordOutside(w shell.Word, dirs []shell.Dir, patterns bool) bool {
+// A name that nothing has is none if it may be text.
+func (s *subject) wordOutside(w shell.Word, dirs []shell.Dir, text func(resolved string) bool) bool {
 	switch {
 	case w.Literal() && (w.Text == "" || streams[w.Text]):
 		return false
@@ -81,7 +98,7 @@ func (s *subject) wordOutside(w shell.Word, dirs []shell.Dir, patterns bool) boo
 	for _, name := range names {
 		if o := s.place(name); o == nil || o.Resolved == "" {
 			ok = ok && s.encloses(name)
-		} else if !sayso.Beneath(s.facts.Workspace, o.Resolved) && (o.State != sayso.PathMissing || !patterns || w.Text[0] != '/') {
+		} else if !sayso.Beneath(s.facts.Workspace, o.Resolved) && (o.State != sayso.PathMissing || w.Text[0] != '/' || !text(o.Resolved)) {
 			return true
 		}
 	}

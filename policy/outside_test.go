@@ -32,6 +32,12 @@ rules:
 		{"diff main.go /dev/stdin && tee /dev/null", sayso.Allow, sayso.Allow},
 
 		{"go test -run /sub ./...", sayso.Allow, sayso.Ask},
+		{"tsc --outDir /api/v1", sayso.Allow, sayso.Ask},
+		{"tsc --outDir /opt/x", sayso.Ask, sayso.Ask},
+		{"tsc --outDir=/opt/x/y", sayso.Ask, sayso.Ask},
+		{"python3 x.py /home/new", sayso.Ask, sayso.Ask},
+		{"unheard-of /var/new", sayso.Ask, sayso.Ask},
+		{"rg /opt/new .", sayso.Allow, sayso.Ask},
 		{"cat /api/v1", sayso.Ask, sayso.Ask},
 		{"cat ../gone", sayso.Ask, sayso.Ask},
 		{"grep x ../gone", sayso.Ask, sayso.Ask},

