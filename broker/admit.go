@@ -168,12 +168,14 @@ func (w *waiter) prior(ctx context.Context) (_ *sayso.Request, found bool, err e
 			return nil, false, fmt.Errorf("looking for the call: %w", err)
 		}
 	}
-	rows, err := w.b.log.Rows(ctx, sayso.RowQuery{Session: c.Session, Digest: w.digest, Unspent: true, Oldest: true})
+	rows, err := w.b.log.Rows(ctx, sayso.RowQuery{
+		Session: c.Session, Digest: w.digest, Unspent: true, Oldest: true, Limit: w.b.o.MaxOpen + maxUnspent,
+	})
 	if err != nil {
 		return nil, false, fmt.Errorf("looking for the call: %w", err)
 	}
 	for _, row := range rows {
-		if row.Asker != w.actor.Principal {
+		if row.Asker != w.actor.Principal || row.State == sayso.StateOpen && w.b.held(ctx, row.Holder) {
 			continue
 		}
 		r, err := w.b.load(ctx, row.ID)
@@ -189,6 +191,10 @@ func (w *waiter) prior(ctx context.Context) (_ *sayso.Request, found bool, err e
 	}
 	return nil, false, nil
 }
+
+// maxUnspent is how many approvals of one call are looked at, besides all that
+// may be open, for one that can be taken up.
+const maxUnspent = 100
 
 // key is the name that this call takes in the log.
 func (w *waiter) key(session string) string {

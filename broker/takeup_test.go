@@ -3,6 +3,7 @@ package broker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -405,6 +406,22 @@ func TestStorm_anAnswerIsStillDelivered(t *testing.T) {
 		w.say(w.only().ID, sayso.Allow)
 		w.allowed(atOnce("c1"))
 	})
+}
+
+// One that nobody waits for is found behind all that somebody does.
+func TestTakeUp_behindManyTwins(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		for i := range 150 {
+			w.askAs(t.Context(), agent, push(fmt.Sprint("twin", i)))
+		}
+		synctest.Wait()
+		id := w.park("c1")
+		_, err := w.admit(patient("c2", time.Second))
+		var pending *sayso.PendingError
+		if !errors.As(err, &pending) || pending.Ticket != id {
+			t.Errorf("got %v, want the ticket of %s", err, id.Short())
+		}
+	}, func(w *world) { w.opts.MaxAsks = 1000 })
 }
 
 // Two callers wait under one call id, as over a connection that was made again
