@@ -54,12 +54,12 @@ func (f Facts) Equal(o Facts) bool {
 // other facts were gathered. For one policy that is [Facts.Equal]. Facts for
 // different policies say where different folders are, so those that only one of
 // them names are left aside; a path that was looked up before must have been
-// looked up again.
+// looked up again. Of facts that were cut short that cannot be told.
 func (f Facts) Unmoved(before Facts) bool {
 	if f.Policy == before.Policy {
 		return f.Equal(before)
 	}
-	return f.Workspace == before.Workspace && f.Cwd == before.Cwd && slices.Equal(f.State, before.State) &&
+	return !f.Truncated && f.Workspace == before.Workspace && f.Cwd == before.Cwd && slices.Equal(f.State, before.State) &&
 		slices.Equal(f.Files, before.Files) && slices.Equal(f.Secrets, before.Secrets) &&
 		rootsAgree(f.Roots, before.Roots) && f.leadsAs(before)
 }
@@ -80,12 +80,7 @@ func rootsAgree(a, b []RootFact) bool {
 func (f Facts) leadsAs(before Facts) bool {
 	now, then := f.byPath(), before.byPath()
 	for path, places := range then {
-		if again, ok := now[path]; ok && !slices.Equal(again, places) {
-			return false
-		}
-	}
-	for _, o := range before.Operands {
-		if now[[2]string{o.Arg, o.Path}] == nil {
+		if !slices.Equal(now[path], places) {
 			return false
 		}
 	}

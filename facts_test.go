@@ -64,7 +64,9 @@ func TestFacts_unmoved(t *testing.T) {
 			f.Policy, f.Roots = "v2", []sayso.RootFact{{Root: "n", Resolved: "/a/m"}}
 		}), false},
 		"it names none any more, and a path was not looked up": {none, one, false},
+		"it begins to, and a word was not looked up":           {change(one, func(f *sayso.Facts) { f.Operands = nil }), none, false},
 		"it names none any more":                               {change(none, func(f *sayso.Facts) { f.Words = one.Operands }), one, true},
+		"not all can be told":                                  {change(one, func(f *sayso.Facts) { f.Truncated = true }), none, false},
 		"another directory":                                    {change(one, func(f *sayso.Facts) { f.Cwd = "/b" }), none, false},
 		"another project":                                      {change(one, func(f *sayso.Facts) { f.Workspace = "/b" }), none, false},
 		"a script was changed":                                 {change(one, func(f *sayso.Facts) { f.Files = []sayso.FileFact{{Path: "/a/x"}} }), none, false},
