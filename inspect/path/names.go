@@ -167,6 +167,7 @@ var controlNames = set(
 	".claude", ".claude.json", ".mcp.json", ".codex", ".gemini", ".cursor", ".cursorrules",
 	".opencode", "opencode.json", "opencode.jsonc", ".aider.conf.yml", ".continue", ".windsurf",
 	".windsurfrules", ".cline", ".clinerules", ".roo", ".copilot", ".agents", ".antigravity",
+	"claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md",
 	// Editors.
 	".vscode", ".vscode-server", ".idea", ".fleet", ".zed", ".devcontainer", ".devcontainer.json",
 	".vim", ".vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nvim.lua", ".emacs", ".emacs.d", ".dir-locals.el",
@@ -180,6 +181,9 @@ var controlNames = set(
 	// What package managers and version managers read before they run anything.
 	".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".tool-versions", "mise.toml", ".mise.toml",
 	".mise", ".asdfrc", ".pythonstartup",
+	// What other machines do with what they are sent, and builds with each run.
+	".gitlab-ci.yml", ".circleci", ".travis.yml", "jenkinsfile", "azure-pipelines.yml", "bitbucket-pipelines.yml",
+	".bazelrc",
 	// Ourselves.
 	".sayso",
 )
@@ -189,7 +193,8 @@ var controlStarts = []string{".bashrc.", ".zshrc.", ".profile.", "sayso.sock"}
 
 // controlRuns are control files and folders by more than one name.
 var controlRuns = runsOf(
-	".github/workflows", ".config/sayso", ".local/state/sayso", "etc/sayso",
+	".github/workflows", ".github/actions", ".github/copilot-instructions.md", ".gitea/workflows", ".forgejo/workflows",
+	".cargo/config", ".cargo/config.toml", ".config/sayso", ".local/state/sayso", "etc/sayso",
 	".config/git", ".config/fish", ".config/autostart", ".config/systemd", ".config/nvim",
 	".config/opencode", ".config/zed", ".config/environment.d", ".config/direnv", ".config/mise",
 	"library/launchagents", "etc/profile", "etc/profile.d", "etc/bash.bashrc", "etc/environment",
