@@ -44,3 +44,10 @@ func TestSH4_theLineItself(t *testing.T) {
 		}
 	}
 }
+
+// TestSH8_abbreviatedInThePreset: the beginning of an option that throws work
+// away is that option.
+func TestSH8_abbreviatedInThePreset(t *testing.T) {
+	p := preset(t, "developer")
+	commands(t, p, sayso.Ask, "git restore --staged --wor a.txt", "git branch --delete --forc x", "git switch --forc main", "git switch --discard main")
+}

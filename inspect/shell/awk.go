@@ -40,6 +40,8 @@ type awkReader struct {
 	prints int  // how deep in brackets a print statement is, plus one; 0 outside of one
 	depth  int  // brackets that are open
 	value  bool // what stands before is a value, so that a slash divides
+	unsure bool // it may be none: the slash is read in both ways
+	forks  int  // how often that was done
 }
 
 func (r *awkReader) add(what string) {
@@ -54,6 +56,18 @@ func (r *awkReader) add(what string) {
 func (r *awkReader) read() {
 	for r.i < len(r.text) {
 		b := r.text[r.i]
+		if b == '/' && r.unsure {
+			r.either()
+		}
+		switch {
+		case b == '\\' && strings.HasPrefix(r.text[r.i+1:], "\n"): // the line goes on
+			r.i += 2
+			continue
+		case b == ' ' || b == '\t':
+			r.i++
+			continue
+		}
+		r.unsure = false
 		switch {
 		case b == '"':
 			r.quoted('"')
@@ -72,6 +86,24 @@ func (r *awkReader) read() {
 	}
 }
 
+// maxForks is how many slashes are read in both ways.
+const maxForks = 6
+
+// either reads what follows as if the slash began an expression, too.
+func (r *awkReader) either() {
+	if r.forks++; r.forks > maxForks {
+		r.add("a program that is not understood")
+		return
+	}
+	other := *r
+	other.value, other.unsure = false, false
+	other.read()
+	for _, what := range other.found {
+		r.add(what)
+	}
+	r.value, r.forks = true, other.forks
+}
+
 func lineLength(s string) int {
 	if n := strings.IndexByte(s, '\n'); n >= 0 {
 		return n
@@ -86,11 +118,32 @@ func (r *awkReader) quoted(end byte) {
 		if r.text[i] == '\\' {
 			i++
 		} else if r.text[i] == end {
+			if end == '/' && opensBracket(r.text[r.i+1:i]) {
+				r.add("a program that is not understood: a slash between brackets")
+			}
 			r.i = i + 1
 			return
 		}
 	}
 	r.i++
+}
+
+// opensBracket reports whether an expression ends between brackets: some read on
+// until they are closed.
+func opensBracket(text string) bool {
+	for r := (sedReader{text: text}); r.i < len(text); {
+		switch text[r.i] {
+		case '\\':
+			r.i += 2
+		case '[':
+			if r.bracket(); r.i > len(text) {
+				return true
+			}
+		default:
+			r.i++
+		}
+	}
+	return false
 }
 
 // word reads a name.
@@ -106,16 +159,14 @@ func (r *awkReader) word() {
 	case "print", "printf":
 		r.prints, r.value = r.depth+1, false
 	case "getline":
-		r.getline()
-	}
-}
-
-// getline may read from a file that it names.
-func (r *awkReader) getline() {
-	rest := r.text[r.i:]
-	end := strings.IndexAny(rest, ";\n}<|")
-	if end >= 0 && rest[end] == '<' {
-		r.add("getline reads a file")
+		r.unsure = true
+		if strings.Contains(r.text[r.i:], "<") {
+			r.add("getline reads a file")
+		}
+	case "ARGV", "ARGC":
+		r.add(r.text[from:r.i] + " says which files are read")
+	case "else", "do", "return", "in", "exit", "delete", "length", "case":
+		r.unsure = true
 	}
 }
 
@@ -127,8 +178,6 @@ func (r *awkReader) sign(b byte) {
 	}
 	value := b == ')' || b == ']' || b == '$' || b >= '0' && b <= '9' || b == '+' || b == '-' || b == '.'
 	switch b {
-	case ' ', '\t', '\\':
-		value = r.value
 	case '(', '[':
 		r.depth++
 	case ')', ']':
@@ -148,5 +197,5 @@ func (r *awkReader) sign(b byte) {
 			r.add("print writes a file")
 		}
 	}
-	r.value = value
+	r.value, r.unsure = value, strings.IndexByte(")$+-", b) >= 0
 }

@@ -80,7 +80,8 @@ func (c *call) restore(use usage) (ok, fail dirs) {
 
 // clean deletes what is not under version control, unless it is only to say so.
 func (c *call) clean(use usage) (ok, fail dirs) {
-	if c.says(use, "-n", "--dry-run") {
+	taken := func(w word) bool { return strings.HasPrefix(w.Text, "--no-d") }
+	if c.says(use, "-n", "--dry-run") && !slices.ContainsFunc(c.words, taken) {
 		c.classed = ReadOnly
 		return c.stay()
 	}

@@ -23,7 +23,7 @@ func init() { // a literal would refer to itself
 		"ssh":    (*call).ssh,
 		"remote": (*call).remote, "go": (*call).goTool, "wget": (*call).wget, "curl": (*call).method, "sqlite": (*call).sqlite, "method": (*call).method,
 		"compiler": (*call).compiler, "gotestsum": (*call).gotestsum, "module": (*call).module, "visualize": (*call).visualize,
-		"pager": (*call).pager, "date": (*call).date,
+		"pager": (*call).pager, "date": (*call).date, "zip": (*call).zip,
 	}
 }
 
@@ -239,6 +239,16 @@ func (c *call) testCommand() (ok, fail dirs) {
 		if (w.Text == "-v" || w.Text == "-R") && i+2 < len(c.words) && strings.Contains(c.words[i+2].Text, "[") {
 			c.trait(Inline, c.words[i+2].Span, true, "evaluates a subscript", nil)
 			c.evaluates(c.words[i+2])
+		}
+	}
+	return c.stay()
+}
+
+// zip tests its archive with a program that may stand in the word of the option.
+func (c *call) zip(usage) (ok, fail dirs) {
+	for _, w := range c.words[1:] {
+		if dashed(w.Text) && w.Text[1] != '-' && strings.Contains(w.Text, "TT") && w.Text != "-TT" {
+			c.trait(Runs, w.Span, true, "-TT", nil)
 		}
 	}
 	return c.stay()

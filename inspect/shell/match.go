@@ -326,6 +326,16 @@ func (c *Command) Operands() []Word {
 			out = append(out, c.optionValues(w)...)
 		}
 	}
+	return append(out, c.readsInside()...)
+}
+
+// readsInside are the files that a script among the words reads.
+func (c *Command) readsInside() (out []Word) {
+	for _, t := range c.Traits {
+		if t.Kind == Reads && t.Target != nil && !slices.ContainsFunc(c.Args, func(w Word) bool { return w.Text == t.Target.Text }) {
+			out = append(out, *t.Target)
+		}
+	}
 	return out
 }
 

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // sed looks at its script for commands that run programs or name files.
 func (c *call) sed(use usage) (ok, fail dirs) {
@@ -54,13 +57,13 @@ func (c *call) sedScript(parts []word) {
 	plain.read()
 	for _, r := range [...]*sedReader{&brackets, &plain} {
 		for _, t := range r.found {
+			if r == &plain && slices.Contains(brackets.found, t) {
+				continue
+			}
 			c.trait(t.kind, w.Span, t.kind != Reads, t.what, &word{Word: Word{Span: w.Span, Text: t.file, Fixed: len(t.file)}})
 		}
-		if len(r.found) > 0 {
-			return
-		}
 	}
-	if brackets.broken && plain.broken {
+	if brackets.broken && plain.broken && len(brackets.found)+len(plain.found) == 0 {
 		c.trait(Inline, w.Span, true, "a script that is not understood", nil)
 	}
 }
