@@ -17,7 +17,7 @@ func FuzzInspect(f *testing.F) {
 		"for i in a; do cd x; done; f() { ls; }; f", "((a); (b)); let x|rm; a | time b", "[[ a =~ (b|c) && -v a[$(x)] ]]", "sed 's/[/]/x/w out;y/a/b/' f", "awk '{print $1 > \"x\"}'",
 		"a\\\nb # c\\\nd", "cat <<-\"E\" <<F\n\tx\n\tE\n$(y)\nF", "x=$(a) y+=(b [c]=d) export z", "coproc A=b ls >&-x", "\x00\r\u200b\xff", "${x:-'$(y)'} ${!z@P}", "!(a) @(b|c)",
 		"tar cIf sh a b; git -c a=b log --outp x; python3 -m x -c y", "$x $(y) \"$@\" rm", "declare -a 'a=($(b))'; test -v 'a[$(c)]'", "env -iS'-S \"a b\" ${c}\\_d'",
-		`\0>0`, ">&-a b; {c}>&- d; 2>& -e; 3000000000>f",
+		`\0>0`, ">&-a b; {c}>&- d; 2>& -e; 3000000000>f", `$'00\0'; $'a\x00b'c`,
 	} {
 		f.Add(text)
 	}

@@ -341,7 +341,7 @@ func (l *lexer) backquoted(depth int) {
 	l.i = end
 }
 
-// ansi reads $'…'. What stands behind a NUL in it is read as well.
+// ansi reads $'…', of which a NUL ends the string, and not the word.
 func (l *lexer) ansi(c *spotted) {
 	l.i += 2
 	end := l.i
@@ -360,6 +360,9 @@ func (l *lexer) ansi(c *spotted) {
 			continue
 		}
 		out, size, _ := ansi(l.text[l.i+1 : end])
+		if out == "\x00" {
+			break
+		}
 		c.piece.write(l.text, out)
 		l.i += 1 + size
 	}
