@@ -25,7 +25,7 @@ func (a *app) denyCommand() *cobra.Command {
 // idToDeny wants one id. Whoever types more means to say why.
 func idToDeny(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usage(errors.New("deny takes one id; words for the agent are a note"), "sayso deny "+args[0]+" --note "+home.Quoted(strings.Join(args[1:], " ")))
+		return usage(errors.New("deny takes one id; words for the agent are a note"), "sayso deny "+withoutSecrets(args[0])+" --note "+home.Quoted(withoutSecrets(strings.Join(args[1:], " "))))
 	}
 	return oneID("deny")(c, args)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/home"
+	"github.com/sayso-dev/sayso/redact"
 )
 
 // The exit statuses.
@@ -101,6 +102,15 @@ func (a *app) note(format string, args ...any) {
 }
 
 func quote(s string) string { return strconv.Quote(s) }
+
+// asTyped quotes what was typed where something else was wanted. It may be
+// anything, also a secret that was pasted into the wrong place.
+func asTyped(s string) string { return quote(withoutSecrets(s)) }
+
+func withoutSecrets(s string) string {
+	shown, _ := redact.New(nil).Text(s)
+	return shown
+}
 
 // printable keeps control characters out of what is printed.
 func printable(s string) string {

@@ -95,7 +95,7 @@ func find(ctx context.Context, in sayso.Inbox, typed string) (sayso.Request, err
 	case errors.Is(err, sayso.ErrConflict):
 		return r, hint(err, "type more of it: the first four characters are not enough here")
 	case errors.Is(err, sayso.ErrNotFound):
-		return r, hint(fmt.Errorf("request %s: %w", quote(typed), sayso.ErrNotFound), "sayso inbox")
+		return r, hint(fmt.Errorf("request %s: %w", asTyped(typed), sayso.ErrNotFound), "sayso inbox")
 	case errors.Is(err, sayso.ErrInvalid):
 		return r, hint(err, "sayso inbox")
 	}

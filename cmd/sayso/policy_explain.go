@@ -59,7 +59,7 @@ func (a *app) policyExplain(ctx context.Context, id string, o explainOptions) er
 		return usage(errors.New("it is either a request or a command"), "sayso policy explain --help")
 	}
 	if strings.ContainsAny(id, " \t\n") {
-		return usage(fmt.Errorf("request %s: %w", quote(id), sayso.ErrNotFound), "for a command: sayso policy explain --command "+home.Quoted(id))
+		return usage(fmt.Errorf("request %s: %w", asTyped(id), sayso.ErrNotFound), "for a command: sayso policy explain --command "+home.Quoted(withoutSecrets(id)))
 	}
 	if o.workspace, err = a.workspaceFolder(o.workspace, "sayso policy explain --help"); err != nil {
 		return err
