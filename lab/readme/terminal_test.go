@@ -35,6 +35,9 @@ var questions = []struct {
 	{regexp.MustCompile(`Type (\w{4}) to go on: *$`), "$1\n"},
 }
 
+// colours are not part of what is read on the screen.
+var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
 // limit is how long a block may take.
 const limit = 3 * time.Minute
 
@@ -83,7 +86,7 @@ func (s *terminal) sit(tty *os.File, seen *strings.Builder, until string) {
 				break
 			}
 		}
-		if until != "" && strings.Contains(fresh, until) {
+		if until != "" && strings.Contains(colours.ReplaceAllString(fresh, ""), until) {
 			until = ""
 			_, _ = tty.WriteString("\x03") // Ctrl-C
 		}
