@@ -215,16 +215,17 @@ func (l *Log) Wait(ctx context.Context, stream string, after int, until time.Tim
 			return nil, err
 		}
 	}
-	if n <= after {
-		if woken, err := l.sleep(ctx, w, until); !woken {
-			return nil, err
-		}
+	if n > after {
+		return l.Stream(ctx, stream, after) // nobody has woken w, which may be written to yet
+	}
+	if woken, err := l.sleep(ctx, w, until); !woken {
+		return nil, err
 	}
 	return l.received(ctx, w, stream, after)
 }
 
-// received is what a waiter waited for. It is not inlined: thousands wait in
-// Wait, and keep its stack meanwhile.
+// received is what a waiter that was woken waited for. It is not inlined:
+// thousands wait in Wait, and keep its stack meanwhile.
 //
 //go:noinline
 func (l *Log) received(ctx context.Context, w *waiter, stream string, after int) ([]sayso.Event, error) {
