@@ -46,9 +46,9 @@ func (s *Subject) command() *shell.Command {
 	if !line.Understood() || len(line.Problems) > 0 || len(line.Commands) != 1 || len(line.Assignments) > 0 {
 		return nil
 	}
-	for i := range line.Redirects {
-		if k := line.Redirects[i].Kind; k != shell.Null && k != shell.Duplicate {
-			return nil
+	for _, r := range line.Redirects {
+		if r.Kind != shell.Null && r.Kind != shell.Duplicate || r.Command != 0 {
+			return nil // one of no command is a line of its own: </dev/null; ls
 		}
 	}
 	c := &line.Commands[0]

@@ -51,6 +51,7 @@ func FuzzCommands(f *testing.F) {
 		{"git log", "git -c core.pager=x log"}, {"cat a", "sudo cat a"}, {"echo a", "echo a\r"}, {"cat a", "cat ../../x"}, {"cat a", "LD_PRELOAD=x cat a"},
 		{"cat a", "cat ..A../x"}, {"cat a", "cat -nf../x"}, {"cat a", "cat x=../y"}, {"cat a", "cat ../.."}, {"cat a", "cat a >/dev/nullx"},
 		{"cat a", "! cat b"}, {"cat a", "time -p cat b"}, {"cat a", "( { cat b;} 2>/dev/null >&1 )"}, {"cat a", "</dev/null cat b # c;d\n"},
+		{"cat a", "</dev/null;cat b # c d\n"}, {"cat a", "cat b && </dev/null"},
 	} {
 		f.Add(seed[0], seed[1])
 	}
