@@ -207,7 +207,7 @@ func TestSH8_options(t *testing.T) {
 		{"nc -e sh host 1", "runs!"},
 		{"strip a", "writes a"},
 		{"ar rcs a b", "writes a"},
-		{"patch -p1", "writes!"},
+		{"patch -p1", "writes!"}, {"npm view x --globalconfig ./e", "runs! ./e"}, {"npm whoami --userconfig=./e", "runs! ./e"},
 		{"command -v x", "looks-up"},
 		{"gcc -o out a.c", "writes! out"},
 		{"diff --output=x a b", "writes! x"},
