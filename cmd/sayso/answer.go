@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/words"
 )
 
 // shortestDigest is how many hexadecimal digits of a digest stand for all of
@@ -45,7 +46,7 @@ func (a *app) record(ctx context.Context, in sayso.Inbox, r sayso.Request, answe
 	var decided *sayso.DecidedError
 	switch {
 	case errors.As(err, &decided):
-		return errors.Join(a.decision(decided.Decision, tooLate(r, decided.Decision)), no{})
+		return errors.Join(a.decision(decided.Decision, words.TooLate(r, decided.Decision)), no{})
 	case errors.Is(err, sayso.ErrExpired):
 		return a.closed(r, sayso.StateExpired)
 	case errors.Is(err, sayso.ErrWithdrawn):
@@ -55,7 +56,7 @@ func (a *app) record(ctx context.Context, in sayso.Inbox, r sayso.Request, answe
 	case err != nil:
 		return err
 	}
-	text := standing(d)
+	text := words.Standing(d)
 	switch {
 	case d.State != sayso.StateAllowed:
 	case answer.Args != nil:
@@ -83,7 +84,7 @@ func remembered(ctx context.Context, in sayso.Inbox, r sayso.Request) string {
 // closed prints that nobody can answer any more.
 func (a *app) closed(r sayso.Request, s sayso.State) error {
 	d := sayso.Decision{Request: r.ID, State: s}
-	return errors.Join(a.decision(d, tooLate(r, d)), no{})
+	return errors.Join(a.decision(d, words.TooLate(r, d)), no{})
 }
 
 // decision prints a decision, or what is said of it.
@@ -93,40 +94,4 @@ func (a *app) decision(d sayso.Decision, text string) error {
 	}
 	a.print("%s", text)
 	return nil
-}
-
-// tooLate says which decision stands instead.
-func tooLate(r sayso.Request, d sayso.Decision) string {
-	id := r.ShortID
-	switch d.State {
-	case sayso.StateAllowed, sayso.StateDenied:
-		text := "too late: " + id + " was already " + string(d.State) + " by " + safe(d.Who())
-		if r.Decision = &d; isEdited(r) {
-			text += ", with changes"
-		}
-		if d.Note != "" {
-			text += ": " + safe(d.Note)
-		}
-		return text
-	}
-	return "too late: " + standing(d)
-}
-
-// standing is a decision in a line.
-func standing(d sayso.Decision) string {
-	id := d.Request.Short()
-	switch d.State {
-	case sayso.StateAllowed:
-		return id + " allowed by " + safe(d.Who())
-	case sayso.StateDenied:
-		if d.Note != "" {
-			return id + " denied by " + safe(d.Who()) + ": " + safe(d.Note)
-		}
-		return id + " denied by " + safe(d.Who())
-	case sayso.StateExpired:
-		return id + " expired before anybody answered"
-	case sayso.StateWithdrawn:
-		return id + " was withdrawn before anybody answered"
-	}
-	return id + " recorded; more answers are required"
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/words"
 )
 
 // approval are the flags of approve.
@@ -153,7 +154,7 @@ func (a *app) seen(ctx context.Context, in sayso.Inbox, s shownRequest, answer *
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.err, "  remembered: %s\n", coverLines([]sayso.CoverOffer{offer})[0])
+		fmt.Fprintf(a.err, "  remembered: %s\n", words.CoverLines([]sayso.CoverOffer{offer})[0])
 		question = "allow it, and remember that?"
 	}
 	if o.edit != "" {
@@ -161,7 +162,7 @@ func (a *app) seen(ctx context.Context, in sayso.Inbox, s shownRequest, answer *
 		if err != nil {
 			return err
 		}
-		if unchanged(s, args) {
+		if words.Unchanged(s.Content.Args, args) {
 			a.note("nothing was changed; not answered")
 			return no{}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/words"
 	"github.com/sayso-dev/sayso/present"
 	"github.com/sayso-dev/sayso/redact"
 )
@@ -135,7 +136,7 @@ func (a *app) drawCall(c sayso.Call) error {
 	v := present.View{
 		Tool: tool, Server: server, From: p.texts["caller"], Host: c.Host, Session: c.Session, Cwd: p.texts["cwd"],
 		Risk: string(c.EffectiveKind().Risk()), Description: p.texts["description"], Said: map[string]string{},
-		Preview: p.full, Warnings: ofWhole(p.Warnings), Redactions: p.Redactions,
+		Preview: p.full, Warnings: words.OfWhole(p.Warnings), Redactions: p.Redactions,
 	}
 	for name := range c.Said {
 		v.Said[name] = p.texts["said/"+name]

@@ -8,41 +8,8 @@ import (
 	"strings"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/words"
 )
-
-// coverLines are the covers of a request, a line each: the word to type, what it
-// covers, and what it would have covered.
-func coverLines(offers []sayso.CoverOffer) []string {
-	lines := make([]string, 0, len(offers))
-	for _, o := range offers {
-		line := fmt.Sprintf("%-11s  %s", safe(string(o.Cover)), safe(o.Label))
-		if o.Pattern != "" {
-			line += ": " + safe(o.Pattern)
-		}
-		lines = append(lines, line+weight(o))
-	}
-	return lines
-}
-
-// weight says what a cover would have covered, empty where nothing was counted.
-func weight(o sayso.CoverOffer) string {
-	if o.LookedAt == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("\n             would have covered %d of the last %s", o.WouldHaveCovered, counted(o.LookedAt, "call"))
-	if o.Denied > 0 {
-		text += fmt.Sprintf(", of which you denied %d", o.Denied)
-	}
-	return text
-}
-
-// counted is a number of things.
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprint(n, " ", what, "s")
-}
 
 // printCovers prints the covers that a person may choose from.
 func (a *app) printCovers(r sayso.Request) {
@@ -50,7 +17,7 @@ func (a *app) printCovers(r sayso.Request) {
 		return
 	}
 	a.print("\n  a yes can be remembered: sayso approve %s --cover WORD", r.ShortID)
-	for _, line := range coverLines(r.Covers) {
+	for _, line := range words.CoverLines(r.Covers) {
 		a.print("  %s", strings.ReplaceAll(line, "\n", "\n  "))
 	}
 }
@@ -64,7 +31,7 @@ func (a *app) chooseCover(ctx context.Context, offers []sayso.CoverOffer) (c say
 	case 1:
 		return offers[0].Cover, true, nil
 	}
-	for i, line := range coverLines(offers) {
+	for i, line := range words.CoverLines(offers) {
 		fmt.Fprintf(a.err, "  [%d] %s\n", i+1, strings.ReplaceAll(line, "\n", "\n      "))
 	}
 	key, err := a.key(ctx, fmt.Sprintf("[1-%d] remember for this session  [esc] back", len(offers)))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/words"
 	"github.com/sayso-dev/sayso/present"
 )
 
@@ -49,21 +48,12 @@ func (a *app) edited(ctx context.Context, s shownRequest, from string) (sayso.Ar
 	return nil, err
 }
 
-// unchanged reports whether edited arguments are those of the call.
-func unchanged(s shownRequest, args sayso.Args) bool {
-	was, err := jcs.Object(s.Content.Args)
-	return err == nil && bytes.Equal(was, args)
-}
-
 func (a *app) editedText(s shownRequest, from string) ([]byte, error) {
 	switch from {
 	case "-":
 		return io.ReadAll(io.LimitReader(a.in, sayso.MaxCall))
 	case inEditor:
-		// What is shown is not always what would run: hidden values are hidden
-		// and signs that deceive are spelled out. Sent back, they would be
-		// what runs.
-		if len(s.Request.Redactions) > 0 || slices.ContainsFunc(s.Request.Warnings, changed) {
+		if !words.Editable(s.Request) {
 			return nil, hint(fmt.Errorf("%w: this call holds values that cannot be shown as they are, so it cannot be edited here", sayso.ErrInvalid),
 				"give all arguments yourself: --edit=FILE")
 		}
@@ -74,12 +64,6 @@ func (a *app) editedText(s shownRequest, from string) ([]byte, error) {
 		return a.inEditor(append(text, '\n'))
 	}
 	return os.ReadFile(from)
-}
-
-// changed reports whether a warning means that the text in full is not shown as
-// it is.
-func changed(w sayso.Warning) bool {
-	return w.Kind != sayso.WarnTruncated && w.Kind != sayso.WarnMarkup && w.Kind != sayso.WarnConfusable
 }
 
 // inEditor lets the person change text in their editor.
@@ -93,14 +77,14 @@ func (a *app) inEditor(text []byte) ([]byte, error) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return nil, err
 	}
-	words := strings.Fields(a.editor())
-	if len(words) == 0 {
+	name := strings.Fields(a.editor())
+	if len(name) == 0 {
 		return nil, hint(errors.New("no editor is set"), "set EDITOR, or give the arguments: --edit=FILE")
 	}
-	cmd := exec.Command(words[0], append(words[1:], path)...)
+	cmd := exec.Command(name[0], append(name[1:], path)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.err, a.err
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("editor %s: %w", words[0], err)
+		return nil, fmt.Errorf("editor %s: %w", name[0], err)
 	}
 	return os.ReadFile(path)
 }
@@ -125,16 +109,6 @@ func (a *app) drawEdit(s shownRequest, args sayso.Args) { a.drawChange(a.err, "y
 
 // drawChange shows what edited arguments change.
 func (a *app) drawChange(w io.Writer, title string, s shownRequest, args sayso.Args) {
-	p := present.Diff("arguments", indented(s.Content.Args), indented(args))
-	text, _ := present.Draw(present.View{Title: title, Presentation: &p}, a.style(w))
+	text, _ := present.Draw(words.Change(title, s.Content.Args, args), a.style(w))
 	fmt.Fprint(w, text)
-}
-
-// indented is JSON over several lines.
-func indented(args sayso.Args) string {
-	text, err := jcs.MarshalIndent(args)
-	if err != nil {
-		return string(args)
-	}
-	return string(text) + "\n"
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/words"
 )
 
 func (a *app) grantsCommand() *cobra.Command {
@@ -40,35 +40,10 @@ func (a *app) grants(ctx context.Context, session string, all bool) error {
 		}
 		rows := [][]string{{"ID", "TOOL", "COVERS", "SESSION", "BY", "USED", "ENDS"}}
 		for _, g := range list {
-			rows = append(rows, []string{g.ShortID, safe(g.Tool), coversOf(g), dash(safe(g.SessionID)), safe(g.By.Principal), uses(g), ends(g)})
+			rows = append(rows, []string{g.ShortID, safe(g.Tool), words.GrantCovers(g), dash(safe(g.SessionID)), safe(g.By.Principal), words.GrantUses(g), words.GrantEnds(g)})
 		}
 		return table(a.out, rows)
 	})
-}
-
-// coversOf is what a grant covers, with what calls are compared with.
-func coversOf(g sayso.Grant) string {
-	if g.Pattern == "" {
-		return safe(g.Label)
-	}
-	return safe(g.Label) + ": " + safe(g.Pattern)
-}
-
-func uses(g sayso.Grant) string {
-	if g.MaxUses > 0 {
-		return fmt.Sprintf("%d of %d", g.Uses, g.MaxUses)
-	}
-	return fmt.Sprint(g.Uses)
-}
-
-func ends(g sayso.Grant) string {
-	switch {
-	case g.Ended != "":
-		return "ended: " + safe(g.Ended)
-	case g.ExpiresAt != nil:
-		return g.ExpiresAt.Local().Format(time.DateTime)
-	}
-	return "with its session"
 }
 
 func (a *app) revoke(ctx context.Context, typed string) error {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/words"
 )
 
 // approveGroup shows every open request of a group and records one answer to
@@ -65,7 +66,7 @@ func (a *app) groupSeen(ctx context.Context, in sayso.Inbox, group string, open 
 		danger = append(danger, s.Request.Danger...)
 		members = append(members, sayso.Member{ID: s.Request.ID, Digest: s.Request.Digest, Content: s.Request.Content})
 	}
-	question := fmt.Sprintf("allow these %s of group %s?", counted(len(members), "request"), safe(group))
+	question := fmt.Sprintf("allow these %s of group %s?", words.Counted(len(members), "request"), safe(group))
 	ok, err := a.confirmGroup(ctx, question, len(members), danger)
 	if err == nil && !ok {
 		a.note("not answered; they still wait")
@@ -80,8 +81,7 @@ func (a *app) confirmGroup(ctx context.Context, question string, n int, danger [
 	if len(danger) == 0 {
 		return a.confirm(ctx, question)
 	}
-	words := dangerWords(danger)
-	typed, err := a.line(ctx, fmt.Sprintf("%s %s. Type how many they are to go on:", question, strings.Join(unique(words), ", ")))
+	typed, err := a.line(ctx, fmt.Sprintf("%s %s. Type how many they are to go on:", question, strings.Join(unique(words.Dangers(danger)), ", ")))
 	return typed == fmt.Sprint(n), err
 }
 
@@ -183,9 +183,9 @@ func (a *app) groupResults(results []sayso.MemberResult) error {
 func memberLine(r sayso.MemberResult, decided *sayso.DecidedError) string {
 	switch {
 	case decided != nil:
-		return tooLate(sayso.Request{ID: r.ID, ShortID: r.ID.Short()}, decided.Decision)
+		return words.TooLate(sayso.Request{ID: r.ID, ShortID: r.ID.Short()}, decided.Decision)
 	case r.Err != nil:
 		return r.ID.Short() + " was not answered: " + safe(r.Err.Error())
 	}
-	return standing(r.Decision)
+	return words.Standing(r.Decision)
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/words"
 )
 
 func (a *app) inboxCommand() *cobra.Command {
@@ -47,18 +47,10 @@ func (a *app) inbox(ctx context.Context, q sayso.RowQuery) error {
 		}
 		rows := [][]string{{"ID", "AGE", "LEFT", "STATE", "RISK", "FROM", "TOOL", "WHAT"}}
 		for _, r := range list {
-			rows = append(rows, []string{r.ShortID, span(a.now().Sub(r.CreatedAt)), left(r), string(r.State), string(r.Risk), dash(safe(from(r))), toolOf(r), what(r)})
+			rows = append(rows, []string{r.ShortID, span(a.now().Sub(r.CreatedAt)), words.Left(r), string(r.State), string(r.Risk), dash(safe(words.From(r))), words.Tool(r), words.Summary(r)})
 		}
 		return table(a.out, rows)
 	})
-}
-
-// toolOf is a tool as a list names it, that of a server with the server.
-func toolOf(r sayso.Request) string {
-	if r.Server == "" {
-		return safe(r.Tool)
-	}
-	return safe(r.Server) + " › " + safe(r.Tool)
 }
 
 // nothing says what there is none of.
@@ -71,15 +63,4 @@ func nothing(q sayso.RowQuery) string {
 		text += " in session " + q.Session
 	}
 	return text
-}
-
-// left is how long a request may still wait.
-func left(r sayso.Request) string {
-	switch {
-	case !r.State.Open():
-		return "-"
-	case r.RemainingS == nil:
-		return "for ever"
-	}
-	return span(time.Duration(*r.RemainingS * float64(time.Second)))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/local"
+	"github.com/sayso-dev/sayso/internal/words"
 )
 
 func (a *app) logCommand() *cobra.Command {
@@ -70,7 +71,7 @@ func (a *app) log(ctx context.Context, o logOptions, follow bool) error {
 			}
 			q.Request = r.ID
 		}
-		tells := teller{}
+		tells := words.Teller{}
 		if o.session != "" && !a.json {
 			if err := a.noteSilence(ctx, e.Log, q.EventQuery); err != nil {
 				return err
@@ -111,7 +112,7 @@ func (a *app) noteSilence(ctx context.Context, log sayso.Log, q sayso.EventQuery
 
 // printEvents prints what is in the log after a position, and returns the last
 // position.
-func (a *app) printEvents(ctx context.Context, log sayso.Log, since sayso.Seq, q logQuery, tells teller) (sayso.Seq, error) {
+func (a *app) printEvents(ctx context.Context, log sayso.Log, since sayso.Seq, q logQuery, tells words.Teller) (sayso.Seq, error) {
 	for {
 		events, err := log.Since(ctx, since, 256)
 		if err != nil || len(events) == 0 {
@@ -129,7 +130,7 @@ func (a *app) printEvents(ctx context.Context, log sayso.Log, since sayso.Seq, q
 	}
 }
 
-func (a *app) printEvent(e *sayso.Event, tells teller) error {
+func (a *app) printEvent(e *sayso.Event, tells words.Teller) error {
 	p, err := e.Public()
 	if err != nil {
 		return err
@@ -137,7 +138,7 @@ func (a *app) printEvent(e *sayso.Event, tells teller) error {
 	if a.json {
 		return a.printLine(p)
 	}
-	a.print("%6d  %s  %s", p.Seq, p.At.Wall.Local().Format(time.DateTime), tells.story(p))
+	a.print("%6d  %s  %s", p.Seq, p.At.Wall.Local().Format(time.DateTime), tells.Story(p))
 	return nil
 }
 
@@ -234,7 +235,7 @@ func (a *app) logExportCommand() *cobra.Command {
 func (a *app) export(ctx context.Context) error {
 	a.json = true
 	return a.withEngine(ctx, func(e *local.Engine) error {
-		if _, err := a.printEvents(ctx, e.Log, 0, logQuery{}, teller{}); err != nil {
+		if _, err := a.printEvents(ctx, e.Log, 0, logQuery{}, words.Teller{}); err != nil {
 			return err
 		}
 		h, err := e.Log.Head(ctx)

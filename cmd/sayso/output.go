@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/words"
 	"github.com/sayso-dev/sayso/present"
 )
 
@@ -99,24 +100,7 @@ func table(w io.Writer, rows [][]string) error {
 }
 
 // span is a time in words that fit a column.
-func span(d time.Duration) string {
-	if d >= 10*time.Minute {
-		d = d.Round(time.Minute)
-	}
-	switch {
-	case d < 0:
-		return "0s"
-	case d < time.Minute:
-		return d.Round(time.Second).String()
-	case d >= 10*time.Minute && d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
-}
+func span(d time.Duration) string { return words.Span(d) }
 
 // count is a number of things, as 1 event or 2 events.
 func count(n int, thing string) string {

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/local"
+	"github.com/sayso-dev/sayso/internal/words"
 	"github.com/sayso-dev/sayso/policy"
 )
 
@@ -130,7 +130,4 @@ func (a *app) repoSource(workspace string) (policySource, error) {
 	return s, nil
 }
 
-func shortVersion(version string) string {
-	version = strings.TrimPrefix(version, "sha256:")
-	return version[:min(len(version), shortestDigest)]
-}
+func shortVersion(version string) string { return words.ShortVersion(version) }

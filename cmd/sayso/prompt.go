@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/words"
 )
 
 func (a *app) promptCommand() *cobra.Command {
@@ -157,7 +158,7 @@ func (a *app) edit(ctx context.Context, in sayso.Inbox, s shownRequest, answer *
 		a.exit(err)
 		return false, nil
 	}
-	if unchanged(s, args) {
+	if words.Unchanged(s.Content.Args, args) {
 		a.note("nothing was changed; not answered")
 		return false, nil
 	}
@@ -192,7 +193,7 @@ func (a *app) slowly(ctx context.Context, r sayso.Request, danger []sayso.Danger
 	if len(danger) == 0 {
 		return a.confirm(ctx, question)
 	}
-	typed, err := a.line(ctx, question+" "+strings.Join(dangerWords(danger), ", ")+". Type "+r.ShortID+" to go on:")
+	typed, err := a.line(ctx, question+" "+strings.Join(words.Dangers(danger), ", ")+". Type "+r.ShortID+" to go on:")
 	return typed == r.ShortID, err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/words"
 )
 
 func (a *app) showCommand() *cobra.Command {
@@ -59,9 +60,9 @@ func (a *app) show(ctx context.Context, typed string) error {
 			a.drawChange(a.out, changesTitle(s.Request), s, args)
 		}
 		a.print("\n  digest     %s\n  content    %s\n", s.Request.Digest, s.Request.Content)
-		tells := teller{}
+		tells := words.Teller{}
 		for _, e := range s.Life {
-			a.print("%s  %s", e.At.Wall.Local().Format(time.DateTime), tells.story(e))
+			a.print("%s  %s", e.At.Wall.Local().Format(time.DateTime), tells.Story(e))
 		}
 		a.printCovers(s.Request)
 		if s.Request.State.Open() {
@@ -75,7 +76,7 @@ func (a *app) show(ctx context.Context, typed string) error {
 // asked for; nil if there are none.
 func editedArgs(life []sayso.Event) sayso.Args {
 	for _, e := range life {
-		var p told
+		var p words.Told
 		if e.Type == sayso.EventResolved && jcs.UnmarshalLenient(e.Payload, &p) == nil && p.Effect == sayso.Allow && !p.Edited.IsZero() {
 			return p.Args
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +13,7 @@ import (
 	"github.com/sayso-dev/sayso/internal/install"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/internal/notice"
+	"github.com/sayso-dev/sayso/internal/words"
 )
 
 func (a *app) statusCommand() *cobra.Command {
@@ -225,13 +225,7 @@ func (a *app) printModeOf(s state) {
 
 // policyLine names the policy in force: its files, and the beginning of its
 // version.
-func policyLine(s state) string {
-	version := shortVersion(s.Policy)
-	if len(s.Files) == 0 {
-		return "built-ins alone (" + version + ")"
-	}
-	return strings.Join(s.Files, ", ") + " (" + version + ")"
-}
+func policyLine(s state) string { return words.Policy(s.Policy, s.Files) }
 
 // goesOn says what a server goes by while the files have a mistake.
 func goesOn(s state) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/internal/notice"
+	"github.com/sayso-dev/sayso/internal/words"
 )
 
 func (a *app) watchCommand() *cobra.Command {
@@ -33,7 +34,7 @@ func (a *app) watch(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	w := watcher{app: a, tells: teller{}, shown: map[sayso.ID]bool{}}
+	w := watcher{app: a, tells: words.Teller{}, shown: map[sayso.ID]bool{}}
 	for ctx.Err() == nil {
 		err := w.round(ctx)
 		if ctx.Err() != nil || err == nil {
@@ -67,7 +68,7 @@ type watcher struct {
 	*app
 	begun bool
 	seen  sayso.Seq
-	tells teller
+	tells words.Teller
 	shown map[sayso.ID]bool // requests that were shown as waiting
 }
 
@@ -141,7 +142,7 @@ func (w *watcher) tell(ctx context.Context, in sayso.Inbox, e sayso.Event) error
 		return w.shout(ctx, in, e.RequestID)
 	case sayso.EventModeChanged, sayso.EventGrantCreated, sayso.EventGrantRevoked, sayso.EventAnswerRefused:
 	case sayso.EventResolved:
-		var p told
+		var p words.Told
 		if err := jcs.UnmarshalLenient(e.Payload, &p); err != nil {
 			return err
 		}
@@ -155,7 +156,7 @@ func (w *watcher) tell(ctx context.Context, in sayso.Inbox, e sayso.Event) error
 	default:
 		return nil
 	}
-	w.print("%s  %s", e.At.Wall.Local().Format(time.TimeOnly), w.tells.story(e))
+	w.print("%s  %s", e.At.Wall.Local().Format(time.TimeOnly), w.tells.Story(e))
 	return nil
 }
 

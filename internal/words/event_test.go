@@ -1,4 +1,4 @@
-package main
+package words
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 func TestStory(t *testing.T) {
 	const id = sayso.ID("01m7wyf0nnpx5134avv40bmx4g3chvqgbe04")
 	root := sayso.Actor{Principal: "root", Channel: "terminal"}
-	tells := teller{}
+	tells := Teller{}
 	for _, c := range []struct {
 		kind    sayso.EventType
 		payload string
@@ -33,7 +33,7 @@ func TestStory(t *testing.T) {
 		if strings.HasPrefix(string(c.kind), "grant.") {
 			e.Stream = sayso.GrantStream(id)
 		}
-		if got := tells.story(e); got != c.want {
+		if got := tells.Story(e); got != c.want {
 			t.Errorf("%s %s:\n got %q\nwant %q", c.kind, c.payload, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package words
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
-// told is what the lines about events read of their payloads.
-type told struct {
+// Told is what lines about events read of their payloads.
+type Told struct {
 	Effect sayso.Effect  `json:"effect"`
 	Source string        `json:"source"`
 	By     []sayso.Actor `json:"by"`
@@ -31,52 +31,52 @@ type told struct {
 	Files  []string      `json:"files"`
 }
 
-// teller tells events, and knows of which tools the grants are that it told of.
-type teller map[string]string
+// Teller tells events, and knows of which tools the grants are that it told of.
+type Teller map[string]string
 
-// story is an event in a line.
-func (t teller) story(e sayso.Event) string {
-	var p told
+// Story is an event in a line.
+func (t Teller) Story(e sayso.Event) string {
+	var p Told
 	if err := jcs.UnmarshalLenient(e.Payload, &p); err != nil {
 		return string(e.Type)
 	}
 	parts := []string{e.RequestID.Short(), string(e.Type)}
 	switch e.Type {
 	case sayso.EventRequested:
-		parts = append(parts, safe(p.Tool), "by", safe(e.Actor.Principal))
+		parts = append(parts, Safe(p.Tool), "by", Safe(e.Actor.Principal))
 	case sayso.EventAnswered:
-		parts = append(parts, p.Effect.String(), answered(p), "by", safe(e.Actor.Principal), "("+e.Actor.Channel+")", tail(p.Note))
+		parts = append(parts, p.Effect.String(), answered(p), "by", Safe(e.Actor.Principal), "("+e.Actor.Channel+")", tail(p.Note))
 	case sayso.EventResolved:
 		parts = append(parts, p.Effect.String(), "by", by(p), tail(p.Reason))
 	case sayso.EventAnswerRefused:
-		parts = append(parts, p.Effect.String(), "from", safe(e.Actor.Principal), "("+e.Actor.Channel+"):", p.Why)
+		parts = append(parts, p.Effect.String(), "from", Safe(e.Actor.Principal), "("+e.Actor.Channel+"):", p.Why)
 	case sayso.EventFinished:
 		parts = append(parts, outcome(p.Failed))
 	case sayso.EventModeChanged:
-		parts = append(parts, p.Switch+p.Mode, during(p.ForNS), "by", safe(e.Actor.Principal), safe(e.SessionID))
+		parts = append(parts, p.Switch+p.Mode, during(p.ForNS), "by", Safe(e.Actor.Principal), Safe(e.SessionID))
 	case sayso.EventGrantCreated:
 		t[e.Stream] = p.Tool
-		parts = append(parts, sayso.StreamID(e.Stream).Short(), safe(p.Tool), "by", safe(e.Actor.Principal), tail(p.Label))
+		parts = append(parts, sayso.StreamID(e.Stream).Short(), Safe(p.Tool), "by", Safe(e.Actor.Principal), tail(p.Label))
 	case sayso.EventGrantUsed, sayso.EventGrantRevoked, sayso.EventGrantEnded:
-		parts = append(parts, sayso.StreamID(e.Stream).Short(), safe(t[e.Stream]))
+		parts = append(parts, sayso.StreamID(e.Stream).Short(), Safe(t[e.Stream]))
 		if e.Type == sayso.EventGrantRevoked {
 			p.Reason = ""
 		}
-		parts = append(parts, "by", safe(e.Actor.Principal), tail(p.Reason))
+		parts = append(parts, "by", Safe(e.Actor.Principal), tail(p.Reason))
 	case sayso.EventSessionStarted, sayso.EventSessionEnded, sayso.EventSessionPolicy:
-		parts = append(parts, safe(e.SessionID))
+		parts = append(parts, Safe(e.SessionID))
 	case sayso.EventParked:
 		parts = append(parts, stopped(p.Cause))
 	case sayso.EventPolicyLoaded:
 		parts = append(parts, loaded(p))
 	default:
-		parts = append(parts, safe(p.Reason+p.Why))
+		parts = append(parts, Safe(p.Reason+p.Why))
 	}
-	return safe(strings.Join(strings.Fields(strings.Join(parts, " ")), " "))
+	return Safe(strings.Join(strings.Fields(strings.Join(parts, " ")), " "))
 }
 
 // answered says what kind of answer it was.
-func answered(p told) string {
+func answered(p Told) string {
 	if p.Edited.IsZero() {
 		return p.Scope
 	}
@@ -93,29 +93,29 @@ func stopped(cause string) string {
 	case sayso.ParkedLost:
 		return "- its agent died"
 	}
-	return safe(cause)
+	return Safe(cause)
 }
 
 func tail(s string) string {
 	if s == "" {
 		return ""
 	}
-	return "- " + safe(s)
+	return "- " + Safe(s)
 }
 
 // by is who or what decided.
-func by(p told) string {
+func by(p Told) string {
 	names := make([]string, 0, len(p.By))
 	for _, a := range p.By {
-		names = append(names, safe(a.Principal))
+		names = append(names, Safe(a.Principal))
 	}
 	switch {
 	case len(names) == 0 && p.Source == string(sayso.SourceMode):
-		return "the " + safe(p.Mode) + " mode"
+		return "the " + Safe(p.Mode) + " mode"
 	case len(names) == 0:
-		return safe(p.Source)
+		return Safe(p.Source)
 	}
-	return fmt.Sprintf("%s (%s)", strings.Join(names, ", "), safe(p.Source))
+	return fmt.Sprintf("%s (%s)", strings.Join(names, ", "), Safe(p.Source))
 }
 
 // during says how long something holds that has an end.
@@ -123,11 +123,27 @@ func during(ns int64) string {
 	if ns <= 0 {
 		return ""
 	}
-	return "for " + span(time.Duration(ns))
+	return "for " + Span(time.Duration(ns))
 }
 
 // loaded names a policy as status does.
-func loaded(p told) string { return safe(policyLine(state{Policy: p.Policy, Files: p.Files})) }
+func loaded(p Told) string { return Safe(Policy(p.Policy, p.Files)) }
+
+// Policy names a policy: its files, and the beginning of its version.
+func Policy(version string, files []string) string {
+	name := "built-ins alone"
+	if len(files) > 0 {
+		name = strings.Join(files, ", ")
+	}
+	return name + " (" + ShortVersion(version) + ")"
+}
+
+// ShortVersion is the beginning of a policy's version, enough to tell it from
+// others.
+func ShortVersion(version string) string {
+	version = strings.TrimPrefix(version, "sha256:")
+	return version[:min(len(version), 12)]
+}
 
 func outcome(failed bool) string {
 	if failed {

@@ -1,7 +1,8 @@
-package main
+package words
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,7 +30,7 @@ func drawnArgs(args sayso.Args, p *sayso.Presentation) []string {
 	}
 	shown := shownBy(p)
 	var names []string
-	for _, name := range sortedKeys(members) {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		text, isText := members[name].(string)
 		if isText && shown(name, text) {
 			names = append(names, name)

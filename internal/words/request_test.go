@@ -1,4 +1,4 @@
-package main
+package words
 
 import (
 	"testing"
@@ -15,7 +15,7 @@ func TestSpan(t *testing.T) {
 		-1: "0s", 59 * time.Second: "59s", 9*time.Minute + 5*time.Second: "9m05s", 29*time.Minute + 59*time.Second: "30m",
 		59*time.Minute + 58*time.Second: "1h00m", 25 * time.Hour: "25h00m", 50 * time.Hour: "2d",
 	} {
-		if got := span(d); got != want {
+		if got := Span(d); got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
 		}
 	}
@@ -35,7 +35,7 @@ func TestView_saysWhereARequestStandsAndWhy(t *testing.T) {
 		{"denied", sayso.Request{ShortID: "f8y4", State: sayso.StateDenied, Life: sayso.Life{Asker: sayso.Actor{Principal: "script"}}},
 			"f8y4 was denied", "", "script"},
 	} {
-		v := view(shownRequest{Request: c.r})
+		v := View(c.r, sayso.RequestedFull{})
 		if d := cmp.Diff([]string{c.title, c.why, c.from}, []string{v.Title, v.Why, v.From}); d != "" {
 			t.Errorf("%s: %s", c.name, d)
 		}
@@ -49,23 +49,23 @@ func TestVW3_nothingIsSaidToBeLeftOut(t *testing.T) {
 		{Kind: sayso.WarnTruncated, Path: "/a", Text: "9 characters left out"}, {Kind: sayso.WarnTruncated, Text: "2 members left out"},
 		{Kind: sayso.WarnPadding, Path: "/a"}, {Kind: sayso.WarnTruncated, Path: "presentation"},
 	}}
-	if v := view(shownRequest{Request: r}); len(v.Warnings) != 4 {
+	if v := View(r, sayso.RequestedFull{}); len(v.Warnings) != 4 {
 		t.Errorf("of a preview: %v", v.Warnings)
 	}
-	v := view(shownRequest{Request: r, Content: sayso.RequestedFull{Args: sayso.Args(`{"a":"xxxxxxxxxx"}`)}})
+	v := View(r, sayso.RequestedFull{Args: sayso.Args(`{"a":"xxxxxxxxxx"}`)})
 	if diff := cmp.Diff(r.Warnings[2:], v.Warnings); diff != "" {
 		t.Errorf("of all of it (-want +got):\n%s", diff)
 	}
 }
 
-func TestWhat_beginsWithWhatTheCallIsAbout(t *testing.T) {
+func TestSummary_beginsWithWhatTheCallIsAbout(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"content":"x","file_path":"a.txt"}`: "a.txt content=x",
 		`{"command":"git push"}`:              "git push",
 		`{"command":"make","timeout":5}`:      "make timeout=5",
 		`{"a":"1","url":"https://x"}`:         "https://x a=1",
 	} {
-		if got := what(sayso.Request{Preview: sayso.Args(args)}); got != want {
+		if got := Summary(sayso.Request{Preview: sayso.Args(args)}); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
 	}

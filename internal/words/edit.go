@@ -1,0 +1,44 @@
+package words
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/present"
+)
+
+// Editable reports whether a call may be edited by changing what is shown of it.
+// What is shown is not always what would run: hidden values are hidden and
+// signs that deceive are spelled out. Sent back, they would be what runs.
+func Editable(r sayso.Request) bool {
+	return len(r.Redactions) == 0 && !slices.ContainsFunc(r.Warnings, deceives)
+}
+
+// Change is what edited arguments change, as a terminal shows it.
+func Change(title string, was, args sayso.Args) present.View {
+	p := present.Diff("arguments", Indented(was), Indented(args))
+	return present.View{Title: title, Presentation: &p}
+}
+
+// Indented is JSON over several lines.
+func Indented(args sayso.Args) string {
+	text, err := jcs.MarshalIndent(args)
+	if err != nil {
+		return string(args)
+	}
+	return string(text) + "\n"
+}
+
+// Unchanged reports whether edited arguments are those of the call.
+func Unchanged(was, args sayso.Args) bool {
+	before, err := jcs.Object(was)
+	return err == nil && bytes.Equal(before, args)
+}
+
+// deceives reports whether a warning means that the text in full is not shown as
+// it is.
+func deceives(w sayso.Warning) bool {
+	return w.Kind != sayso.WarnTruncated && w.Kind != sayso.WarnMarkup && w.Kind != sayso.WarnConfusable
+}
