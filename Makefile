@@ -60,7 +60,7 @@ lint: ## formatting, vet on both systems, staticcheck
 	@./.ci/lint
 
 .PHONY: bench
-bench: ## measure every figure of docs/performance.md beside its limit
+bench: $(PAGE) ## measure every figure of docs/performance.md beside its limit
 	@$(GO) run ./bench
 
 .PHONY: soak

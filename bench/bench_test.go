@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -27,6 +28,11 @@ func TestMain(m *testing.M) {
 func TestRun_quick(t *testing.T) {
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
+			if lacks := (missing{}); r.name == "page" {
+				if _, _, err := browserAndPage(); errors.As(err, &lacks) {
+					t.Skipf("the page is not measured: %s; type: make web", lacks)
+				}
+			}
 			var out bytes.Buffer
 			if err := run(t.Context(), []string{"-quick", "-json", "-dir", t.TempDir(), "-run", "^" + r.name + "$"}, &out); err != nil {
 				t.Fatal(err)

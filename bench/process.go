@@ -49,6 +49,11 @@ func (w *world) start(role string, task any) (*process, error) {
 		name := fmt.Sprintf("%s-%d.prof", role, time.Now().UnixMilli())
 		cmd.Env = append(cmd.Env, profileVariable+"="+filepath.Join(w.profile, name))
 	}
+	return launch(cmd, task)
+}
+
+// launch starts a program that reads its task as a role does.
+func launch(cmd *exec.Cmd, task any) (*process, error) {
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

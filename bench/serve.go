@@ -20,11 +20,13 @@ import (
 	"github.com/sayso-dev/sayso/policy"
 	"github.com/sayso-dev/sayso/server"
 	"github.com/sayso-dev/sayso/store/sqlite"
+	"github.com/sayso-dev/sayso/web"
 )
 
 // serving is the task of a server.
 type serving struct {
-	Dir string `json:"dir"` // a home
+	Dir  string `json:"dir"` // a home
+	Page bool   `json:"page"`
 }
 
 // ready is where a server can be reached, and with which tokens.
@@ -71,12 +73,16 @@ func serve(c *child) error {
 		return err
 	}
 	tokens := paths.Tokens()
-	srv, err := server.New(func(a sayso.Actor) (sayso.Gate, sayso.Inbox) { return b.Gate(a), b.Inbox(a) }, &server.Options{
+	options := &server.Options{
 		Authenticate: func(secret string) (sayso.Actor, error) {
 			t, err := tokens.Authenticate(secret, time.Now())
 			return t.Actor(""), err
 		},
-	})
+	}
+	if task.Page {
+		options.Page = web.Handler()
+	}
+	srv, err := server.New(func(a sayso.Actor) (sayso.Gate, sayso.Inbox) { return b.Gate(a), b.Inbox(a) }, options)
 	if err != nil {
 		return err
 	}

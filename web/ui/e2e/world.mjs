@@ -5,11 +5,10 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
+import { flags } from './browser.mjs'
 
 const program = process.env.SAYSO_BIN
 if (!program) throw new Error('SAYSO_BIN names no program; type: go test ./lab/page')
-
-const flags = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-sandbox']
 
 let browser
 export async function launch() {
