@@ -9,13 +9,15 @@ import (
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
-// login changes a code into a token. There is an end to wrong codes.
+// login changes a code into a token. There is an end to wrong codes,
+// for each machine that sends them.
 func (s *Server) login(x *exchange) (any, error) {
 	var in wire.Login
 	if err := x.read(&in); err != nil {
 		return nil, err
 	}
-	if s.logins.full(time.Now()) {
+	from := s.guard.client(x.r)
+	if s.logins.full(from, time.Now()) {
 		return nil, sayso.ErrTooMany
 	}
 	if in.Code == "" || len(in.Code) > 256 {
@@ -23,8 +25,8 @@ func (s *Server) login(x *exchange) (any, error) {
 	}
 	secret, err := s.o.Login(in.Code, x.r.Header.Get("Origin"))
 	if err != nil || secret == "" {
-		s.logins.add(time.Now())
-		s.log.WarnContext(x.ctx(), "login refused")
+		s.logins.add(from, time.Now())
+		s.log.WarnContext(x.ctx(), "login refused", "from", from)
 		return nil, wire.ErrUnauthenticated
 	}
 	return &wire.Token{Token: secret}, nil

@@ -58,6 +58,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (x *exchange) begin() {
 	h := x.w.Header()
 	harden(h)
+	x.s.guard.stick(h, x.r)
 	if x.s.o.Version != "" {
 		h[wire.VersionHeader] = []string{x.s.o.Version}
 	}
@@ -125,7 +126,7 @@ func (x *exchange) page() error {
 // enter lets in who may use the route. Who shows no token learns nothing, not
 // even whether there is such a route.
 func (x *exchange) enter(n *node) error {
-	open := x.route != nil && (x.route.who&anyone != 0 || (x.route.who&local != 0 && overLoopback(x.r)))
+	open := x.route != nil && (x.route.who&anyone != 0 || (x.route.who&local != 0 && x.s.guard.here(x.r)))
 	if !open || x.r.Header["Authorization"] != nil {
 		if err := x.authenticate(); err != nil {
 			return err

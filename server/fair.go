@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -98,31 +99,52 @@ func (s *streams) close(who follower) {
 	}
 }
 
-// limiter counts things in each period.
+// wrongCodes is how many wrong codes one machine may send in a minute. Codes
+// cannot be guessed; this keeps the log and the disk from who tries.
+const wrongCodes = 60
+
+// mostCounted is how many machines are told apart. All further ones count as one.
+const mostCounted = 4096
+
+// limiter counts, in each period, what came from each machine.
 type limiter struct {
 	most  int
 	every time.Duration
 
-	mu    sync.Mutex
+	mu    sync.Mutex // guards what follows
 	since time.Time
-	seen  int
+	seen  map[netip.Addr]int
 }
 
 func newLimiter(most int, every time.Duration) *limiter { return &limiter{most: most, every: every} }
 
 // full reports whether there were as many as there may be.
-func (l *limiter) full(now time.Time) bool {
+func (l *limiter) full(from netip.Addr, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return now.Sub(l.since) < l.every && l.seen >= l.most
+	return now.Sub(l.since) < l.every && l.seen[l.machineLocked(from)] >= l.most
 }
 
 // add counts one more.
-func (l *limiter) add(now time.Time) {
+func (l *limiter) add(from netip.Addr, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.Sub(l.since) >= l.every {
-		l.since, l.seen = now, 0
+		l.since, l.seen = now, map[netip.Addr]int{}
 	}
-	l.seen++
+	l.seen[l.machineLocked(from)]++
+}
+
+// machineLocked is what an address counts as: of IPv6 one machine has a whole
+// network. l.mu must be held.
+func (l *limiter) machineLocked(from netip.Addr) netip.Addr {
+	if from.Is6() {
+		if net, err := from.WithZone("").Prefix(64); err == nil {
+			from = net.Addr()
+		}
+	}
+	if _, known := l.seen[from]; !known && len(l.seen) >= mostCounted {
+		return netip.Addr{}
+	}
+	return from
 }

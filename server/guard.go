@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -19,11 +20,19 @@ type guard struct {
 	hosts  map[string]bool // exact values of Host, in lower case
 	public string          // the host of the public address
 	scheme string          // of the public address
+	sticky bool            // browsers are told to come to the public address by TLS alone
 	cross  *http.CrossOriginProtection
+
+	proxies []netip.Prefix // whose word counts for where a request came from, and how
 }
 
-func newGuard(public string, hosts []string) (*guard, error) {
-	g := &guard{hosts: map[string]bool{}, cross: http.NewCrossOriginProtection()}
+func newGuard(public string, hosts []string, proxies []netip.Prefix) (*guard, error) {
+	g := &guard{hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(), proxies: proxies}
+	for _, p := range proxies {
+		if !p.IsValid() || p.Bits() == 0 {
+			return nil, fmt.Errorf("%w: a proxy is an address or a network, and not everybody", sayso.ErrInvalid)
+		}
+	}
 	if public != "" {
 		u, err := url.Parse(public)
 		if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || strings.Trim(u.Path, "/") != "" {
@@ -36,6 +45,7 @@ func newGuard(public string, hosts []string) (*guard, error) {
 		g.hosts[g.public] = true
 		if u.Port() == "" {
 			g.hosts[g.public+":"+map[string]string{"https": "443", "http": "80"}[u.Scheme]] = true
+			g.sticky = u.Scheme == "https" // it holds for all ports of a name, so one with a port may not be ours alone
 		}
 	}
 	for _, h := range hosts {
@@ -51,18 +61,6 @@ func newGuard(public string, hosts []string) (*guard, error) {
 func isLoopback(hostport string) bool {
 	_, ok := address.Loopback(hostport)
 	return ok
-}
-
-// overSocket reports whether a request came over a Unix socket, which no
-// browser can be talked into using.
-func overSocket(r *http.Request) bool {
-	a, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return ok && a.Network() == "unix"
-}
-
-// overLoopback reports whether the other end is on this machine.
-func overLoopback(r *http.Request) bool {
-	return overSocket(r) || isLoopback(r.RemoteAddr)
 }
 
 // host reports whether the Host header is one of ours.
@@ -106,7 +104,7 @@ func (g *guard) origin(r *http.Request) bool {
 // server.
 func (g *guard) address(r *http.Request) string {
 	host := strings.ToLower(r.Host)
-	if r.TLS != nil || (g.scheme == "https" && host == g.public) {
+	if g.private(r) {
 		return "https://" + host
 	}
 	return "http://" + host
@@ -130,6 +128,9 @@ func (g *guard) site(r *http.Request, page bool) bool {
 
 // check refuses what is not for us.
 func (g *guard) check(r *http.Request, page bool) error {
+	if !g.way(r) {
+		return wire.ErrPlain
+	}
 	if !g.host(r) || !g.origin(r) || !g.site(r, page) || g.cross.Check(r) != nil {
 		return wire.ErrForbidden
 	}

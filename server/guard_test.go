@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -50,10 +51,12 @@ var doors = map[string]string{
 func TestNE1_hostsAndOrigins(t *testing.T) {
 	w := newWorld(t, func(o *server.Options) {
 		o.PublicURL, o.AllowedHosts = "https://Sayso.example.org", []string{"box.lan:7777"}
+		o.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	})
 	w.open("s1", "secret-call")
 	_, port, _ := net.SplitHostPort(w.addr)
 	own := "Host: 127.0.0.1:" + port + "\r\n"
+	const public = "X-Forwarded-Proto: https\r\nHost: sayso.example.org\r\n"
 	const auth = "Authorization: Bearer person\r\n"
 	for _, c := range []struct {
 		name, lines string
@@ -63,11 +66,11 @@ func TestNE1_hostsAndOrigins(t *testing.T) {
 		{"localhost", "Host: localhost:" + port + "\r\n" + auth, true},
 		{"capitals", "Host: LocalHost:" + port + "\r\n" + auth, true},
 		{"IPv6", "Host: [::1]:" + port + "\r\n" + auth, true},
-		{"public", "Host: sayso.example.org\r\n" + auth, true},
-		{"public with its port", "Host: sayso.example.org:443\r\n" + auth, true},
+		{"public", public + auth, true},
+		{"public with its port", "X-Forwarded-Proto: https\r\nHost: sayso.example.org:443\r\n" + auth, true},
 		{"listed", "Host: box.lan:7777\r\n" + auth, true},
 		{"own origin", own + auth + "Origin: http://127.0.0.1:" + port + "\r\n", true},
-		{"public origin", "Host: sayso.example.org\r\n" + auth + "Origin: https://sayso.example.org\r\n", true},
+		{"public origin", public + auth + "Origin: https://sayso.example.org\r\n", true},
 		{"same origin", own + auth + "Sec-Fetch-Site: same-origin\r\n", true},
 		{"address bar", own + auth + "Sec-Fetch-Site: none\r\n", true},
 
@@ -77,8 +80,9 @@ func TestNE1_hostsAndOrigins(t *testing.T) {
 		{"other port", "Host: 127.0.0.1:1\r\n" + auth, false},
 		{"no port", "Host: 127.0.0.1\r\n" + auth, false},
 		{"trailing dot", "Host: localhost.:" + port + "\r\n" + auth, false},
-		{"public, trailing dot", "Host: sayso.example.org.\r\n" + auth, false},
-		{"public, other port", "Host: sayso.example.org:8443\r\n" + auth, false},
+		{"public, past the proxy", "Host: sayso.example.org\r\n" + auth, false},
+		{"public, trailing dot", "X-Forwarded-Proto: https\r\nHost: sayso.example.org.\r\n" + auth, false},
+		{"public, other port", "X-Forwarded-Proto: https\r\nHost: sayso.example.org:8443\r\n" + auth, false},
 		{"listed without port", "Host: box.lan\r\n" + auth, false},
 		{"wildcard address", "Host: 0.0.0.0:" + port + "\r\n" + auth, false},
 		{"empty host", "Host: \r\n" + auth, false},
@@ -89,7 +93,7 @@ func TestNE1_hostsAndOrigins(t *testing.T) {
 		{"origin on another port", own + auth + "Origin: http://127.0.0.1:1\r\n", false},
 		{"origin by another name", own + auth + "Origin: http://localhost:" + port + "\r\n", false},
 		{"origin of another scheme", own + auth + "Origin: https://127.0.0.1:" + port + "\r\n", false},
-		{"public origin without TLS", "Host: sayso.example.org\r\n" + auth + "Origin: http://sayso.example.org\r\n", false},
+		{"public origin without TLS", public + auth + "Origin: http://sayso.example.org\r\n", false},
 		{"two origins", own + auth + "Origin: http://127.0.0.1:" + port + "\r\nOrigin: https://evil.example\r\n", false},
 		{"empty origin", own + auth + "Origin: \r\n", false},
 		{"cross site", own + auth + "Sec-Fetch-Site: cross-site\r\n", false},
@@ -274,6 +278,8 @@ func TestNewRefuses(t *testing.T) {
 		"plain public http":  func(o *server.Options) { o.PublicURL = "http://sayso.example.org" },
 		"public with a path": func(o *server.Options) { o.PublicURL = "https://sayso.example.org/x" },
 		"wildcard host":      func(o *server.Options) { o.AllowedHosts = []string{"*.example.org"} },
+		"everybody a proxy":  func(o *server.Options) { o.Proxies = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")} },
+		"no proxy at all":    func(o *server.Options) { o.Proxies = []netip.Prefix{{}} },
 		"empty host":         func(o *server.Options) { o.AllowedHosts = []string{""} },
 	} {
 		o := server.Options{Authenticate: (&tokenList{}).authenticate}

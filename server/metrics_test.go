@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -159,7 +160,7 @@ func TestLocalRoutesAreLocal(t *testing.T) {
 			if token != "" {
 				req.Header.Set("Authorization", "Bearer "+token)
 			}
-			req.RemoteAddr = "192.0.2.7:1234"
+			req.RemoteAddr, req.TLS = "192.0.2.7:1234", &tls.ConnectionState{}
 			rec := newRecorder()
 			w.s.ServeHTTP(rec, req.WithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80}))))
 			if rec.Code != want {

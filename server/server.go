@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -78,6 +79,10 @@ type Options struct {
 	LookBack LookBack
 	// PublicURL is the address people type when it is not loopback, behind TLS.
 	PublicURL string
+	// Proxies are those that speak TLS to people and plain HTTP to us. What they
+	// say of where a request came from, and how, counts; what anybody else says
+	// of it does not. Without one, plain HTTP is for this machine alone.
+	Proxies []netip.Prefix
 	// AllowedHosts are further values of the Host header, with their port if
 	// they have one.
 	AllowedHosts []string
@@ -136,13 +141,13 @@ func New(door func(sayso.Actor) (sayso.Gate, sayso.Inbox), opts *Options) (*Serv
 	setDefault(&o.limits.stall, 10*time.Second)
 	setDefault(&o.limits.body, 30*time.Second)
 	setDefault(&o.limits.operations, 1<<17)
-	g, err := newGuard(o.PublicURL, o.AllowedHosts)
+	g, err := newGuard(o.PublicURL, o.AllowedHosts, o.Proxies)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
 		o: o, door: door, guard: g, wanted: newReservations(), shares: newShares(), streams: newStreams(), feeds: newFeeds(), log: o.Logger,
-		logins: newLimiter(60, time.Minute), shown: newShown(),
+		logins: newLimiter(wrongCodes, time.Minute), shown: newShown(),
 	}
 	s.leaving, s.leave = context.WithCancelCause(context.Background())
 	if s.metrics, err = newMetrics(openRequests(door)); err != nil {

@@ -106,7 +106,7 @@ func about(c *cobra.Command) {
 // load works out settings and places before any command runs.
 func (a *app) load(c *cobra.Command, _ []string) error {
 	flags := map[string]string{}
-	for _, name := range []string{"home", "token-file", "server", "listen", "public-url", "patience", "notice", "log-level"} {
+	for _, name := range []string{"home", "token-file", "server", "listen", "public-url", "tls-cert", "tls-key", "proxy", "patience", "notice", "log-level"} {
 		if f := c.Flags().Lookup(name); f != nil && f.Changed {
 			flags[name] = f.Value.String()
 		}

@@ -67,14 +67,36 @@ func (a *app) pageAddress(ctx context.Context) (string, error) {
 
 // tellAddress leaves word of where the page is.
 func (a *app) tellAddress(listeners []net.Listener) error {
-	address := strings.TrimSuffix(a.settings.PublicURL, "/")
-	for _, l := range listeners {
-		if address == "" && l.Addr().Network() == "tcp" {
-			address = "http://" + l.Addr().String()
-		}
-	}
-	if address == "" {
+	at := a.address(listeners)
+	if at == "" {
 		return nil
 	}
-	return home.Write(a.paths.Address(), []byte(address+"\n"))
+	return home.Write(a.paths.Address(), []byte(at+"\n"))
+}
+
+// address is under which people reach a server that listens there; empty if they
+// do not.
+func (a *app) address(listeners []net.Listener) string {
+	if a.settings.PublicURL != "" {
+		return strings.TrimSuffix(a.settings.PublicURL, "/")
+	}
+	for _, l := range listeners {
+		if l.Addr().Network() == "tcp" {
+			return "http://" + l.Addr().String()
+		}
+	}
+	return ""
+}
+
+// notePage says where the page is, and how to get in.
+func (a *app) notePage(listeners []net.Listener) {
+	at := a.address(listeners)
+	switch {
+	case at == "":
+		a.note("no page: it wants an address to listen on")
+	case !web.Built():
+		a.note("no page in this build: make install, with Node 20; answer with sayso watch, in a terminal")
+	default:
+		a.note("the page is at %s; to sign in, type in another terminal: sayso open", at)
+	}
 }

@@ -3,18 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/inspect/address"
 	"github.com/sayso-dev/sayso/internal/garbage"
-	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/redact"
 	"github.com/sayso-dev/sayso/server"
@@ -31,14 +27,24 @@ func (a *app) serveCommand() *cobra.Command {
 	var o serveOptions
 	c := &cobra.Command{
 		Use: "serve", GroupID: "gate", Short: "runs the server", Args: cobra.NoArgs,
-		Long: `Serves the API on a socket of this machine and, unless --listen none, on a
-loopback address. Without a server everything works all the same: hooks and
-commands then open the database themselves.`,
+		Long: `Serves the API on a socket of this machine and, unless --listen none, the page
+and the API on a loopback address. Without a server everything works all the
+same: hooks and commands then open the database themselves.
+
+Other machines, and phones, reach it by TLS alone: with a certificate of its own,
+whose files are read again when they change, or behind a proxy that is named.
+
+  sayso serve --listen 0.0.0.0:7117 --public-url https://box.lan:7117 \
+    --tls-cert box.pem --tls-key box-key.pem
+  sayso serve --public-url https://sayso.example.org --proxy 127.0.0.1`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), o) },
 	}
 	f := c.Flags()
 	f.String("listen", "", "address to listen on besides the socket, or none (SAYSO_LISTEN)")
 	f.String("public-url", "", "address under which people reach the server, behind TLS (SAYSO_PUBLIC_URL)")
+	f.String("tls-cert", "", "file of its own certificate for that address (SAYSO_TLS_CERT)")
+	f.String("tls-key", "", "file of the key of that certificate (SAYSO_TLS_KEY)")
+	f.String("proxy", "", "address or network of a proxy with TLS, several by commas (SAYSO_PROXY)")
 	f.String("log-level", "", "debug, info, warn or error (SAYSO_LOG_LEVEL)")
 	f.BoolVar(&o.strict, "strict", false, "deny whatever would be asked")
 	f.BoolVar(&o.approveAll, "approve-all", false, "allow whatever would be asked; needs --for")
@@ -76,18 +82,7 @@ func (a *app) checkServe(o serveOptions) error {
 			return err
 		}
 	}
-	if a.settings.Listen == "none" {
-		return nil
-	}
-	name, _, err := net.SplitHostPort(a.settings.Listen)
-	if err != nil {
-		return usage(fmt.Errorf("the address to listen on is %q: %w", a.settings.Listen, err), "sayso serve --listen "+home.DefaultListen)
-	}
-	if _, ok := address.Loopback(name); !ok {
-		return usage(fmt.Errorf("%w: this server speaks plain HTTP, and does so on loopback alone", sayso.ErrNotAllowed),
-			"put a proxy with TLS before it: sayso serve --listen "+home.DefaultListen+" --public-url https://…")
-	}
-	return nil
+	return a.checkAddress()
 }
 
 // checkModes refuses flags for the mode that do not go together.
@@ -107,7 +102,7 @@ func checkModes(command string, strict, approveAll bool, lasts time.Duration) er
 func (a *app) serveEngine(ctx context.Context, e *local.Engine, o serveOptions) error {
 	srv, err := a.server(e)
 	if err != nil {
-		return err
+		return hint(err, "sayso serve --help")
 	}
 	listeners, err := a.listen(ctx)
 	if err != nil {
@@ -137,6 +132,7 @@ func (a *app) serveEngine(ctx context.Context, e *local.Engine, o serveOptions) 
 	for _, l := range listeners {
 		a.note("listening on %s", l.Addr())
 	}
+	a.notePage(listeners)
 	err = srv.Serve(ctx, listeners...)
 	cancel()
 	return errors.Join(err, <-swept)
@@ -145,6 +141,10 @@ func (a *app) serveEngine(ctx context.Context, e *local.Engine, o serveOptions) 
 // server makes the server over an engine.
 func (a *app) server(e *local.Engine) (*server.Server, error) {
 	tokens := a.paths.Tokens()
+	proxies, err := a.proxies()
+	if err != nil {
+		return nil, err
+	}
 	logger := slog.New(redact.LogHandler(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: a.level()})))
 	e.Policy.Tell(func(wrong error) {
 		if wrong != nil {
@@ -169,6 +169,7 @@ func (a *app) server(e *local.Engine) (*server.Server, error) {
 		},
 		LookBack:  e.LookBack(),
 		PublicURL: a.settings.PublicURL,
+		Proxies:   proxies,
 		Page:      web.Handler(),
 		Logger:    logger,
 		Version:   versionOf(),
@@ -181,43 +182,4 @@ func (a *app) level() slog.Level {
 		return slog.LevelInfo // settings know the four words only
 	}
 	return l
-}
-
-// listen opens the socket and, if it was asked for, the address.
-func (a *app) listen(ctx context.Context) ([]net.Listener, error) {
-	socket, err := a.listenSocket(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if a.settings.Listen == "none" {
-		return []net.Listener{socket}, nil
-	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.settings.Listen)
-	if err != nil {
-		return nil, errors.Join(hint(err, "sayso serve --listen 127.0.0.1:0, or --listen none"), socket.Close())
-	}
-	return []net.Listener{socket, l}, nil
-}
-
-// listenSocket opens the socket, in a folder that is closed to others. What a
-// server that died left there is taken away; a server that lives is not.
-func (a *app) listenSocket(ctx context.Context) (net.Listener, error) {
-	path := a.paths.Socket()
-	if err := home.MakeSocketFolder(path); err != nil {
-		return nil, err
-	}
-	if local.Answers(ctx, path) {
-		return nil, hint(fmt.Errorf("%w: a server runs already, on %s", sayso.ErrConflict, path), "sayso status")
-	}
-	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
-		return nil, err
-	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	return l, nil
 }

@@ -94,10 +94,21 @@ func (a *app) serviceEnv() []variable {
 	}
 	for _, s := range a.settings.All() {
 		if s.Source != "default" && !slices.Contains([]string{"home", "server", "token-file"}, s.Name) { // these say whom commands ask
-			list = append(list, variable{s.Env, s.Value})
+			list = append(list, variable{s.Env, wherever(s)})
 		}
 	}
 	return list
+}
+
+// wherever is a setting's value as it is from any folder: the system starts the
+// service in another one.
+func wherever(s home.Setting) string {
+	if s.Name == "tls-cert" || s.Name == "tls-key" {
+		if path, err := filepath.Abs(s.Value); err == nil {
+			return path
+		}
+	}
+	return s.Value
 }
 
 // systemdQuote is a word as unit files take it.

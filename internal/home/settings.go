@@ -16,6 +16,9 @@ type Settings struct {
 	TokenFile string        // whose token to act with; empty for our own
 	Listen    string        // where the server listens besides its socket; empty for nowhere
 	PublicURL string        // under which people reach the server
+	TLSCert   string        // file of the server's own certificate; empty for none
+	TLSKey    string        // file of its key
+	Proxy     string        // addresses and networks of proxies with TLS before the server, by commas
 	Patience  time.Duration // of the hook and of ask
 	Keep      time.Duration // of the content of requests that ended; negative for ever
 	Notice    string        // on or off
@@ -49,6 +52,9 @@ var fields = []field{
 	{"token-file", "", "file of the token to act with", func(s *Settings, v string) error { s.TokenFile = v; return nil }},
 	{"listen", DefaultListen, "address that serve listens on besides its socket, or none", func(s *Settings, v string) error { s.Listen = v; return nil }},
 	{"public-url", "", "address under which people reach the server", func(s *Settings, v string) error { s.PublicURL = v; return nil }},
+	{"tls-cert", "", "file of the certificate that serve shows", func(s *Settings, v string) error { s.TLSCert = v; return nil }},
+	{"tls-key", "", "file of the key of that certificate", func(s *Settings, v string) error { s.TLSKey = v; return nil }},
+	{"proxy", "", "addresses or networks of the proxies with TLS before serve", func(s *Settings, v string) error { s.Proxy = v; return nil }},
 	{"patience", "50m", "how long a hook waits for people before it says not decided yet", setPatience},
 	{"keep-content", "30d", "how long what was said and shown is kept after a request ended, or forever", setKeep},
 	{"notice", "on", "desktop notice and bell when nobody watches: on or off", setNotice},

@@ -10,6 +10,7 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -60,6 +61,7 @@ const (
 var (
 	ErrUnauthenticated = errors.New("no valid token")
 	ErrForbidden       = errors.New("request refused")
+	ErrPlain           = fmt.Errorf("%w: plain HTTP from elsewhere", ErrForbidden)
 	ErrMethod          = errors.New("method not allowed")
 	ErrTooLarge        = errors.New("body too large")
 	ErrNotJSON         = errors.New("content type must be application/json")
@@ -95,6 +97,7 @@ var table = []row{
 	{CodeTooLarge, http.StatusRequestEntityTooLarge, ErrTooLarge, sayso.ErrInvalid, false, "the body is too large"},
 	{CodeNotJSON, http.StatusUnsupportedMediaType, ErrNotJSON, sayso.ErrInvalid, false, "the content type must be application/json, and a GET has no body"},
 	{CodeUnauthenticated, http.StatusUnauthorized, ErrUnauthenticated, sayso.ErrNotAllowed, false, "no valid token: send Authorization: Bearer"},
+	{CodeForbidden, http.StatusForbidden, ErrPlain, sayso.ErrNotAllowed, false, "refused: from another machine this server is reached by https alone, and a proxy before it must be named (sayso serve --proxy)"},
 	{CodeForbidden, http.StatusForbidden, ErrForbidden, sayso.ErrNotAllowed, false, "refused: wrong host, origin or site"},
 	{CodeMethod, http.StatusMethodNotAllowed, ErrMethod, sayso.ErrInvalid, false, "method not allowed"},
 	{CodeSkew, http.StatusBadRequest, ErrSkew, sayso.ErrUnavailable, true, "the releases of client and server are too far apart"},
