@@ -15,6 +15,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,7 +41,7 @@ func built() fs.FS {
 	return sub
 }
 
-// Handler serves the page: the document at / and at the addresses of requests,
+// Handler serves the page: the document at / and at the addresses of its views,
 // and what it loads. It sets no policy for browsers; the server does.
 func Handler() http.Handler { return handler(built()) }
 
@@ -101,10 +102,20 @@ func kindOf(name string) string {
 	return mime.TypeByExtension(path.Ext(name))
 }
 
+// views are the first parts of the addresses at which the page shows something.
+// Behind one there may be the name of a thing, and no more.
+var views = []string{"r", "history", "grants", "sessions", "policy", "status"}
+
+// view reports whether the page itself knows what to show at an address.
+func view(escaped string) bool {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(escaped, "/"), "/")
+	return escaped == "/" || slices.Contains(views, first) && !strings.Contains(rest, "/")
+}
+
 // ServeHTTP implements [http.Handler].
 func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
-	if id, ok := strings.CutPrefix(name, "r/"); name == "" || ok && !strings.Contains(id, "/") {
+	if view(r.URL.EscapedPath()) {
 		name = index
 	}
 	f, ok := p[name]

@@ -30,6 +30,13 @@ func TestHandler(t *testing.T) {
 	}{
 		"/":                 {200, "text/html; charset=utf-8", "no-cache"},
 		"/r/01m7wyf0nn":     {200, "text/html; charset=utf-8", "no-cache"},
+		"/grants":           {200, "text/html; charset=utf-8", "no-cache"},
+		"/history/01m7wyf0": {200, "text/html; charset=utf-8", "no-cache"},
+		"/sessions/a%2Fb":   {200, "text/html; charset=utf-8", "no-cache"},
+		"/sessions/a/b":     {404, "text/plain; charset=utf-8", ""},
+		"//grants":          {404, "text/plain; charset=utf-8", ""},
+		"/grant":            {404, "text/plain; charset=utf-8", ""},
+		"//r/a":             {404, "text/plain; charset=utf-8", ""},
 		"/icon.svg":         {200, "image/svg+xml", "no-cache"},
 		"/assets/app-X1.js": {200, "text/javascript; charset=utf-8", "max-age=31536000, immutable"},
 		"/assets/app-X2.js": {404, "text/plain; charset=utf-8", ""},

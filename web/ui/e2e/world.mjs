@@ -154,3 +154,19 @@ export async function axe(page) {
   await bare.send('Page.setBypassCSP', { enabled: false })
   return violations.map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target} ${n.failureSummary?.split('\n')[1] ?? ''}`).slice(0, 3).join('; ')}`)
 }
+
+// everywhere looks at a page in both themes, at a desk and on a phone: nothing
+// sticks out, and axe finds nothing. With SHOTS it leaves pictures there.
+export async function everywhere(page, what) {
+  const before = page.viewportSize()
+  const wrong = []
+  for (const [theme, width, height] of [['light', 1280, 860], ['dark', 1280, 860], ['light', 390, 844], ['dark', 390, 844]]) {
+    await page.emulateMedia({ colorScheme: theme })
+    await page.setViewportSize({ width, height })
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${what.replaceAll(' ', '-')}-${theme}-${width}.png` })
+    for (const v of await axe(page)) wrong.push(`${what}, ${theme}, ${width}: ${v}`)
+    if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) wrong.push(`${what}, ${width}: something sticks out`)
+  }
+  await page.setViewportSize(before)
+  if (wrong.length > 0) throw new Error(wrong.join('\n'))
+}

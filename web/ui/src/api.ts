@@ -13,6 +13,7 @@ export type Actor = Schemas['Actor']
 export type CoverOffer = Schemas['CoverOffer']
 export type Verdict = Schemas['Verdict']
 export type Mode = Schemas['ModeState']
+export type Grant = Schemas['Grant']
 export type Problem = Schemas['Problem']
 export type Code = Problem['code']
 export type Answer = Omit<Schemas['Answer'], 'id'>
@@ -69,6 +70,8 @@ export const api = {
   content: (id: string, signal?: AbortSignal) => call<Content>('GET', `${at(id)}/content?tokens=true`, undefined, signal),
   answer: (id: string, answer: Answer) => call<Decision>('POST', `${at(id)}/answer`, answer),
   check: (asked: unknown) => call<Verdict>('POST', '/v1/policy/check', { call: asked }),
+  grants: (all: boolean, signal?: AbortSignal) => call<Schemas['GrantList']>('GET', `/v1/grants?all=${all}`, undefined, signal),
+  revoke: (id: string) => call<void>('DELETE', `/v1/grants/${encodeURIComponent(id)}`),
   mode: () => call<Mode>('GET', '/v1/mode'),
 }
 

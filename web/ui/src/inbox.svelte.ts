@@ -1,6 +1,7 @@
 // What this page knows: a fold over the log, as far as it concerns open
 // requests. Nothing here answers anything.
 import { api, follow, Refused, skew, token, type Actor, type Event, type Mode, type Request } from './api'
+import { modes } from './words'
 
 // End is how a request ended.
 export type End = { state: Request['state']; by: Actor[]; source: string; note: string; at: string; mine: boolean }
@@ -23,6 +24,8 @@ class Inbox {
   // onScreen is the request that is looked at. It stays until another is chosen.
   onScreen = $state<string | null>(null)
   mode = $state.raw<Mode | null>(null)
+  // modeEnds is when the mode ends, null for never.
+  modeEnds = $state<number | null>(null)
   // said is what is read out, and away what happened while the line was cut.
   said = $state('')
   away = $state('')
@@ -37,6 +40,14 @@ class Inbox {
   #lostAt = 0
   #came = 0
   #went = 0
+
+  #listeners = new Set<(events: Event[]) => void>()
+
+  // hear hands all events to f from now on, until what it returns is called.
+  hear(f: (events: Event[]) => void): () => void {
+    this.#listeners.add(f)
+    return () => this.#listeners.delete(f)
+  }
 
   get open(): Item[] {
     return [...this.items.values()].filter((i) => open(i.r.state))
@@ -112,7 +123,7 @@ class Inbox {
     for (let wait = 250; !signal.aborted; wait = Math.min(wait * 2, 4000)) {
       try {
         if (this.#seq === 0) await this.#load()
-        await follow(this.#seq, () => { wait = 250; this.#back() }, (events) => this.#hear(events), signal)
+        await follow(this.#seq, () => { wait = 250; this.#back() }, (events) => this.#take(events), signal)
       } catch (e) {
         if (signal.aborted) return
         if (e instanceof Refused && (e.code === 'unauthenticated' || e.code === 'not-allowed')) return this.signOut()
@@ -126,12 +137,15 @@ class Inbox {
     const { requests, head } = await api.open()
     this.#seq = head
     this.items = new Map(requests.map((r) => [r.id, itemOf(r)]))
-    void this.#askMode()
+    void this.askMode()
   }
 
-  async #askMode() {
+  async askMode() {
     try {
-      this.mode = await api.mode()
+      const mode = await api.mode()
+      if (this.mode && mode.mode !== this.mode.mode) this.said = modes[mode.mode] ?? mode.mode
+      this.mode = mode
+      this.modeEnds = mode.left_s === null ? null : Date.now() + skew + mode.left_s * 1000
     } catch {
       // the connection tells of its own loss
     }
@@ -147,10 +161,10 @@ class Inbox {
     this.connection = 'live'
   }
 
-  // hear takes events in small batches: a call that policy decides is asked for
+  // take takes events in small batches: a call that policy decides is asked for
   // and decided in one breath, and never shows. Where thousands wait, it takes them
   // less often.
-  #hear(events: Event[]) {
+  #take(events: Event[]) {
     this.#waiting.push(...events)
     if (this.#timer === 0) this.#timer = window.setTimeout(() => { this.#timer = 0; this.#fold() }, this.items.size > 1000 ? 120 : 40)
   }
@@ -163,12 +177,13 @@ class Inbox {
     const before = new Set([...items.values()].filter((i) => open(i.r.state)).map((i) => i.r.id))
     for (const e of events) {
       this.#seq = Math.max(this.#seq, e.seq)
-      if (e.type === 'mode.changed') void this.#askMode()
+      if (e.type === 'mode.changed') void this.askMode()
       else apply(items, e)
     }
     this.items = items
     this.#sweep()
     this.#tell(before)
+    for (const f of this.#listeners) f(events)
   }
 
   // tell says what came in and what went.

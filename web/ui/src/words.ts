@@ -34,6 +34,12 @@ export const warnings: Record<string, string> = {
   markup: 'markup in words',
 }
 
+export const modes: Record<string, string> = {
+  interactive: 'People are asked.',
+  approve_all: 'Whatever would be asked is allowed.',
+  strict: 'Whatever would be asked is denied.',
+}
+
 export const kinds: Record<string, string> = {
   shell: 'Run a command', read: 'Read a file', write: 'Write a file', edit: 'Change a file', delete: 'Delete a file',
   list: 'List a folder', fetch: 'Fetch an address', search: 'Search', delegate: 'Start another agent', mcp: 'Use a server’s tool', other: 'Use a tool',
