@@ -4,14 +4,12 @@ import "strings"
 
 // Programs that hand their words on to others, which read them as options.
 
-// compiler takes options from files, and hands words on to a linker that loads
-// plugins.
+// compiler hands words on to a linker that loads plugins, and takes options from
+// files.
 func (c *call) compiler(usage) (ok, fail dirs) {
 	for _, w := range c.words[1:] {
 		_, behind, list := strings.Cut(w.Text, ",")
 		switch {
-		case strings.HasPrefix(w.Text, "@"):
-			c.trait(Runs, w.Span, true, "takes options from a file", nil)
 		case strings.HasPrefix(w.Text, "-Xplugin"), strings.HasPrefix(w.Text, "-W") && list && (strings.Contains(behind, "plugin") || strings.Contains(behind, "@")):
 			c.trait(Runs, w.Span, true, "loads a plugin", nil)
 		}
@@ -58,6 +56,7 @@ func (c *call) handedOn(name string, words []word) (ok, fail dirs) {
 	}
 	c.optionEffects(use)
 	c.operandEffects(use)
+	c.elsewhere()
 	if p.code == "go" {
 		return c.goTool(use)
 	}

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // effects reads the words of a command as its table says, and those of its
 // subcommand as the table of that says.
@@ -15,6 +18,7 @@ func (c *call) effects() (ok, fail dirs) {
 			c.apply(e, c.words[0].Span, word{}, false)
 		}
 		c.optionEffects(use)
+		c.elsewhere()
 		if moved := c.movedBy(use); !c.prog.wraps && !moved.same(c.dirs) {
 			// Some of its words are meant for the one folder, some for the other.
 			c.line.Commands[c.at].Dirs = dirs(c.line.Commands[c.at].Dirs).or(moved)
@@ -92,6 +96,9 @@ func (c *call) optionEffects(use usage) {
 		if f.option == unknownOption && c.prog.wraps {
 			c.trait(Wraps, c.words[f.word].Span, true, unknownWhat, nil)
 		}
+		if f.has && f.harmless(f.value) {
+			continue
+		}
 		for _, e := range f.effects {
 			if e.what == "" {
 				e.what = f.name
@@ -105,6 +112,39 @@ func (c *call) optionEffects(use usage) {
 			}
 		}
 	}
+}
+
+// harmless reports whether an option has no effect with a value.
+func (o *option) harmless(value word) bool {
+	return value.Literal() && slices.ContainsFunc(o.plain, func(plain string) bool {
+		start, open := strings.CutSuffix(plain, "*")
+		return value.Text == plain || open && strings.HasPrefix(value.Text, start)
+	})
+}
+
+// elsewhere reads the words that name a file of options, or an address that the
+// program fetches.
+func (c *call) elsewhere() {
+	if !c.prog.responses && !c.prog.fetches {
+		return
+	}
+	for i, w := range c.words[1:] {
+		switch {
+		case c.prog.responses && len(w.Text) > 1 && w.Text[0] == '@':
+			c.trait(Runs, w.Span, true, "takes options from a file", nil)
+		case c.prog.fetches && isAddress(w.Text):
+			c.trait(Connects, w.Span, true, "fetches an address", &c.words[1+i])
+		}
+	}
+}
+
+// isAddress reports whether a word is an address, or an option with one.
+func isAddress(text string) bool {
+	if name, value, ok := strings.Cut(text, "="); ok && dashed(name) {
+		text = value
+	}
+	scheme, _, ok := strings.Cut(text, "://")
+	return ok && scheme != "" && letters(strings.NewReplacer("+", "", "-", "", ".", "").Replace(scheme))
 }
 
 // nowhere reports whether a file keeps nothing of what is written to it.

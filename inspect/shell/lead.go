@@ -24,7 +24,7 @@ func (c *Command) Lead() []string {
 		return nil
 	}
 	if builds, ok := builders[p.name]; ok {
-		return c.builds(builds)
+		return c.builds(p, builds)
 	}
 	lead := []string{c.Program.Text}
 	for _, w := range c.Args {
@@ -56,8 +56,8 @@ var builders = map[string][]string{
 }
 
 // builds is the lead of a program that builds: its first operand is part of it,
-// and must come first.
-func (c *Command) builds(subcommands []string) []string {
+// and must come first. No other may follow that it would make as well.
+func (c *Command) builds(p *program, subcommands []string) []string {
 	if len(c.Args) == 0 || !c.Args[0].Literal() {
 		return nil
 	}
@@ -65,10 +65,22 @@ func (c *Command) builds(subcommands []string) []string {
 	switch {
 	case !target(what), subcommands != nil && !slices.Contains(subcommands, what):
 		return nil
-	case subcommands == nil && slices.ContainsFunc(c.Args, func(w Word) bool { return target(w.Text) && reaches(w.Text) }):
+	case subcommands == nil && (reaches(what) || c.makesMore(p)):
 		return nil
 	}
 	return []string{c.Program.Text, what}
+}
+
+// makesMore reports whether a word behind the first names something else to make:
+// what is no option, no value of one and no number.
+func (c *Command) makesMore(p *program) bool {
+	m := matcher{program: p}
+	for i, w := range c.Args[1:] {
+		if !dashed(w.Text) && !number(w) && m.takesNext(c.Args[i].Text) != Yes {
+			return true
+		}
+	}
+	return false
 }
 
 // reaching are parts of the names of what is made, by which it deletes, or

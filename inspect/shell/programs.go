@@ -411,6 +411,77 @@ func (c *call) goTool(use usage) (ok, fail dirs) {
 			c.trait(Runs, f.value.Span, true, "flags that name a program", nil)
 		}
 	}
+	c.goTest()
+	return c.stay()
+}
+
+// goTest looks at the options of the program of a test, which has a word in front
+// of them and reads them wherever they stand.
+func (c *call) goTest() {
+	for i, w := range c.words[1:] {
+		name, value, attached := strings.Cut(strings.TrimLeft(w.Text, "-"), "=")
+		name, ok := strings.CutPrefix(name, "test.")
+		if !ok || !dashed(w.Text) || !testWrites[name] {
+			continue
+		}
+		target := &c.words[1+i]
+		if v, ok := w.after(len(w.Text) - len(value)); attached && ok {
+			target = &v
+		} else if 2+i < len(c.words) {
+			target = &c.words[2+i]
+		}
+		c.trait(Writes, w.Span, true, "-test."+name, target)
+	}
+}
+
+// testWrites are the options of the program of a test that write a file or a
+// folder.
+var testWrites = set("testlogfile", "outputdir", "gocoverdir", "coverprofile", "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace", "fuzzcachedir")
+
+// cmake takes settings that name programs and files that are run, and hands words
+// on to the program that builds.
+func (c *call) cmake(use usage) (ok, fail dirs) {
+	for i, f := range use.options {
+		if f.name != "-D" || !f.has {
+			continue
+		}
+		name, value, _ := strings.Cut(f.value.Text, "=")
+		name, _, _ = strings.Cut(strings.ToUpper(name), ":")
+		if f.value.Unknown() || !compilers[value] && slices.ContainsFunc(cmakeRuns, func(part string) bool { return strings.Contains(name, part) }) {
+			c.trait(Runs, f.value.Span, true, "a setting may name a program", &use.options[i].value)
+		}
+	}
+	return c.make(use)
+}
+
+// cmakeRuns are parts of the names of settings that name a program, or a file
+// that is run.
+var cmakeRuns = []string{"COMPILER", "LAUNCHER", "LINKER", "PROGRAM", "EXECUTABLE", "_INCLUDE", "TOOLCHAIN", "RULE_", "EMULATOR", "MODULE_PATH", "COMMAND"}
+
+// compilers are values of such settings that name what everybody builds with.
+var compilers = set("", "cc", "c++", "gcc", "g++", "clang", "clang++", "ccache", "sccache", "ld", "lld", "gold", "mold", "make", "ninja", "ON", "OFF")
+
+// maven takes goals of plugins that it fetches, or that run what they are told to.
+func (c *call) maven(use usage) (ok, fail dirs) {
+	for _, w := range c.operandsOf(use) {
+		plugin, _, _ := strings.Cut(w.Text, ":")
+		if strings.Count(w.Text, ":") > 1 || plugin == "exec" || plugin == "antrun" || plugin == "groovy" {
+			c.trait(Runs, w.Span, true, "a plugin that is fetched, or that runs programs", nil)
+		}
+	}
+	return c.stay()
+}
+
+// sbt takes words that are programs in the language of its builds.
+func (c *call) sbt(use usage) (ok, fail dirs) {
+	for _, w := range c.operandsOf(use) {
+		for command := range strings.SplitSeq(w.Text, ";") {
+			switch first, _, _ := strings.Cut(strings.TrimLeft(command, " ~+"), " "); first {
+			case "set", "eval", "apply", "alias", "console", "consoleProject", "<", "load", "iflast", "onFailure", "shell", "session":
+				c.trait(Inline, w.Span, true, "a command of the shell of sbt", nil)
+			}
+		}
+	}
 	return c.stay()
 }
 

@@ -38,6 +38,8 @@ type program struct {
 	bundled       bool // the first word may be options without a hyphen
 	subcommands   bool // the first operand names a section of its own
 	shortened     bool // and may be the beginning of its name
+	responses     bool // a word that begins with @ names a file of options
+	fetches       bool // addresses among its words are fetched
 	operands      []operandEffect
 	options       map[string]*option
 	long          []string // names of the long options, sorted
@@ -52,8 +54,9 @@ type option struct {
 	takes   takes
 	more    int // values in further words
 	effects []effect
-	ends    bool // what stands behind it belongs to the program that it names
-	dash    bool // a hyphen as its value is a stream
+	ends    bool     // what stands behind it belongs to the program that it names
+	dash    bool     // a hyphen as its value is a stream
+	plain   []string // values with which it has no effect; a star ends the beginning of one
 }
 
 // takes says whether an option has a value.
@@ -267,6 +270,10 @@ func (p *program) readFlag(word string) error {
 		p.shortened = true
 	case "subcommands":
 		p.subcommands, p.posix = true, true
+	case "responses":
+		p.responses = true
+	case "fetches":
+		p.fetches = true
 	default:
 		e, err := readEffect(word)
 		if err != nil {
@@ -326,6 +333,9 @@ func (p *program) readOption(line string) error {
 			}
 			o.takes = takesOne
 			o.dash = strings.HasSuffix(word, "|-")
+			if _, plain, ok := strings.Cut(strings.TrimSuffix(word, ")"), "("); ok {
+				o.plain = strings.Split(plain, "|")
+			}
 		default:
 			e, err := readEffect(word)
 			if err != nil {
