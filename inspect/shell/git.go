@@ -100,6 +100,42 @@ func (c *call) push(use usage) (ok, fail dirs) {
 	return c.git(use)
 }
 
+// pushForms are the other ways to write a push that replaces or deletes what
+// others have: a plus in front of a name forces it, a colon deletes it. What forces
+// only if nobody was faster may be meant by who says force, and may not.
+func pushForms(words []Word, sure bool) (out []form) {
+	if base(words[0].Text) != "git" {
+		return nil
+	}
+	at := operandAt(words, 1, known("git"))
+	if at == 0 || words[at].Text != "push" {
+		return nil
+	}
+	says := func(i int, option, text string, sure bool) {
+		as := append(slices.Clone(words[:at+1]), as(words[i], option))
+		for k, w := range words[at+1:] {
+			if at+1+k == i {
+				if w, _ = w.after(len(w.Text) - len(text)); text == "" {
+					continue
+				}
+			}
+			as = append(as, w)
+		}
+		out = append(out, form{as, sure})
+	}
+	for i := at + 1; i < len(words); i++ {
+		switch text := words[i].Text; {
+		case strings.HasPrefix(text, "+"):
+			says(i, "-f", text[1:], sure)
+		case strings.HasPrefix(text, ":") && len(text) > 1:
+			says(i, "-d", text[1:], sure)
+		case strings.HasPrefix(text, "--force-"), len(text) > 3 && strings.HasPrefix("--mirror", text):
+			says(i, "-f", "", false)
+		}
+	}
+	return out
+}
+
 // fetch takes the place of a branch, whatever it held, where a plus stands in
 // front of its name. What was fetched of others is theirs, and may be replaced.
 func (c *call) fetch(use usage) (ok, fail dirs) {

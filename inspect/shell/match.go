@@ -171,6 +171,7 @@ func (m *matcher) operand(p string, args []Word, at int) (Fit, int) {
 		case w.Globs() && m.mayBe(p, w): // it may stand for several words, so anywhere
 			return Perhaps, len(args) + 1
 		case value == Yes && m.program.options[args[i-1].Text] != nil: // no word of the program's own
+		case m.program.toolchain(i+1, w.Text) && !m.equal(p, w.Text):
 		case m.equal(p, w.Text):
 			return fit, i + 1
 		case at == 0 && m.abbreviates(p, w.Text):

@@ -5,8 +5,8 @@ import "strings"
 // nameOf is the name by which the tables know a program: by its shape where they
 // do not have it as it is written. A version may stand behind it, the machine
 // that it builds for in front of it, what it makes behind a dot; a subcommand of
-// git may be a program of its own, GNU may stand in front of it with a g, and the
-// dynamic loaders have many names.
+// git may be a program of its own, GNU may stand in front of it with a g, how it is
+// linked behind it, and the dynamic loaders have many names.
 func nameOf(name string) string { return named(name, known) }
 
 func (r *reading) nameOf(name string) string { return named(name, r.programs) }
@@ -20,11 +20,11 @@ func named(name string, programs func(string) *program) string {
 		return name
 	case name == ":":
 		return "colon"
-	case strings.HasPrefix(name, "ld-") && (strings.Contains(name, ".so") || strings.Contains(name, "musl")):
+	case strings.HasPrefix(name, "ld") && strings.Contains(name, ".so"), strings.HasPrefix(name, "ld-") && strings.Contains(name, "musl"):
 		return "ld.so"
 	}
 	for _, short := range [...]string{
-		unversioned(name), untargeted(name), untargeted(unversioned(name)), unkinded(name), undashed(name), unprefixed(name),
+		unversioned(name), untargeted(name), untargeted(unversioned(name)), unkinded(name), undashed(name), unprefixed(name), unlinked(name),
 	} {
 		if programs(short) != nil {
 			return short
@@ -84,6 +84,17 @@ func unkinded(name string) string {
 		return short
 	}
 	return name
+}
+
+// unlinked is a program without what says how it was linked, or for which machine:
+// bash-static, busybox.static, busybox-armv7l.
+func unlinked(name string) string {
+	for _, all := range [...]string{"busybox", "toybox"} {
+		if rest, ok := strings.CutPrefix(name, all); ok && rest != "" && !letter(rest[0]) {
+			return all
+		}
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(name, "-static"), ".static")
 }
 
 // undashed is a subcommand of git that is called as a program: git-push.

@@ -1,6 +1,8 @@
 package shell_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sayso-dev/sayso/inspect/shell"
@@ -43,6 +45,39 @@ func TestSH8_rareOptions(t *testing.T) {
 		l := shell.Inspect(tt.text)
 		if got := len(l.Commands) > 0 && l.Commands[0].Beyond() != nil; got != tt.beyond {
 			t.Errorf("Inspect(%q): outside an allow: %v, want %v", tt.text, got, tt.beyond)
+		}
+	}
+}
+
+// TestSH4_toolchains: a toolchain in front of the subcommand hides it from no
+// denial, and what forces a push is a push by force.
+func TestSH4_toolchains(t *testing.T) {
+	for _, c := range []struct {
+		pattern, text string
+		want          shell.Fit
+	}{
+		{"cargo publish", "cargo +nightly publish", shell.Yes}, {"cargo publish", "cargo +nightly -q publish", shell.Yes}, {"cargo +nightly", "cargo +nightly test", shell.Yes},
+		{"cargo publish", "cargo +publish test", shell.No}, {"cargo publish", "cargo test +nightly publish", shell.No},
+	} {
+		if got := shell.Inspect(c.text).Commands[0].Fits(strings.Fields(c.pattern), nil); got != c.want {
+			t.Errorf("%q and %q: %v, want %v", c.pattern, c.text, got, c.want)
+		}
+	}
+	if !shell.Inspect("cargo +nightly publish").Commands[0].Has(shell.Sends) {
+		t.Error("cargo +nightly publish sends nothing")
+	}
+}
+
+// TestSH6_loaders: the dynamic loaders and what is linked for itself are looked
+// through by whatever name they have.
+func TestSH6_loaders(t *testing.T) {
+	for _, text := range []string{
+		"ld64.so.2 zap", "/lib64/ld64.so.1 zap", "ld.so.1 zap", "ld-linux.so.2 zap", "busybox.static zap", "busybox-static zap", "busybox-armv7l zap", "toybox-x86_64 zap",
+		"entr -s zap", "entr -rs zap", "prlimit --nofile=4 zap",
+	} {
+		l := shell.Inspect(text)
+		if !slices.ContainsFunc(l.Commands, func(c shell.Command) bool { return c.Program.Text == "zap" }) {
+			t.Errorf("Inspect(%q): zap is not found: %v", text, written(l))
 		}
 	}
 }

@@ -78,6 +78,8 @@ func (s *scanner) step() bool {
 	unknown := s.unknown
 	s.unknown = false
 	switch {
+	case s.p.toolchain(s.i, text):
+		s.i++
 	case s.ended || !dashed(text) && s.p.options[text] == nil:
 		return s.operand(text, unknown)
 	case text == "--" && !unknown:

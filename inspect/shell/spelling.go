@@ -77,6 +77,7 @@ func forms(words []Word) (out []form) {
 		if changed || i > 0 {
 			out = append(out, form{stand, f.sure})
 		}
+		out = append(out, pushForms(stand, f.sure)...)
 	}
 	return out
 }
@@ -170,7 +171,12 @@ func standing(words []Word) (out []Word, changed bool) {
 	}
 	for i := 1; i < len(words) && words[i].Text != "--"; i++ {
 		for _, m := range all {
-			text := m.option(words[i].Text)
+			text, took := m.option(words[i].Text), 0
+			if text == words[i].Text && i+1 < len(words) && strings.HasPrefix(text, "--") && !strings.Contains(text, "=") {
+				if with := m.option(text + "=" + words[i+1].Text); with != text+"="+words[i+1].Text {
+					text, took = with, 1 // the value is the next word
+				}
+			}
 			if text == words[i].Text {
 				continue
 			}
@@ -178,6 +184,7 @@ func standing(words []Word) (out []Word, changed bool) {
 				words, changed = slices.Clone(words), true
 			}
 			words[i].Text, words[i].Fixed = text, len(text)
+			words = slices.Delete(words, i+1, i+1+took)
 		}
 	}
 	return words, changed
@@ -206,7 +213,7 @@ func (m *meanings) operands(words []Word, at int) (out []Word, changed bool) {
 func operandAt(words []Word, from int, p *program) int {
 	m := matcher{program: p}
 	for i := from; i < len(words); i++ {
-		if dashed(words[i].Text) || i > 1 && p != nil && m.takesNext(words[i-1].Text) == Yes {
+		if dashed(words[i].Text) || p.toolchain(i, words[i].Text) || i > 1 && p != nil && m.takesNext(words[i-1].Text) == Yes {
 			continue
 		}
 		if words[i].Literal() {

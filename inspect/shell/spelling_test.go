@@ -50,6 +50,18 @@ func TestSH4_spellings(t *testing.T) {
 		{"lsof", ""},
 		{"rmdir x", ""},
 		{"npm run i", ""},
+		{"npm install --location=global x", "npm install -g x"},
+		{"npm install --location global x", "npm install -g x"},
+		{"npm install --loc=global x", "npm install -g x"},
+		{"npm install --location=project x", ""},
+		{"npm install --location project x", ""},
+		{"git push origin +main", "git push -f origin main"},
+		{"git -C a push origin +main:x", "git -C a push -f origin main:x"},
+		{"git push --force-with-lease=x y", "git push -f y"},
+		{"git push --mirror", "git push -f"},
+		{"git push origin :main", "git push -d origin main"},
+		{"git push origin main:x", ""},
+		{"git log +x", ""},
 	} {
 		l := shell.Inspect(c.line)
 		var got []string

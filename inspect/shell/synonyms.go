@@ -49,8 +49,8 @@ func (m *meanings) add(word string, others []string) {
 	}
 }
 
-// option is the option that stands for another: by its name, by what its name
-// begins with, or letter by letter.
+// option is the option that stands for another: by its name, with the value that
+// it must have if there is one, by what its name begins with, or letter by letter.
 func (m *meanings) option(text string) string {
 	if !dashed(text) {
 		return text
@@ -59,7 +59,14 @@ func (m *meanings) option(text string) string {
 	stands := m.options[name]
 	if stands == "" && strings.HasPrefix(name, "--") && len(name) > 2 {
 		for long, word := range m.options {
-			if strings.HasPrefix(long, name) && (stands == "" || word < stands) {
+			long, only, valued := strings.Cut(long, "=")
+			if !strings.HasPrefix(long, name) || valued && only != value {
+				continue
+			}
+			if valued {
+				return word
+			}
+			if stands == "" || word < stands {
 				stands = word
 			}
 		}

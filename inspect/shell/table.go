@@ -40,6 +40,7 @@ type program struct {
 	shortened     bool // and may be the beginning of its name
 	responses     bool // a word that begins with @ names a file of options
 	fetches       bool // addresses among its words are fetched
+	chains        bool // the first word may name a toolchain behind a plus
 	operands      []operandEffect
 	options       map[string]*option
 	long          []string // names of the long options, sorted
@@ -204,6 +205,12 @@ func (p *program) runsWords() bool {
 	return false
 }
 
+// toolchain reports whether a word of a command names the toolchain that the
+// program is one of, and is no word of its own: cargo +nightly test.
+func (p *program) toolchain(i int, text string) bool {
+	return i == 1 && p != nil && p.chains && strings.HasPrefix(text, "+")
+}
+
 // operandEffect is what naming certain operands does: all of them, or the first,
 // the second or the last.
 type operandEffect struct {
@@ -274,6 +281,8 @@ func (p *program) readFlag(word string) error {
 		p.responses = true
 	case "fetches":
 		p.fetches = true
+	case "toolchain":
+		p.chains = true
 	default:
 		e, err := readEffect(word)
 		if err != nil {
