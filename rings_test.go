@@ -113,7 +113,7 @@ var rings = map[string]int{
 	"internal/jcs": below, "internal/sse": below, "internal/boot": below, "internal/failpoint": below,
 	"internal/filelock": below, "inspect": below,
 	".":      root,
-	"redact": beside, "present": beside, "internal/wire": beside, "internal/facts": beside, "internal/cover": beside,
+	"redact": beside, "present": beside, "internal/wire": beside, "internal/facts": beside, "internal/cover": beside, "internal/status": beside,
 	"policy": rooms, "broker": rooms, "store": rooms, "agent": rooms, "gateway": rooms, "tool": rooms,
 	"sandbox": rooms, "server": rooms, "client": rooms, "web": rooms,
 	"cmd": wiring, "saysotest": wiring, "bench": wiring, "lab": wiring, "examples": wiring, "internal": wiring,

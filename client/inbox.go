@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/status"
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
@@ -200,5 +201,25 @@ func (c *Client) explain(ctx context.Context, in wire.Explain) (out Explanation,
 func (c *Client) Replay(ctx context.Context, text string, back time.Duration) (out Replayed, err error) {
 	in := wire.Replay{Policy: text, Since: back.String()}
 	err = c.t.do(ctx, operation{wire.OpReplay, &in, http.MethodPost, "/v1/policy/replay", &in}, &out)
+	return out, err
+}
+
+// Status is how often people are asked and by what, what waits, and the state of
+// the gate.
+type Status = status.Report
+
+// Status returns the state of the gate, and figures of the calls that this
+// principal may see.
+func (c *Client) Status(ctx context.Context) (out Status, err error) {
+	err = c.get(ctx, operation{name: wire.OpStatus, frame: &wire.Nothing{}, path: "/v1/status"}, &out)
+	return out, err
+}
+
+// PolicyFiles is the text of the policy in force, file by file.
+type PolicyFiles = wire.PolicyFiles
+
+// PolicyFiles returns the text of the policy in force, and what is wrong with it.
+func (c *Client) PolicyFiles(ctx context.Context) (out PolicyFiles, err error) {
+	err = c.get(ctx, operation{name: wire.OpPolicyFiles, frame: &wire.Nothing{}, path: "/v1/policy/files"}, &out)
 	return out, err
 }

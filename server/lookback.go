@@ -6,6 +6,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/wire"
+	"github.com/sayso-dev/sayso/present/highlight"
 )
 
 func (s *Server) explain(ctx context.Context, c *caller, in *wire.Explain) (any, error) {
@@ -43,6 +44,24 @@ func (s *Server) replay(ctx context.Context, c *caller, in *wire.Replay) (any, e
 	out, err := s.o.LookBack.Replay(ctx, c.actor, in.Policy, time.Now().Add(-back))
 	if err != nil {
 		return nil, err
+	}
+	return &out, nil
+}
+
+func (s *Server) getPolicyFiles(x *exchange) (any, error) {
+	return plain(x, &wire.Nothing{}, s.policyFiles)
+}
+
+func (s *Server) policyFiles(_ context.Context, _ *caller, _ *wire.Nothing) (any, error) {
+	if s.o.LookBack == nil {
+		return nil, sayso.ErrNotFound
+	}
+	out, err := s.o.LookBack.Files()
+	if err != nil {
+		return nil, err
+	}
+	for i := range out.Files {
+		out.Files[i].Tokens = highlight.Code(out.Files[i].Text, "yaml")
 	}
 	return &out, nil
 }

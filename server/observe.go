@@ -9,6 +9,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/status"
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
@@ -159,12 +160,6 @@ type openAges struct {
 	list func(context.Context) ([]sayso.Request, error)
 }
 
-// ages are the bounds by which open requests are counted.
-var ages = []struct {
-	name string
-	most time.Duration
-}{{"1m", time.Minute}, {"10m", 10 * time.Minute}, {"1h", time.Hour}, {"1d", 24 * time.Hour}, {"older", 1<<63 - 1}}
-
 // openRequests is the metric of the requests behind a door.
 func openRequests(door func(sayso.Actor) (sayso.Gate, sayso.Inbox)) *openAges {
 	return &openAges{
@@ -188,17 +183,7 @@ func (o *openAges) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.NewInvalidMetric(o.desc, err)
 		return
 	}
-	counts := make([]float64, len(ages))
-	now := time.Now()
-	for i := range open {
-		for j, a := range ages {
-			if now.Sub(open[i].CreatedAt) <= a.most {
-				counts[j]++
-				break
-			}
-		}
-	}
-	for i, a := range ages {
-		ch <- prometheus.MustNewConstMetric(o.desc, prometheus.GaugeValue, counts[i], a.name)
+	for _, a := range status.OpenOf(open, time.Now()).Ages {
+		ch <- prometheus.MustNewConstMetric(o.desc, prometheus.GaugeValue, float64(a.Count), a.Age)
 	}
 }

@@ -117,6 +117,8 @@ var examples = map[string]example{
 	"GET /v1/mode":                                    {"person", path("/v1/mode?session=s1"), nil, 200},
 	"PUT /v1/mode":                                    {"person", path("/v1/mode"), body(`{"session":"s1","mode":"strict"}`), 204},
 	"GET /v1/policy":                                  {"person", path("/v1/policy"), nil, 200},
+	"GET /v1/policy/files":                            {"person", path("/v1/policy/files"), nil, 200},
+	"GET /v1/status":                                  {"viewer", path("/v1/status"), nil, 200},
 	"POST /v1/policy/check":                           {"person", path("/v1/policy/check"), body(`{"call":{"tool":"bash","args":{"command":"ls"}}}`), 200},
 	"POST /v1/policy/explain":                         {"person", path("/v1/policy/explain"), body(`{"call":{"tool":"bash","args":{"command":"git push"}}}`), 200},
 	"POST /v1/policy/replay":                          {"person", path("/v1/policy/replay"), body(`{"policy":"version: 1\nrules: [{allow: \"bash:git push*\"}]\n","since":"720h"}`), 200},

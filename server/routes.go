@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/status"
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
@@ -132,8 +133,12 @@ func ruleRoutes() []route {
 			op:    wire.OpMode, summary: "The mode in force", out: gives[wire.ModeState]()},
 		{method: "PUT", pattern: "/v1/mode", who: deciders, serve: (*Server).putMode,
 			op: wire.OpSetMode, summary: "Set the mode of a session, or for all, which takes an admin", in: of[wire.Mode](), out: done},
+		{method: "GET", pattern: "/v1/status", who: lookers, serve: (*Server).getStatus,
+			op: wire.OpStatus, summary: "How often people are asked and by what, what waits, and whether agents are wired; of the calls that you may see", out: gives[status.Report]()},
 		{method: "GET", pattern: "/v1/policy", who: lookers, serve: (*Server).policyInfo, needs: func(o *Options) bool { return o.Policy != nil },
 			summary: "Which policy is in force", out: gives[wire.PolicyInfo]()},
+		{method: "GET", pattern: "/v1/policy/files", who: deciders, serve: (*Server).getPolicyFiles, needs: looksBack,
+			op: wire.OpPolicyFiles, summary: "The text of the policy in force, file by file, and what is wrong with it", out: gives[wire.PolicyFiles]()},
 		{method: "POST", pattern: "/v1/policy/check", who: deciders, serve: (*Server).postCheck, limit: large,
 			op: wire.OpCheck, summary: "Judge a call without recording anything", in: of[wire.Check](), out: gives[wire.Verdict]()},
 		{method: "POST", pattern: "/v1/policy/explain", who: deciders, serve: (*Server).postExplain, limit: large, needs: looksBack,

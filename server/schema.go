@@ -11,6 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/status"
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
@@ -30,6 +31,9 @@ var named = []reflect.Type{
 	of[wire.WithdrawBody](),
 	of[wire.Explain](), of[wire.Explanation](), of[wire.Spoken](), of[wire.CommandOutcome](), of[wire.Near](), of[wire.Change](), of[wire.Edit](),
 	of[wire.Replay](), of[wire.Replayed](), of[wire.Gap](), of[wire.Turn](), of[wire.Turned](), of[wire.Came](),
+	of[wire.PolicyFiles](), of[wire.PolicyFile](), of[wire.PolicyNote](),
+	of[status.Report](), of[status.Machine](), of[status.Off](), of[status.Policy](), of[status.Wiring](), of[status.Open](), of[status.AgeCount](),
+	of[status.Counts](), of[status.Rate](), of[status.Host](), of[status.Rule](), of[status.Session](),
 }
 
 // componentName is the name of a type in the document.
@@ -60,6 +64,7 @@ func leaves() map[reflect.Type]*jsonschema.Schema {
 		of[sayso.PrincipalKind](): words(sayso.PrincipalAgent, sayso.PrincipalTool, sayso.PrincipalPerson,
 			sayso.PrincipalAdmin, sayso.PrincipalViewer, sayso.PrincipalBroker),
 		of[sayso.PresentationType](): words(sayso.PresentText, sayso.PresentDiff, sayso.PresentFileContent, sayso.PresentCommand, sayso.PresentStructured),
+		of[status.Protection]():      words(status.Protected, status.NotProtected, status.Unknown),
 		of[wire.Code]():              words(slices.Sorted(maps.Keys(wire.Codes()))...),
 		of[time.Time]():              {Type: "string", Format: "date-time"},
 		of[sayso.Event]():            {Ref: componentPrefix + "Event"},

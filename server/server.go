@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/status"
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
@@ -38,7 +39,11 @@ type (
 	Explanation = wire.Explanation
 	Replay      = wire.Replay
 	Replayed    = wire.Replayed
+	PolicyFiles = wire.PolicyFiles
 )
+
+// Machine is what the machine of the server knows of its gate.
+type Machine = status.Machine
 
 // LookBack says what the policy makes of calls, for a principal that answers, of
 // what that principal may see. Errors are those of package sayso.
@@ -48,6 +53,8 @@ type LookBack interface {
 	// Replay says which calls since a time would have come out otherwise if a text
 	// had been the person's policy file. It records and changes nothing.
 	Replay(ctx context.Context, a sayso.Actor, text string, since time.Time) (Replayed, error)
+	// Files is the text of the policy in force. Its tokens are the server's work.
+	Files() (PolicyFiles, error)
 }
 
 // Tokens is where tokens are kept. Errors are those of package sayso.
@@ -75,7 +82,10 @@ type Options struct {
 	Tokens Tokens
 	// Policy says which policy is in force; nil for no such route.
 	Policy func() PolicyInfo
-	// LookBack serves the routes that explain and replay; nil for none.
+	// Machine is asked for each status; nil for nothing but figures.
+	Machine func() Machine
+	// LookBack serves the routes that show, explain and replay the policy; nil for
+	// none.
 	LookBack LookBack
 	// PublicURL is the address people type when it is not loopback, behind TLS.
 	PublicURL string

@@ -20,6 +20,7 @@ import (
 	"github.com/sayso-dev/sayso/broker"
 	"github.com/sayso-dev/sayso/client"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/status"
 	"github.com/sayso-dev/sayso/internal/wire"
 	"github.com/sayso-dev/sayso/server"
 	"github.com/sayso-dev/sayso/store/memory"
@@ -173,6 +174,16 @@ func (l stubLookBack) Replay(_ context.Context, _ sayso.Actor, text string, _ ti
 	}, nil
 }
 
+func (l stubLookBack) Files() (server.PolicyFiles, error) {
+	return server.PolicyFiles{
+		Version: "test-1", Mistake: "policy.yaml:3:5: \"alow\" is no key of a rule; allow, ask or deny", Stands: true,
+		Files: []wire.PolicyFile{{
+			Tier: "user", File: "policy.yaml", State: "does not load", Text: "version: 1\nrules:\n  - alow: bash\n",
+			Mistakes: []wire.PolicyNote{{File: "policy.yaml", Line: 3, Column: 5, What: "\"alow\" is no key of a rule", Write: "allow, ask or deny"}},
+		}},
+	}, nil
+}
+
 // newWorld starts a server. change may alter its options.
 func newWorld(t *testing.T, change func(*server.Options)) *world {
 	t.Helper()
@@ -222,7 +233,13 @@ func (w *world) serve(change func(*server.Options), socket string) {
 		},
 		Logout:   func(token string) error { w.tokens.end(token); return nil },
 		LookBack: stubLookBack{w},
-		Policy:   func() server.PolicyInfo { return server.PolicyInfo{Version: "test-1", Files: []string{"policy.yaml"}} },
+		Machine: func() server.Machine {
+			return server.Machine{
+				Policy: status.Policy{Version: "test-1"},
+				Wired:  []status.Wiring{{Host: "claude-code", State: status.Protected, Why: "the hook is in /home/ann/.claude/settings.json"}},
+			}
+		},
+		Policy: func() server.PolicyInfo { return server.PolicyInfo{Version: "test-1", Files: []string{"policy.yaml"}} },
 	}
 	if change != nil {
 		change(&o)

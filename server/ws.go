@@ -69,6 +69,8 @@ var operations = map[string]operation{
 	wire.OpCheck:        bind(deciders, (*Server).check),
 	wire.OpExplain:      bind(deciders, (*Server).explain),
 	wire.OpReplay:       bind(deciders, (*Server).replay),
+	wire.OpPolicyFiles:  bind(deciders, (*Server).policyFiles),
+	wire.OpStatus:       bind(lookers, (*Server).status),
 }
 
 // socket upgrades to a WebSocket and serves it to its end.

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -51,7 +49,7 @@ func (a *app) policyWhere(ctx context.Context, dir string) error {
 	rules := local.NewRules(a.paths)
 	out := policyPlaces{Version: rules.Version()}
 	out.Workspace, _ = a.projectOf(ctx, dir) // none is told as none
-	out.Sources = []policySource{fileSource("org", home.OrgPolicy), fileSource("user", a.paths.Policy())}
+	out.Sources = []policySource{fileSource(policy.TierOrg, home.OrgPolicy), fileSource(policy.TierUser, a.paths.Policy())}
 	if out.Workspace != "" {
 		repo, err := a.repoSource(out.Workspace)
 		if err != nil {
@@ -81,22 +79,12 @@ func (a *app) policyWhere(ctx context.Context, dir string) error {
 }
 
 // fileSource is what becomes of a file of a tier.
-func fileSource(tier, name string) policySource {
-	s := policySource{Tier: tier, File: name}
-	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		s.State = "not there"
-		return s
+func fileSource(tier policy.Tier, name string) policySource {
+	is := local.SourceOf(tier, name)
+	s := policySource{Tier: string(tier), File: name, State: is.State(), Rules: is.Rules}
+	if is.Err != nil {
+		s.State += ": " + firstMistake(is.Err)
 	}
-	var f *policy.File
-	if err == nil {
-		f, err = policy.Parse(name, text)
-	}
-	if err != nil {
-		s.State = "does not load: " + firstMistake(err)
-		return s
-	}
-	s.State, s.Rules = "in force", f.Rules()
 	return s
 }
 

@@ -4,128 +4,62 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/client"
+	"github.com/sayso-dev/sayso/internal/status"
 )
 
-// recentCalls is how many of the newest calls status counts the prompts of:
-// enough to tell, few enough to be read at once.
-const recentCalls = 500
-
-// prompts says how often people were asked, of the newest calls.
-type prompts struct {
-	Calls   int     `json:"calls"`
-	Prompts int     `json:"prompts"`
-	Per100  float64 `json:"per_100_calls"`
-	// Rule is the one that asked most often, and how often; empty if none did.
-	Rule      string        `json:"rule,omitempty"`
-	RuleFile  string        `json:"rule_file,omitempty"`
-	RuleLine  int           `json:"rule_line,omitzero"`
-	RuleAsked int           `json:"rule_asked,omitzero"`
-	Hosts     []hostPrompts `json:"hosts"` // the one that asks most first
-}
-
-// hostPrompts is how often people were asked by one host; the empty name is for
-// calls that name none.
-type hostPrompts struct {
-	Host    string  `json:"host"`
-	Calls   int     `json:"calls"`
-	Prompts int     `json:"prompts"`
-	Per100  float64 `json:"per_100_calls"`
-}
-
-// recentPrompts counts the prompts of the newest calls that this person may
-// see; nil if there is no call.
-func recentPrompts(ctx context.Context, in sayso.Inbox) (*prompts, error) {
-	calls, err := in.Requests(ctx, sayso.RowQuery{Limit: recentCalls})
-	if err != nil {
-		return nil, fmt.Errorf("counting prompts: %w", err)
+// counted is how often people were asked of late, of the calls that this person
+// may see. A server counts for itself.
+func (a *app) counted(ctx context.Context, in sayso.Inbox) (*status.Counts, error) {
+	if c, ok := in.(*client.Client); ok {
+		if r, err := c.Status(ctx); err == nil {
+			return &r.Prompts, nil
+		} // a server of the release before has no such route, but the same calls
 	}
-	return countPrompts(calls), nil
+	counts, err := status.Recent(ctx, in, a.now())
+	return &counts, err
 }
-
-// countPrompts counts in how many of the calls a person was asked.
-func countPrompts(calls []sayso.Request) *prompts {
-	if len(calls) == 0 {
-		return nil
-	}
-	p := &prompts{Calls: len(calls)}
-	hosts, rules := map[string]*hostPrompts{}, map[asker]int{}
-	for i := range calls {
-		r := &calls[i]
-		h := hosts[r.Host]
-		if h == nil {
-			h = &hostPrompts{Host: r.Host}
-			hosts[r.Host] = h
-		}
-		h.Calls++
-		if !wasAsked(r) {
-			continue
-		}
-		h.Prompts++
-		p.Prompts++
-		if r.Rule != "" {
-			rules[asker{r.Rule, r.File, r.Line}]++
-		}
-	}
-	p.Per100 = per100(p.Prompts, p.Calls)
-	for a, n := range rules {
-		if n > p.RuleAsked || n == p.RuleAsked && a.less(asker{p.Rule, p.RuleFile, p.RuleLine}) {
-			p.Rule, p.RuleFile, p.RuleLine, p.RuleAsked = a.rule, a.file, a.line, n
-		}
-	}
-	for _, h := range hosts {
-		h.Per100 = per100(h.Prompts, h.Calls)
-	}
-	for _, h := range slices.SortedFunc(maps.Values(hosts), func(a, b *hostPrompts) int {
-		return cmp.Or(cmp.Compare(b.Per100, a.Per100), cmp.Compare(a.Host, b.Host))
-	}) {
-		p.Hosts = append(p.Hosts, *h)
-	}
-	return p
-}
-
-// asker is a rule that asks.
-type asker struct {
-	rule, file string
-	line       int
-}
-
-func (a asker) less(b asker) bool {
-	return cmp.Or(cmp.Compare(a.rule, b.rule), cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line)) < 0
-}
-
-// wasAsked reports whether a call waited for a person: it still does, nobody
-// decided it, or it was not decided without one.
-func wasAsked(r *sayso.Request) bool {
-	return r.Decision == nil || r.Decision.Source == sayso.SourcePerson || r.Decision.Source == sayso.SourceDeadline || r.Decision.Source == ""
-}
-
-func per100(n, of int) float64 { return 100 * float64(n) / float64(of) }
 
 // printPrompts prints how often people were asked, and by which hosts if there
 // are several.
-func (a *app) printPrompts(p *prompts) {
-	if p == nil {
+func (a *app) printPrompts(c *status.Counts) {
+	if c == nil || c.Calls == 0 {
 		return
 	}
-	line := fmt.Sprintf("%.1f in 100 calls (%d of the last %d)", p.Per100, p.Prompts, p.Calls)
-	if p.Rule != "" {
-		line += fmt.Sprintf("; %d by %q", p.RuleAsked, p.Rule)
-		if p.RuleFile != "" {
-			line += fmt.Sprintf(" (%s:%d)", p.RuleFile, p.RuleLine)
+	which := "in 7 days"
+	if c.Cut {
+		which = "the newest"
+	}
+	line := fmt.Sprintf("%.1f in 100 calls (%d of %d, %s)", c.Per100, c.Prompts, c.Calls, which)
+	if c.Few {
+		line = fmt.Sprintf("%d of %s %s, too few for a rate", c.Prompts, count(c.Calls, "call"), which)
+	}
+	if len(c.Rules) > 0 {
+		r := c.Rules[0]
+		line += fmt.Sprintf("; %d by %q", r.Asked, r.Rule)
+		if r.File != "" {
+			line += fmt.Sprintf(" (%s:%d)", r.File, r.Line)
 		}
 	}
 	a.print("prompts  %s", printable(line))
-	if len(p.Hosts) < 2 {
+	if len(c.Hosts) < 2 {
 		return
 	}
 	var hosts []string
-	for _, h := range p.Hosts {
-		hosts = append(hosts, fmt.Sprintf("%s %.1f", cmp.Or(h.Host, "no host"), h.Per100))
+	for _, h := range c.Hosts {
+		hosts = append(hosts, cmp.Or(h.Host, "no host")+" "+rate(h.Rate))
 	}
 	a.print("         %s", printable(strings.Join(hosts, ", ")))
+}
+
+// rate is how often people were asked in 100 calls, or of how many where these
+// are too few.
+func rate(r status.Rate) string {
+	if r.Few {
+		return fmt.Sprintf("%d of %d", r.Prompts, r.Calls)
+	}
+	return fmt.Sprintf("%.1f", r.Per100)
 }

@@ -167,6 +167,7 @@ func (a *app) server(e *local.Engine) (*server.Server, error) {
 		Policy: func() server.PolicyInfo {
 			return server.PolicyInfo{Version: e.Policy.Version(), Files: e.Policy.Files()}
 		},
+		Machine:   func() server.Machine { return a.standing(e) },
 		LookBack:  e.LookBack(),
 		PublicURL: a.settings.PublicURL,
 		Proxies:   proxies,

@@ -13,6 +13,7 @@ import (
 	"github.com/sayso-dev/sayso/internal/install"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/internal/notice"
+	"github.com/sayso-dev/sayso/internal/status"
 	"github.com/sayso-dev/sayso/internal/words"
 )
 
@@ -27,32 +28,23 @@ mistake has every call refused, unless a server goes on with the one before.`,
 	}
 }
 
-// protection is whether calls are gated.
-type protection string
-
-const (
-	protected    protection = "protected"
-	notProtected protection = "not protected"
-	unknown      protection = "unknown"
-)
-
 // state is what status tells.
 type state struct {
-	Status  protection `json:"status"`
-	Why     string     `json:"why"`
-	Off     *offState  `json:"off"`
-	Locked  bool       `json:"locked"`
-	Gate    string     `json:"gate"` // server or database, and where
-	Error   string     `json:"error,omitempty"`
-	Open    int        `json:"open"`
-	Prompts *prompts   `json:"prompts,omitempty"`
-	Mode    sayso.Mode `json:"mode"`
-	ModeS   float64    `json:"mode_left_s,omitzero"`
-	Policy  string     `json:"policy"`
-	Files   []string   `json:"policy_files"`
-	Mistake string     `json:"policy_error,omitempty"`
-	Stands  string     `json:"policy_in_force,omitempty"` // by which a server goes on, despite the mistake
-	Watched bool       `json:"watched"`
+	Status  status.Protection `json:"status"`
+	Why     string            `json:"why"`
+	Off     *status.Off       `json:"off"`
+	Locked  bool              `json:"locked"`
+	Gate    string            `json:"gate"` // server or database, and where
+	Error   string            `json:"error,omitempty"`
+	Open    int               `json:"open"`
+	Prompts *status.Counts    `json:"prompts,omitempty"`
+	Mode    sayso.Mode        `json:"mode"`
+	ModeS   float64           `json:"mode_left_s,omitzero"`
+	Policy  string            `json:"policy"`
+	Files   []string          `json:"policy_files"`
+	Mistake string            `json:"policy_error,omitempty"`
+	Stands  string            `json:"policy_in_force,omitempty"` // by which a server goes on, despite the mistake
+	Watched bool              `json:"watched"`
 }
 
 // refuses reports whether the gate cannot decide anything.
@@ -60,11 +52,6 @@ func (s state) refuses() bool { return s.Error != "" || s.lawless() }
 
 // lawless reports whether no policy is in force.
 func (s state) lawless() bool { return s.Mistake != "" && s.Stands == "" }
-
-type offState struct {
-	Until time.Time `json:"until"`
-	By    string    `json:"by"`
-}
 
 func (a *app) status(ctx context.Context) error {
 	s := a.wired()
@@ -74,7 +61,7 @@ func (a *app) status(ctx context.Context) error {
 	if broken != nil {
 		s.Error = broken.Error()
 	}
-	if s.Status == protected && s.refuses() {
+	if s.Status == status.Protected && s.refuses() {
 		s.Why = "every call is refused, since the gate cannot decide; " + s.Why
 	}
 	if a.json {
@@ -85,9 +72,9 @@ func (a *app) status(ctx context.Context) error {
 		a.printStatus(s, ownHint(broken), hintOf(mistake))
 	}
 	switch {
-	case s.Status == protected && !s.refuses():
+	case s.Status == status.Protected && !s.refuses():
 		return nil
-	case s.Status != unknown:
+	case s.Status != status.Unknown:
 		return no{}
 	}
 	return hint(fmt.Errorf("whether calls are gated is not known: %s", s.Why), "sayso doctor")
@@ -96,55 +83,16 @@ func (a *app) status(ctx context.Context) error {
 // wired says what the settings of the agents say.
 func (a *app) wired() state {
 	if o, off, err := a.paths.IsOff(a.now()); off {
-		return state{Status: notProtected, Why: "switched off by " + o.By + " until " + o.Until.Local().Format(time.DateTime), Off: &offState{o.Until, o.By}}
+		return state{Status: status.NotProtected, Why: "switched off by " + o.By + " until " + o.Until.Local().Format(time.DateTime), Off: &status.Off{Until: o.Until, By: o.By}}
 	} else if err != nil {
 		a.note("warning: %v", err)
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return state{Status: unknown, Why: err.Error()}
+		return state{Status: status.Unknown, Why: err.Error()}
 	}
-	found, s := "", state{Status: notProtected, Why: "no agent has the hook; `sayso init claude-code` puts it in"}
-	for _, p := range install.ClaudePlaces(a.getenv, dir) {
-		v, err := surveyed(p)
-		switch {
-		case err != nil:
-			return state{Status: unknown, Why: p.Path + ": " + err.Error()}
-		case v.DisableAllHooks:
-			return state{Status: notProtected, Why: p.Path + " sets disableAllHooks"}
-		case v.ManagedOnly && !v.Installed:
-			return state{Status: notProtected, Why: p.Path + " sets allowManagedHooksOnly, and has no hook of ours"}
-		case v.Installed:
-			if err := runnable(v.Program); err != nil {
-				return state{Status: unknown, Why: p.Path + " names a hook that cannot run: " + err.Error()}
-			}
-			found = p.Path
-		}
-	}
-	if found != "" {
-		s = state{Status: protected, Why: "the hook is in " + found}
-	}
-	return s
-}
-
-func surveyed(p install.Place) (install.Survey, error) {
-	text, err := install.Read(p.Path)
-	if err != nil {
-		return install.Survey{}, err
-	}
-	return install.SurveyClaude(text)
-}
-
-// runnable reports why a program could not be started.
-func runnable(path string) error {
-	st, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if st.IsDir() || st.Mode()&0o111 == 0 {
-		return fmt.Errorf("%s is not executable", path)
-	}
-	return nil
+	w := wiring(install.ClaudePlaces(a.getenv, dir))
+	return state{Status: w.State, Why: w.Why}
 }
 
 // statusOfGate asks the gate itself.
@@ -166,7 +114,7 @@ func (a *app) statusOfGate(ctx context.Context, s *state) error {
 		return err
 	}
 	s.Open = len(open)
-	if s.Prompts, err = recentPrompts(ctx, in); err != nil {
+	if s.Prompts, err = a.counted(ctx, in); err != nil {
 		return err
 	}
 	if s.Stands, err = a.stands(ctx, l, in, s.Mistake); err != nil {

@@ -60,6 +60,8 @@ const (
 	OpCheck        = "check"
 	OpExplain      = "explain"
 	OpReplay       = "replay"
+	OpPolicyFiles  = "policy_files"
+	OpStatus       = "status"
 	OpEvent        = "event" // from the server: one event of a follow
 )
 

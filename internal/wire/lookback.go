@@ -18,6 +18,38 @@ func Convert(from, into any) error {
 	return jcs.Unmarshal(text, into)
 }
 
+// PolicyFiles is the text of the policy in force, file by file.
+type PolicyFiles struct {
+	Version  string       `json:"version"`
+	Mistake  string       `json:"mistake,omitzero"` // why the files as they are now do not load
+	Stands   bool         `json:"stands"`           // with a mistake: the policy that loaded before is in force
+	Files    []PolicyFile `json:"files"`
+	Warnings []PolicyNote `json:"warnings"`
+}
+
+// PolicyFile is one file of a policy. Its text is made safe to be shown, with
+// what is secret hidden; altered says that it is not the text of the file then.
+type PolicyFile struct {
+	Tier      string        `json:"tier"` // org, user or repo
+	File      string        `json:"file"`
+	Workspace string        `json:"workspace,omitzero"` // of a project's own file, whose text is the one that a person accepted
+	State     string        `json:"state"`              // in force, not there, or does not load
+	Rules     int           `json:"rules"`
+	Text      string        `json:"text"`
+	Altered   bool          `json:"altered,omitzero"`
+	Tokens    []sayso.Token `json:"tokens"` // pairs of a class and a text that together are the text
+	Mistakes  []PolicyNote  `json:"mistakes"`
+}
+
+// PolicyNote is something about a place in a file.
+type PolicyNote struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	What   string `json:"what"`
+	Write  string `json:"write,omitzero"`
+}
+
 // Explain is the body of POST /v1/policy/explain, and the operation explain: a
 // call with its facts, or the id of a request of the log.
 type Explain struct {

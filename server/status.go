@@ -1,0 +1,41 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/status"
+	"github.com/sayso-dev/sayso/internal/wire"
+)
+
+func (s *Server) getStatus(x *exchange) (any, error) { return plain(x, &wire.Nothing{}, s.status) }
+
+// status tells a principal of the gate, and of the calls that it may see.
+func (s *Server) status(ctx context.Context, c *caller, _ *wire.Nothing) (any, error) {
+	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	now := time.Now().UTC()
+	out := status.Report{Version: s.o.Version, At: now}
+	if s.o.Machine != nil {
+		out.Machine = s.o.Machine()
+	}
+	open, err := c.inbox.Requests(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true, Limit: wire.MaxLimit})
+	if err != nil {
+		return nil, err
+	}
+	out.Open = status.OpenOf(open, now)
+	if out.Prompts, err = status.Recent(ctx, c.inbox, now); err != nil {
+		return nil, err
+	}
+	mode, err := c.inbox.Mode(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	out.Mode, out.ModeLeftS = cmp.Or(mode.Mode, sayso.ModeInteractive), mode.Left.Seconds()
+	return &out, nil
+}
