@@ -27,6 +27,7 @@ require (
 	modernc.org/libc v1.65.7
 	modernc.org/sqlite v1.37.1
 	mvdan.cc/sh/v3 v3.14.1
+	rsc.io/qr v0.2.0
 	zombiezen.com/go/sqlite v1.4.2
 )
 

@@ -23,7 +23,7 @@ func (s *Server) login(x *exchange) (any, error) {
 	if in.Code == "" || len(in.Code) > 256 {
 		return nil, wire.ErrUnauthenticated
 	}
-	secret, err := s.o.Login(in.Code, x.r.Header.Get("Origin"))
+	secret, err := s.o.Login(signIn(in.Code, x.r))
 	if err != nil || secret == "" {
 		s.logins.add(from, time.Now())
 		s.log.WarnContext(x.ctx(), "login refused", "from", from)

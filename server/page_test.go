@@ -23,8 +23,8 @@ func newPage(t *testing.T, origin *string) *world {
 			a.Origin = "http://" + w.addr
 			return a, nil
 		}
-		o.Login = func(_, from string) (string, error) {
-			*origin = from
+		o.Login = func(in server.SignIn) (string, error) {
+			*origin = in.Origin
 			return "page", nil
 		}
 	})

@@ -57,6 +57,13 @@ type LookBack interface {
 	Files() (PolicyFiles, error)
 }
 
+// SignIn is a code that somebody wants a token for.
+type SignIn struct {
+	Code   string
+	Origin string // of the page; empty for other programs
+	Device string // what the browser is and where it runs, as it says; empty for other programs
+}
+
 // Tokens is where tokens are kept. Errors are those of package sayso.
 type Tokens interface {
 	// List returns all tokens, without their secrets.
@@ -76,7 +83,7 @@ type Options struct {
 	// caller's own. Without them the routes are not there. A token that a page
 	// gets is to be bound to the origin of the page, empty for other programs:
 	// Authenticate then returns it with the actor.
-	Login  func(code, origin string) (token string, err error)
+	Login  func(SignIn) (token string, err error)
 	Logout func(token string) error
 	// Tokens serves the admin's routes; nil for none.
 	Tokens Tokens

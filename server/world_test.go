@@ -225,8 +225,8 @@ func (w *world) serve(change func(*server.Options), socket string) {
 	o := server.Options{
 		Logger:       slog.New(slog.NewTextHandler(w.logs, nil)),
 		Authenticate: w.tokens.authenticate, Tokens: w.tokens, Version: "1.4.0",
-		Login: func(code, _ string) (string, error) {
-			if code != "once" {
+		Login: func(in server.SignIn) (string, error) {
+			if in.Code != "once" {
 				return "", sayso.ErrNotAllowed
 			}
 			return "person", nil

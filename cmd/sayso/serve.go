@@ -158,8 +158,8 @@ func (a *app) server(e *local.Engine) (*server.Server, error) {
 			t, err := tokens.Authenticate(secret, a.now())
 			return t.Actor(""), err
 		},
-		Login: func(code, origin string) (string, error) {
-			secret, _, err := a.paths.Login(a.now(), code, origin)
+		Login: func(in server.SignIn) (string, error) {
+			secret, _, err := a.paths.Login(a.now(), in.Code, in.Origin, in.Device)
 			return secret, err
 		},
 		Logout: func(secret string) error { return logout(tokens, secret, a.now()) },

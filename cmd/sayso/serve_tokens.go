@@ -22,7 +22,11 @@ func (d tokenDesk) List(context.Context) ([]server.TokenInfo, error) {
 	list, err := d.tokens.List()
 	infos := make([]server.TokenInfo, 0, len(list))
 	for _, t := range list {
-		infos = append(infos, tokenInfo(t))
+		info := tokenInfo(t)
+		if used := d.tokens.Used(t.ID).UTC(); !used.IsZero() {
+			info.Used = &used
+		}
+		infos = append(infos, info)
 	}
 	return infos, err
 }
@@ -48,7 +52,7 @@ func (d tokenDesk) Revoke(_ context.Context, id string) error {
 }
 
 func tokenInfo(t home.Token) server.TokenInfo {
-	info := server.TokenInfo{ID: t.ID, Name: t.Name, Kind: t.Kind, Owner: t.Owner, Approvers: t.Approvers, Created: t.Created}
+	info := server.TokenInfo{ID: t.ID, Name: t.Name, Kind: t.Kind, Owner: t.Owner, Approvers: t.Approvers, Created: t.Created, Device: t.Device}
 	if !t.Expires.IsZero() {
 		info.Expires = &t.Expires
 	}

@@ -100,23 +100,29 @@ type shownToken struct {
 	Approvers []string            `json:"approvers"`
 	Created   time.Time           `json:"created_at"`
 	Expires   *time.Time          `json:"expires_at"`
+	Device    string              `json:"device,omitempty"`
+	Used      *time.Time          `json:"used_at,omitempty"` // last, to the minute
 }
 
 func (a *app) tokens() error {
-	list, err := a.paths.Tokens().List()
+	tokens := a.paths.Tokens()
+	list, err := tokens.List()
 	if err != nil {
 		return err
 	}
 	shown := []shownToken{}
-	rows := [][]string{{"ID", "NAME", "KIND", "OWNER", "CREATED", "EXPIRES"}}
+	rows := [][]string{{"ID", "NAME", "KIND", "OWNER", "DEVICE", "USED", "EXPIRES"}}
 	for _, t := range list {
-		s := shownToken{t.ID, t.Name, t.Kind, t.Owner, t.Approvers, t.Created, nil}
-		ends := "never"
+		s := shownToken{t.ID, t.Name, t.Kind, t.Owner, t.Approvers, t.Created, nil, t.Device, nil}
+		ends, last := "never", "never"
 		if !t.Expires.IsZero() {
 			s.Expires, ends = &t.Expires, t.Expires.Local().Format(time.DateTime)
 		}
+		if used := tokens.Used(t.ID).UTC(); !used.IsZero() {
+			s.Used, last = &used, span(a.now().Sub(used))+" ago"
+		}
 		shown = append(shown, s)
-		rows = append(rows, []string{t.ID, t.Name, string(t.Kind), dash(t.Owner), t.Created.Local().Format(time.DateTime), ends})
+		rows = append(rows, []string{t.ID, t.Name, string(t.Kind), dash(t.Owner), dash(t.Device), last, ends})
 	}
 	if a.json {
 		return a.printJSON(shown)

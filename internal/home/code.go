@@ -1,6 +1,7 @@
 package home
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -25,6 +26,7 @@ const LoginLife = 12 * time.Hour
 type login struct {
 	Name    string              `json:"name"`
 	Kind    sayso.PrincipalKind `json:"kind"`
+	Device  string              `json:"device,omitempty"`
 	Expires time.Time           `json:"expires"`
 }
 
@@ -65,11 +67,16 @@ func readLogin(path string) (l login, err error) {
 }
 
 // LoginCode makes a code that a person types, or follows as a link, to get a
-// token of their own, once and soon. Older codes that nobody used in time are
-// deleted.
-func (p Paths) LoginCode(now time.Time, a sayso.Actor) (string, error) {
+// token of their own, once and soon. The device that gets it may be given a name.
+// Older codes that nobody used in time are deleted.
+func (p Paths) LoginCode(now time.Time, a sayso.Actor, device string) (string, error) {
 	if !a.Kind.Looks() {
 		return "", fmt.Errorf("%w: login codes are for people", sayso.ErrNotAllowed)
+	}
+	if device != "" {
+		if err := checkName(device); err != nil {
+			return "", err
+		}
 	}
 	if err := errors.Join(p.Make(), makeFolder(p.codeFolder())); err != nil {
 		return "", err
@@ -78,7 +85,7 @@ func (p Paths) LoginCode(now time.Time, a sayso.Actor) (string, error) {
 		return "", err
 	}
 	code := rand.Text()
-	text, err := jcs.Marshal(login{a.Principal, a.Kind, now.Add(CodeLife).UTC()})
+	text, err := jcs.Marshal(login{a.Principal, a.Kind, device, now.Add(CodeLife).UTC()})
 	if err != nil {
 		return "", err
 	}
@@ -87,8 +94,9 @@ func (p Paths) LoginCode(now time.Time, a sayso.Actor) (string, error) {
 
 // Login changes a code into a token. The code is spent whatever happens: of
 // two who use it at once, one gets the token. The token of a page is bound to
-// its origin; an empty one is for other programs.
-func (p Paths) Login(now time.Time, code, origin string) (secret string, t Token, err error) {
+// its origin; an empty one is for other programs. A device that was given no name
+// is called as it calls itself.
+func (p Paths) Login(now time.Time, code, origin, device string) (secret string, t Token, err error) {
 	path := p.codeFile(code)
 	mine := path + "." + rand.Text()
 	if err := os.Rename(path, mine); err != nil {
@@ -104,5 +112,5 @@ func (p Paths) Login(now time.Time, code, origin string) (secret string, t Token
 	if !now.Before(l.Expires) {
 		return "", Token{}, fmt.Errorf("%w: the code expired", sayso.ErrNotAllowed)
 	}
-	return p.Tokens().Create(now, Token{Name: l.Name, Kind: l.Kind, Origin: origin, Expires: now.Add(LoginLife).UTC().Truncate(time.Second)})
+	return p.Tokens().Create(now, Token{Name: l.Name, Kind: l.Kind, Origin: origin, Device: cmp.Or(l.Device, device), Expires: now.Add(LoginLife).UTC().Truncate(time.Second)})
 }

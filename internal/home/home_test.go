@@ -333,28 +333,28 @@ func TestMint_once(t *testing.T) {
 
 func TestLogin_once(t *testing.T) {
 	p := at(t)
-	code, err := p.LoginCode(noon, home.OwnActor(sayso.PrincipalPerson, "ana", "terminal"))
+	code, err := p.LoginCode(noon, home.OwnActor(sayso.PrincipalPerson, "ana", "terminal"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret, _, err := p.Login(noon.Add(time.Minute), strings.ToLower(code), "")
+	secret, _, err := p.Login(noon.Add(time.Minute), strings.ToLower(code), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := p.Tokens().Authenticate(secret, noon.Add(home.LoginLife+time.Second)); err != nil {
 		t.Errorf("%+v %v", got, err)
 	}
-	if _, _, err := p.Login(noon, code, ""); !errors.Is(err, sayso.ErrNotAllowed) {
+	if _, _, err := p.Login(noon, code, "", ""); !errors.Is(err, sayso.ErrNotAllowed) {
 		t.Errorf("used twice: %v", err)
 	}
-	late, err := p.LoginCode(noon, home.OwnActor(sayso.PrincipalPerson, "ana", "terminal"))
+	late, err := p.LoginCode(noon, home.OwnActor(sayso.PrincipalPerson, "ana", "terminal"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.Login(noon.Add(home.CodeLife), late, ""); !errors.Is(err, sayso.ErrNotAllowed) {
+	if _, _, err := p.Login(noon.Add(home.CodeLife), late, "", ""); !errors.Is(err, sayso.ErrNotAllowed) {
 		t.Errorf("used late: %v", err)
 	}
-	if _, err := p.LoginCode(noon, home.OwnActor(sayso.PrincipalAgent, "x", "hook")); !errors.Is(err, sayso.ErrNotAllowed) {
+	if _, err := p.LoginCode(noon, home.OwnActor(sayso.PrincipalAgent, "x", "hook"), ""); !errors.Is(err, sayso.ErrNotAllowed) {
 		t.Errorf("a code for an agent: %v", err)
 	}
 }
@@ -421,5 +421,52 @@ func TestMake_refusesALinkForTheSocket(t *testing.T) {
 	}
 	if err := home.CheckSocketFolder(p.Socket()); !errors.As(err, &open) {
 		t.Errorf("a socket behind a link was trusted: %v", err)
+	}
+}
+
+// When a token was last used is known to the minute, and not of one that is gone.
+func TestTokens_used(t *testing.T) {
+	p := at(t)
+	code, err := p.LoginCode(noon, home.OwnActor(sayso.PrincipalPerson, "ana", "terminal"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, made, err := p.Login(noon, code, "https://box.lan", "Safari on iPhone")
+	if err != nil || made.Device != "Safari on iPhone" {
+		t.Fatalf("%+v %v", made, err)
+	}
+	tokens := p.Tokens()
+	if used := tokens.Used(made.ID); !used.IsZero() {
+		t.Errorf("used at %s before it was shown", used)
+	}
+	for _, c := range []struct{ shown, noted time.Duration }{{0, 0}, {59 * time.Second, 0}, {2 * time.Minute, 2 * time.Minute}} {
+		if _, err := tokens.Authenticate(secret, noon.Add(c.shown)); err != nil {
+			t.Fatal(err)
+		}
+		if used := p.Tokens().Used(made.ID); !used.Equal(noon.Add(c.noted)) {
+			t.Errorf("shown after %s, noted %s", c.shown, used)
+		}
+	}
+	if _, err := tokens.Revoke(made.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tokens.Authenticate(secret, noon); err == nil || !tokens.Used(made.ID).IsZero() {
+		t.Errorf("after it was revoked: %v, used %s", err, tokens.Used(made.ID))
+	}
+}
+
+// A device is called as whoever made its code said, before what it says itself.
+func TestLogin_device(t *testing.T) {
+	p := at(t)
+	ana := home.OwnActor(sayso.PrincipalPerson, "ana", "terminal")
+	code, err := p.LoginCode(noon, ana, "ana-phone")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, made, err := p.Login(noon, code, "https://box.lan", "Safari on iPhone"); err != nil || made.Device != "ana-phone" {
+		t.Errorf("%+v %v", made, err)
+	}
+	if _, err := p.LoginCode(noon, ana, "a b\x1b[2J"); !errors.Is(err, sayso.ErrInvalid) {
+		t.Errorf("a name that is none: %v", err)
 	}
 }

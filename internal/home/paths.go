@@ -98,7 +98,7 @@ func (p Paths) Everything() []string {
 		p.TokenList(), p.TokenList() + ".lock", p.tokenFolder(), p.OffFile(), p.LockFile(), p.Watchers(), p.Policy(), p.Socket(), p.Address(),
 		p.TrustedList(), p.TrustedList() + ".lock",
 	}
-	for _, name := range []string{"codes", "leases", "segments"} {
+	for _, name := range []string{"codes", "leases", "segments", "used"} {
 		list = append(list, filepath.Join(p.State, name))
 	}
 	for _, end := range []string{"", "-wal", "-shm", "-journal", "-server"} {

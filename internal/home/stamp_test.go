@@ -158,7 +158,7 @@ func TestLoginCode_dropsTheExpired(t *testing.T) {
 	ana := home.OwnActor(sayso.PrincipalPerson, "ana", "terminal")
 	make := func(at time.Time) string {
 		t.Helper()
-		code, err := p.LoginCode(at, ana)
+		code, err := p.LoginCode(at, ana, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestLoginCode_dropsTheExpired(t *testing.T) {
 	if err != nil || len(left) != 2 {
 		t.Errorf("%d codes left of the two that are good, %v", len(left), err)
 	}
-	if _, _, err := p.Login(noon.Add(home.CodeLife), good, ""); err != nil {
+	if _, _, err := p.Login(noon.Add(home.CodeLife), good, "", ""); err != nil {
 		t.Errorf("a code that is good: %v", err)
 	}
 }

@@ -29,6 +29,7 @@ type Token struct {
 	Created   time.Time           `json:"created"`
 	Expires   time.Time           `json:"expires,omitzero"` // zero for never
 	Origin    string              `json:"origin,omitempty"` // of the page that it was made for; empty for other programs
+	Device    string              `json:"device,omitempty"` // in which that page is
 	Hash      sayso.Digest        `json:"hash"`
 }
 
@@ -49,9 +50,10 @@ func (t Token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.
 type Tokens struct {
 	path string
 
-	mu    sync.Mutex // guards what was read last
-	stamp Stamp
-	list  []Token
+	mu     sync.Mutex // guards what was read last
+	stamp  Stamp
+	list   []Token
+	marked map[string]time.Time // when the use of a token was last noted
 }
 
 // Tokens opens the list of tokens. A list that does not exist is empty.
@@ -143,6 +145,9 @@ func (t *Tokens) Authenticate(secret string, now time.Time) (Token, error) {
 	case found.expired(now):
 		return Token{}, fmt.Errorf("%w: the token expired", sayso.ErrNotAllowed)
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.markLocked(found.ID, now)
 	return found, nil
 }
 
@@ -202,5 +207,9 @@ func (t *Tokens) change(now time.Time, edit func([]Token) ([]Token, error)) erro
 		return err
 	}
 	t.stamp = Stamp{} // read anew
-	return Write(t.path, append(text, '\n'))
+	if err := Write(t.path, append(text, '\n')); err != nil {
+		return err
+	}
+	t.forgetLocked(list)
+	return nil
 }

@@ -24,7 +24,9 @@ type TokenInfo struct {
 	Owner     string              `json:"owner,omitempty"`     // of the sessions that it starts
 	Approvers []string            `json:"approvers,omitempty"` // who else answers for them
 	Created   time.Time           `json:"created"`
-	Expires   *time.Time          `json:"expires"` // null for never
+	Expires   *time.Time          `json:"expires"`          // null for never
+	Device    string              `json:"device,omitempty"` // in which the page is that it was made for
+	Used      *time.Time          `json:"used,omitempty"`   // last, to the minute
 }
 
 // Tokens is a list of tokens.

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { flags } from './browser.mjs'
 
-const program = process.env.SAYSO_BIN
+export const program = process.env.SAYSO_BIN
 if (!program) throw new Error('SAYSO_BIN names no program; type: go test ./lab/page')
 
 let browser
@@ -23,6 +23,8 @@ export const inert = 600
 export class World {
   home = mkdtempSync(join(tmpdir(), 'sayso-page-'))
   listen = '127.0.0.1:0'
+  flags = [] // more of them for serve
+  public // the address that people type, if it is another one
   pages = []
   violations = []
   foreign = []
@@ -40,7 +42,7 @@ export class World {
   get env() {
     return { PATH: process.env.PATH, HOME: this.home, SAYSO_HOME: this.home, SAYSO_NOTICE: 'off', NO_COLOR: '1' }
   }
-  get address() { return `http://${this.listen}` }
+  get address() { return this.public ?? `http://${this.listen}` }
 
   run(...args) {
     return execFileSync(program, args, { env: this.env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
@@ -52,13 +54,13 @@ export class World {
   link() { return this.run('open').trim() }
 
   async serve() {
-    this.server = spawn(program, ['serve', '--listen', this.listen], { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] })
+    this.server = spawn(program, ['serve', '--listen', this.listen, ...this.flags], { env: this.env, stdio: ['ignore', 'ignore', 'pipe'] })
     await new Promise((resolve, reject) => {
       let said = ''
       this.server.on('exit', (code) => reject(new Error(`serve ended with ${code}: ${said}`)))
       this.server.stderr.on('data', (text) => {
         said += text
-        const at = /listening on (127\.0\.0\.1:\d+)/.exec(said)
+        const at = /listening on ([^/\s]+:\d+)\n/.exec(said)
         if (at) { this.listen = at[1]; resolve() }
       })
     })
@@ -117,8 +119,8 @@ export class World {
   }
 
   // page opens a tab in a browser of its own.
-  async page({ path = '', width = 1280, height = 860, theme = 'light', secret } = {}) {
-    const context = await (await launch()).newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: 'reduce' })
+  async page({ path = '', width = 1280, height = 860, theme = 'light', secret, device = {} } = {}) {
+    const context = await (await launch()).newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: 'reduce', ignoreHTTPSErrors: Boolean(this.public), ...device })
     this.pages.push(context)
     await context.addInitScript(() => document.addEventListener('securitypolicyviolation', (e) => console.log(`CSP: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`)))
     const shown = secret ?? (path ? undefined : this.mine)
