@@ -72,6 +72,7 @@ export const api = {
   check: (asked: unknown) => call<Verdict>('POST', '/v1/policy/check', { call: asked }),
   grants: (all: boolean, signal?: AbortSignal) => call<Schemas['GrantList']>('GET', `/v1/grants?all=${all}`, undefined, signal),
   revoke: (id: string) => call<void>('DELETE', `/v1/grants/${encodeURIComponent(id)}`),
+  head: () => call<Schemas['Head']>('GET', '/v1/head'),
   mode: () => call<Mode>('GET', '/v1/mode'),
 }
 

@@ -1,7 +1,8 @@
 // What this page knows: a fold over the log, as far as it concerns open
 // requests. Nothing here answers anything.
 import { api, follow, Refused, skew, token, type Actor, type Event, type Mode, type Request } from './api'
-import { modes } from './words'
+import { Groups } from './order'
+import { count, modes } from './words'
 
 // End is how a request ended.
 export type End = { state: Request['state']; by: Actor[]; source: string; note: string; at: string; mine: boolean }
@@ -14,12 +15,18 @@ const itemOf = (r: Request, end: End | null = null): Item => ({
   r, end, yes: [], due: r.deadline ? Date.parse(r.deadline) : Number.MAX_SAFE_INTEGER, group: JSON.stringify([r.session_id, r.host, r.caller]),
 })
 
+// Gap is what is known so far of the time in which the line was cut, and until
+// where in the log it lasts.
+type Gap = { until: number | null; came: Map<string, Item>; ended: Item[] }
+
+// Away is what happened while the line was cut, once all of it is known.
+export type Away = { came: Item[]; ended: Item[] }
+
 export type Connection = 'connecting' | 'live' | 'lost' | 'out'
 
 const open = (state: string) => state === 'open' || state === 'parked'
 
 class Inbox {
-  items = $state.raw<Map<string, Item>>(new Map())
   connection = $state<Connection>('connecting')
   // onScreen is the request that is looked at. It stays until another is chosen.
   onScreen = $state<string | null>(null)
@@ -28,18 +35,24 @@ class Inbox {
   modeEnds = $state<number | null>(null)
   // said is what is read out, and away what happened while the line was cut.
   said = $state('')
-  away = $state('')
+  away = $state.raw<Away | null>(null)
+  // came is what came in last.
+  came = $state.raw<Item[]>([])
   now = $state(Date.now() + skew)
 
+  // What is known is kept in place, and counts how often it changed: thousands
+  // are not copied for each of them.
+  #items = new Map<string, Item>()
+  #groups = new Groups()
+  #ended = new Set<string>()
+  #changes = $state(0)
   // still says that nothing may leave the list: somebody points at it.
   #still = false
   #seq = 0
   #run: AbortController | null = null
   #waiting: Event[] = []
   #timer = 0
-  #lostAt = 0
-  #came = 0
-  #went = 0
+  #gap: Gap | null = null
 
   #listeners = new Set<(events: Event[]) => void>()
 
@@ -49,8 +62,20 @@ class Inbox {
     return () => this.#listeners.delete(f)
   }
 
-  get open(): Item[] {
-    return [...this.items.values()].filter((i) => open(i.r.state))
+  get items(): ReadonlyMap<string, Item> {
+    void this.#changes
+    return this.#items
+  }
+
+  // groups are all requests in the order of the queue.
+  groups = $derived.by(() => {
+    void this.#changes
+    return this.#groups.list()
+  })
+
+  // waiting is how many requests wait for an answer.
+  get waiting(): number {
+    return this.items.size - this.#ended.size
   }
 
   start() {
@@ -70,8 +95,8 @@ class Inbox {
   signOut() {
     this.stop()
     token.drop()
-    this.items = new Map()
-    this.onScreen = null
+    this.#fill([])
+    ;[this.onScreen, this.away, this.#gap] = [null, null, null]
     this.#seq = 0
     this.connection = 'out'
   }
@@ -103,18 +128,33 @@ class Inbox {
     this.#sweep()
   }
 
+  #fill(requests: Request[]) {
+    ;[this.#items, this.#groups, this.#ended] = [new Map(), new Groups(), new Set()]
+    for (const r of requests) this.#set(itemOf(r))
+    this.#changes++
+  }
+
   #put(item: Item) {
-    this.items = new Map(this.items).set(item.r.id, item)
+    this.#set(item)
+    this.#changes++
+  }
+
+  #set(item: Item) {
+    this.#items.set(item.r.id, item)
+    this.#groups.put(item)
+    if (!open(item.r.state)) this.#ended.add(item.r.id)
   }
 
   // sweep lets go of what ended and is not on the screen.
   #sweep() {
     if (this.#still) return
-    const ended = [...this.items.values()].filter((i) => !open(i.r.state) && i.r.id !== this.onScreen)
-    if (ended.length === 0) return
-    const items = new Map(this.items)
-    for (const i of ended) items.delete(i.r.id)
-    this.items = items
+    for (const id of this.#ended) {
+      if (id === this.onScreen) continue
+      this.#groups.drop(this.#items.get(id)!)
+      this.#items.delete(id)
+      this.#ended.delete(id)
+      this.#changes++
+    }
   }
 
   // stay follows the log for as long as the page is there. After a break it goes
@@ -136,7 +176,7 @@ class Inbox {
   async #load() {
     const { requests, head } = await api.open()
     this.#seq = head
-    this.items = new Map(requests.map((r) => [r.id, itemOf(r)]))
+    this.#fill(requests)
     void this.askMode()
   }
 
@@ -152,54 +192,80 @@ class Inbox {
   }
 
   #lose() {
-    if (this.connection === 'live') this.#lostAt = Date.now()
+    if (this.connection === 'live') this.#gap ??= { until: null, came: new Map(this.away?.came.map((i) => [i.r.id, i])), ended: this.away?.ended ?? [] }
     this.connection = 'lost'
   }
 
+  // back asks how far the log has come meanwhile: until it is read that far, what
+  // comes happened while the line was cut.
   #back() {
-    if (this.connection === 'lost' && this.#lostAt > 0) [this.#came, this.#went, this.away] = [0, 0, 'Connected again.']
     this.connection = 'live'
+    const gap = this.#gap
+    if (!gap) return
+    const until = (seq: number) => {
+      gap.until = seq
+      this.#mend()
+    }
+    api.head().then((head) => until(head.seq), () => until(this.#seq))
+  }
+
+  // mend says what happened while the line was cut, once all of it is known.
+  #mend() {
+    const gap = this.#gap
+    if (!gap || gap.until === null || this.#seq < gap.until) return
+    this.#gap = null
+    const came = [...gap.came.values()]
+    this.away = { came, ended: gap.ended }
+    this.said = wasAway(this.away)
+    if (came.length > 0) this.came = came
   }
 
   // take takes events in small batches: a call that policy decides is asked for
-  // and decided in one breath, and never shows. Where thousands wait, it takes them
-  // less often.
+  // and decided in one breath, and never shows. A page that nobody looks at has
+  // slow timers, and must not be late with its notices.
   #take(events: Event[]) {
     this.#waiting.push(...events)
-    if (this.#timer === 0) this.#timer = window.setTimeout(() => { this.#timer = 0; this.#fold() }, this.items.size > 1000 ? 120 : 40)
+    if (document.hidden) this.#fold()
+    else if (this.#timer === 0) this.#timer = window.setTimeout(() => this.#fold(), 40)
   }
 
   #fold() {
+    clearTimeout(this.#timer)
     const events = this.#waiting
-    this.#waiting = []
+    ;[this.#timer, this.#waiting] = [0, []]
     if (events.length === 0) return
-    const items = new Map(this.items)
-    const before = new Set([...items.values()].filter((i) => open(i.r.state)).map((i) => i.r.id))
+    const came = new Map<string, Item>()
+    const ended: Item[] = []
     for (const e of events) {
       this.#seq = Math.max(this.#seq, e.seq)
       if (e.type === 'mode.changed') void this.askMode()
-      else apply(items, e)
+      const was = this.#items.get(e.approval_id)
+      const is = apply(was, e)
+      if (!is) continue
+      this.#set(is)
+      if (open(is.r.state)) {
+        if (!was || came.has(is.r.id)) came.set(is.r.id, is)
+      } else if (!came.delete(is.r.id) && was && !was.end) ended.push(is)
     }
-    this.items = items
+    this.#changes++
     this.#sweep()
-    this.#tell(before)
+    if (this.#gap) this.#missed(this.#gap, came, ended)
+    else this.#tell([...came.values()])
     for (const f of this.#listeners) f(events)
   }
 
-  // tell says what came in and what went.
-  #tell(before: Set<string>) {
-    const now = this.open
-    const came = now.filter((i) => !before.has(i.r.id))
-    const still = new Set(now.map((i) => i.r.id))
-    const went = [...before].filter((id) => !still.has(id)).length
-    if (this.#lostAt > 0 && this.away) {
-      this.#came += came.length
-      this.#went += went
-      this.away = `Connected again. Meanwhile ${this.#came} came in and ${this.#went} ended.`
-      setTimeout(() => { this.#lostAt = 0 }, 1500)
-    }
+  #missed(gap: Gap, came: Map<string, Item>, ended: Item[]) {
+    for (const [id, item] of came) gap.came.set(id, item)
+    gap.ended = [...gap.ended, ...ended.filter((i) => !gap.came.delete(i.r.id))]
+    this.#mend()
+  }
+
+  // tell says what came in.
+  #tell(came: Item[]) {
     const first = came[0]
-    if (first) this.said = came.length === 1 ? heading(first.r) : `${came.length} new requests. ${now.length} wait.`
+    if (!first) return
+    this.said = came.length === 1 ? heading(first.r) : `${came.length} new requests. ${this.waiting} wait.`
+    this.came = came
   }
 }
 
@@ -215,19 +281,20 @@ export function endOf(r: Request): End | null {
   return { state: r.state, by: d?.by ?? [], source: d?.source ?? '', note: d?.note ?? '', at: d?.at ?? r.created_at, mine: false }
 }
 
-// apply folds one event.
-function apply(items: Map<string, Item>, e: Event) {
-  if (e.type === 'approval.requested') {
-    const r = e.payload as unknown as Request
-    if (!items.has(r.id)) items.set(r.id, itemOf(r))
-    return
-  }
-  const item = items.get(e.approval_id)
+// wasAway says what happened while the line was cut.
+export function wasAway(a: Away): string {
+  if (a.came.length + a.ended.length === 0) return 'Connected again. Nothing changed meanwhile.'
+  return `Connected again. Meanwhile ${count(a.came.length, 'request')} came in and ${a.ended.length} ended.`
+}
+
+// apply is what an event makes of a request; nothing where it is not about one
+// that is known.
+function apply(item: Item | undefined, e: Event): Item | undefined {
+  if (e.type === 'approval.requested') return item ?? itemOf(e.payload as unknown as Request)
   if (!item) return
-  const become = (change: Partial<Request>, end: End | null = item.end) => items.set(e.approval_id, { ...item, r: { ...item.r, ...change }, end })
   const ended = (state: Request['state'], more: Partial<End> = {}) => {
-    const end = { state, by: [], source: '', note: '', at: e.created_at, mine: false, ...more }
-    become({ state }, item.end ? { ...end, mine: item.end.mine } : end)
+    const end = { state, by: [], source: '', note: '', at: e.created_at, mine: item.end?.mine ?? false, ...more }
+    return { ...item, r: { ...item.r, state }, end }
   }
   switch (e.type) {
     case 'approval.resolved':
@@ -239,10 +306,11 @@ function apply(items: Map<string, Item>, e: Event) {
     case 'approval.withdrawn':
       return ended('withdrawn', { note: String(e.payload.reason ?? '') })
     case 'approval.parked':
-      return become({ state: 'parked' })
+      return { ...item, r: { ...item.r, state: 'parked' } }
     case 'approval.taken':
-      return become({ state: 'open' })
+      return { ...item, r: { ...item.r, state: 'open' } }
     case 'approval.answered':
-      if (e.payload.effect === 'allow') items.set(e.approval_id, { ...item, yes: [...item.yes, e.actor] })
+      return e.payload.effect === 'allow' ? { ...item, yes: [...item.yes, e.actor] } : item
   }
+  return item
 }

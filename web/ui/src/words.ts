@@ -91,7 +91,9 @@ export function age(ms: number): string {
 
 export const clock = (at: string) => new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
 
-export const count = (n: number, what: string) => `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`
+const number = new Intl.NumberFormat('en')
+
+export const count = (n: number, what: string) => `${number.format(n)} ${what}${n === 1 ? '' : 's'}`
 
 // weight says what a cover would have covered, empty where nothing was counted.
 export function weight(o: CoverOffer): string {
