@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,6 +46,10 @@ func built(dir string) (program, browser string, err error) {
 	}
 	return program, browser, nil
 }
+
+// rounds is how many rounds of keys are sent around the moment in which a prompt
+// is drawn, replaced or moved.
+var rounds = flag.Int("rounds", 42, "rounds of keys around the moment of a prompt; the promise is about 1000")
 
 // TestStories runs the stories of web/ui/e2e.
 func TestStories(t *testing.T) {
@@ -86,7 +91,7 @@ func tell(t *testing.T, program, browser string) (told int, out []byte, err erro
 	}
 	cmd := exec.CommandContext(t.Context(), "node", append([]string{"--test", "--test-concurrency=2", "--test-reporter=spec"}, stories...)...)
 	cmd.Dir = filepath.Join(root, "web/ui")
-	cmd.Env = append(os.Environ(), "SAYSO_BIN="+program, "CHROMIUM="+browser)
+	cmd.Env = append(os.Environ(), "SAYSO_BIN="+program, fmt.Sprint("ROUNDS=", *rounds), "CHROMIUM="+browser)
 	cmd.Env = append(cmd.Env, certify(t, t.TempDir(), "box.test")...)
 	out, err = cmd.CombinedOutput()
 	return strings.Count(string(out), "✔ "), out, err

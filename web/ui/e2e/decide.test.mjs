@@ -220,48 +220,34 @@ test('a request that ends stays, and no other slides under the key', async () =>
   assert.equal(await page.locator('section', { hasText: 'Look twice' }).count(), 0)
 })
 
-test('a server that restarts: the loss is seen, nothing is sent, and the page goes on', async () => {
+test('a server that restarts: the loss is seen, nothing is sent, and the page shows what changed', async () => {
   const page = await w.page()
-  const asked = w.bash('git commit -m one', {}, { patience: 0.05 })
-  const [r] = await w.open(1)
-  await asked
+  for (const [command, session] of [['git commit -m one', 's1'], ['git commit -m two', 's2']]) await w.bash(command, { session }, { patience: 0.01 })
+  const [r, other] = await w.open(2)
   await live(page, r.id)
+  await page.evaluate(() => { // the page stays cut off until it is let go
+    const real = window.fetch
+    window.cut = true
+    window.fetch = (at, how) => (window.cut && String(at).startsWith('/v1/events') ? Promise.reject(new TypeError('cut off')) : real(at, how))
+  })
   await w.halt()
   await page.getByText('Connection lost.').waitFor()
   assert.ok(await button(page, 'Allow once').isDisabled())
   await page.keyboard.press('y')
   await w.serve()
-  await page.getByText('Connected again.').waitFor()
-  await w.open(1)
-  w.bash('git commit -m new')
   await w.open(2)
+  await w.bash('git commit -m new', {}, { patience: 0.01 })
+  await w.post(`/v1/requests/${other.id}/withdraw`, { reason: 'the turn was cancelled' })
+  await page.evaluate(() => { window.cut = false })
+  await page.getByRole('banner').getByText('Connected again. Meanwhile 1 request came in and 1 ended.').waitFor()
+  assert.equal(await page.locator('[aria-live=polite]').textContent(), 'Connected again. Meanwhile 1 request came in and 1 ended.')
+  await page.getByText('Which', { exact: true }).click()
+  assert.deepEqual(await page.getByRole('banner').getByRole('listitem').allInnerTexts(), ['new git commit -m new', 'withdrawn git commit -m two'])
+  await button(page, 'Dismiss').click()
   await page.getByText('2 requests wait').waitFor()
   await live(page, r.id)
   await page.keyboard.press('y')
   await ended(page).getByText('Allowed by you').waitFor()
-})
-
-test('a key on its way is no answer to what was drawn meanwhile', async () => {
-  const page = await w.page()
-  const rounds = Number(process.env.ROUNDS ?? 12)
-  let early = 0
-  for (let i = 0; i < rounds; i++) {
-    const asked = w.bash(`git commit -m ${i}`, { session: `s${i % 4}` }, { patience: 0.01 })
-    await asked
-    const [r] = await w.open(1)
-    // Keys before the request is drawn, while it is, and until it is live.
-    const wait = -200 + Math.round((600 * i) / rounds)
-    if (wait < 0) await page.keyboard.press('y')
-    await page.locator(`article[data-request="${r.id}"]`).waitFor()
-    if (wait > 0) await page.waitForTimeout(Math.min(wait, inert - 200))
-    for (const key of ['y', 'n', 'Escape', 'a']) await page.keyboard.press(key)
-    if ((await w.get(`/v1/requests/${r.id}`)).state !== 'parked') early++
-    await live(page, r.id)
-    await page.keyboard.press('n')
-    await ended(page).waitFor()
-    await page.keyboard.press('Escape')
-  }
-  assert.equal(early, 0)
 })
 
 test('what only opens something need not wait, and Esc closes that alone', async () => {
