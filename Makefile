@@ -75,6 +75,10 @@ fuzz: ## ten seconds for each fuzz target (FUZZTIME=1m for longer)
 generate: ## write docs/openapi.json and the texts that the docs quote anew
 	@$(GO) generate ./...
 
+.PHONY: shots
+shots: ## take the pictures of the README and the guide anew
+	@$(GO) test ./lab/page -count=1 -run TestShots -shots
+
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf $(BIN) web/dist/page web/ui/node_modules

@@ -71,7 +71,7 @@ func (d *doctor) run(ctx context.Context, still bool) error {
 	d.files()
 	d.switches()
 	d.database(ctx)
-	d.policy()
+	d.policy(ctx)
 	program := d.settings()
 	d.hook(ctx, program)
 	if still {
@@ -155,10 +155,10 @@ func (d *doctor) database(ctx context.Context) {
 	d.add("database", ok, "", "opens; %s, whole and unchanged", count(int(head.Seq), "event"))
 }
 
-func (d *doctor) policy() {
+func (d *doctor) policy(ctx context.Context) {
 	rules := local.NewRules(d.paths)
 	if err := rules.Err(); err != nil {
-		d.add("policy", fail, "sayso policy check </dev/null", "%s", firstMistake(err))
+		d.add("policy", fail, "sayso policy check </dev/null", "%s%s", firstMistake(err), d.meanwhile(ctx, firstMistake(err)))
 		return
 	}
 	for _, w := range rules.Warnings() {
@@ -169,6 +169,23 @@ func (d *doctor) policy() {
 	} else {
 		d.add("policy", ok, "", "there is no file; the built-ins hold")
 	}
+}
+
+// meanwhile says what becomes of calls while the policy has a mistake.
+func (d *doctor) meanwhile(ctx context.Context, mistake string) string {
+	l, err := d.open(ctx)
+	if err != nil {
+		return "" // of which other lines tell
+	}
+	defer l.Close()
+	in, err := l.Inbox(ctx, d.person())
+	if err != nil {
+		return ""
+	}
+	if on, err := d.stands(ctx, l, in, mistake); err != nil || on == "" {
+		return "; every call is denied"
+	}
+	return "; the server that runs goes on with the one before"
 }
 
 // settings looks at the settings of Claude Code and returns the hook's program

@@ -82,17 +82,37 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err != nil {
 		return hint(fmt.Errorf("%s: %w", path, err), "mend the file by hand, then run the command again")
 	}
+	var w warnings
 	for _, p := range places {
-		a.survey(p)
+		a.survey(p, &w)
 	}
 	if o.scope == string(install.ScopeProject) {
-		a.note("warning: this file is shared with everybody who works here, and names %s on this machine", program)
+		w.add("this file is shared with everybody who works here, and names %s on this machine", program)
 	}
+	w.tell(a)
 	done, err := a.replace(ctx, path, old, text, o)
 	if err != nil || !done {
 		return err
 	}
-	return a.mint()
+	if err := a.mint(); err != nil {
+		return err
+	}
+	w.tell(a) // what was written above has pushed them out of sight
+	return nil
+}
+
+// warnings are what a person should know before they agree, and have in sight
+// once it is done.
+type warnings []string
+
+func (w *warnings) add(format string, args ...any) {
+	*w = append(*w, fmt.Sprintf(format, visible(args)...))
+}
+
+func (w warnings) tell(a *app) {
+	for _, text := range w {
+		a.note("warning: %s", text)
+	}
 }
 
 // place says where the gate is, for the hook's arguments: the host's variables
@@ -211,31 +231,31 @@ func (a *app) claudeWillDo(ctx context.Context, program string) error {
 }
 
 // survey says what the host's own rules mean beside ours.
-func (a *app) survey(p install.Place) {
+func (a *app) survey(p install.Place, w *warnings) {
 	text, err := install.Read(p.Path)
 	if err != nil || len(text) == 0 {
 		return
 	}
 	s, err := install.SurveyClaude(text)
 	if err != nil {
-		a.note("warning: %s cannot be read: %v", p.Path, err)
+		w.add("%s cannot be read: %v", p.Path, err)
 		return
 	}
 	for _, r := range s.Rules {
-		a.tellRule(p, r)
+		a.tellRule(p, r, w)
 	}
 	if s.DisableAllHooks {
-		a.note("warning: %s sets disableAllHooks: no hook runs, so nothing is gated", p.Path)
+		w.add("%s sets disableAllHooks: no hook runs, so nothing is gated", p.Path)
 	}
 	if s.ManagedOnly {
-		a.note("warning: %s sets allowManagedHooksOnly: only the machine's own hooks run", p.Path)
+		w.add("%s sets allowManagedHooksOnly: only the machine's own hooks run", p.Path)
 	}
 	for _, other := range s.OtherHooks {
-		a.note("warning: another hook answers too: %s (%s); the strictest answer wins, edits are a race", other, p.Path)
+		w.add("another hook answers too: %s (%s); the strictest answer wins, edits are a race", other, p.Path)
 	}
 }
 
-func (a *app) tellRule(p install.Place, r install.Rule) {
+func (a *app) tellRule(p install.Place, r install.Rule, w *warnings) {
 	where := filepath.Base(p.Path) + " " + r.List + " " + quote(r.Text)
 	switch {
 	case r.Pattern != "":
@@ -244,6 +264,6 @@ func (a *app) tellRule(p install.Place, r install.Rule) {
 		a.note("%s stays with the host: %s", where, r.Why)
 	}
 	if r.List == "ask" {
-		a.note("warning: %s: you will be asked twice, by sayso and by the host", where)
+		w.add("%s: you will be asked twice, by sayso and by the host", where)
 	}
 }

@@ -60,7 +60,12 @@ func (a *app) printMode(ctx context.Context, in sayso.Inbox, session string) err
 	if m.Mode == "" {
 		m.Mode = sayso.ModeInteractive
 	}
-	broken := a.brokenPolicy()
+	broken, stands := a.brokenPolicy(), ""
+	if _, server := in.(*client.Client); broken != "" && server {
+		if stands, err = standing(ctx, in); err != nil {
+			return err
+		}
+	}
 	if a.json {
 		return a.printJSON(shownMode{session, m.Mode, m.Left.Seconds(), a.paths.Locked(), broken})
 	}
@@ -71,14 +76,13 @@ func (a *app) printMode(ctx context.Context, in sayso.Inbox, session string) err
 	if a.paths.Locked() {
 		line += " (locked: everything asks or denies)"
 	}
-	_, server := in.(*client.Client)
-	if broken != "" && !server {
+	if broken != "" && stands == "" {
 		line += " (the policy does not load: every call is denied)"
 	}
 	a.print("%s", line)
 	switch {
-	case broken != "" && server:
-		a.note("the policy does not load, and the server goes on with what it said before: %s", broken)
+	case stands != "":
+		a.note("the policy does not load, and the server goes on with the one before (%s): %s", shortVersion(stands), broken)
 	case broken != "":
 		a.note("%s", broken)
 		a.note("sayso policy check says all that is wrong with it")

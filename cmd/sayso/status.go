@@ -139,6 +139,12 @@ func (a *app) stands(ctx context.Context, l *local.Local, in sayso.Inbox, mistak
 	if _, ours := l.Engine(); mistake == "" || ours {
 		return "", nil
 	}
+	return standing(ctx, in)
+}
+
+// standing is the version of the policy that a gate goes by; empty where it has
+// none, and denies every call.
+func standing(ctx context.Context, in sayso.Inbox) (string, error) {
 	v, err := in.Explain(ctx, sayso.Call{Tool: "task-list", Args: sayso.Args("{}")}, sayso.Facts{})
 	if err != nil || v.Policy == local.BrokenPolicy {
 		return "", err

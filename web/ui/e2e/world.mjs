@@ -88,10 +88,10 @@ export class World {
 
   // ask makes a call as an agent does, and gives the decision when there is one.
   // Under the name shown it says what people are to be shown.
-  async ask(call, { shown, patience = 120, canEdit = false } = {}) {
+  async ask(call, { shown, patience = 120, canEdit = false, facts } = {}) {
     const body = {
       call: { host: 'claude-code', session: this.session, call_id: `toolu_${++this.calls}`, cwd: '/home/dev/app', caller: 'claude-code/main', ...call },
-      patience_s: patience, can_edit: canEdit, ...(shown ? { presentation: 'later' } : {}),
+      patience_s: patience, can_edit: canEdit, facts, ...(shown ? { presentation: 'later' } : {}),
     }
     let answer = await this.post('/v1/admissions', body)
     if (answer.status === 428 && shown) answer = await this.post(`/v1/requests/${answer.body.ticket}/presentation`, shown)
