@@ -77,16 +77,24 @@ func (a *app) inEditor(text []byte) ([]byte, error) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return nil, err
 	}
+	cmd, err := a.editorOn(path)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.err, a.err
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("editor %s: %w", cmd.Args[0], err)
+	}
+	return os.ReadFile(path)
+}
+
+// editorOn is the person's editor on a file.
+func (a *app) editorOn(path string) (*exec.Cmd, error) {
 	name := strings.Fields(a.editor())
 	if len(name) == 0 {
 		return nil, hint(errors.New("no editor is set"), "set EDITOR, or give the arguments: --edit=FILE")
 	}
-	cmd := exec.Command(name[0], append(name[1:], path)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.err, a.err
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("editor %s: %w", name[0], err)
-	}
-	return os.ReadFile(path)
+	return exec.Command(name[0], append(name[1:], path)...), nil
 }
 
 // editor is the person's editor.

@@ -201,20 +201,7 @@ func (a *app) slowly(ctx context.Context, r sayso.Request, danger []sayso.Danger
 // before, and what the policy in force says of it now. If that cannot be found
 // out, the slow answer is demanded.
 func (a *app) dangerOf(ctx context.Context, in sayso.Inbox, s shownRequest, args sayso.Args) []sayso.Danger {
-	r := s.Request
-	call := sayso.Call{Tool: r.HostTool, Server: r.Server, Host: r.Host, Kind: r.Kind, Args: args, Cwd: r.Cwd, Session: r.SessionID}
-	if call.Tool == "" {
-		call.Tool = r.Tool
-	}
-	danger := slices.Clone(r.Danger)
+	call := words.EditedCall(s.Request, args)
 	v, err := in.Explain(ctx, call, a.facts(ctx, call))
-	if err != nil {
-		v.Danger = []sayso.Danger{sayso.DangerDynamic}
-	}
-	for _, d := range v.Danger {
-		if !slices.Contains(danger, d) {
-			danger = append(danger, d)
-		}
-	}
-	return danger
+	return words.EditedDanger(s.Request, v, err)
 }

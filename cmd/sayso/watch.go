@@ -12,20 +12,29 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/internal/notice"
+	"github.com/sayso-dev/sayso/internal/tui"
 	"github.com/sayso-dev/sayso/internal/words"
+	"github.com/sayso-dev/sayso/present/highlight"
 )
 
 func (a *app) watchCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "watch", GroupID: "answer", Short: "shows requests as they come, and what becomes of them", Args: cobra.NoArgs,
-		Long: `Shows each request as it opens, what it would change, and what to type to answer
-it; and each decision as it falls. It rings the bell for a new request. While it runs, no desktop
-notices are shown.`,
-		RunE: func(c *cobra.Command, _ []string) error { return a.watch(c.Context()) },
+	var plain bool
+	c := &cobra.Command{
+		Use: "watch", GroupID: "answer", Short: "shows requests as they come, and lets you answer them", Args: cobra.NoArgs,
+		Long: `Fills the terminal with what waits and one request in full, and takes the
+keys that answer: ? lists them. It rings the bell for a new request. While it runs, no
+desktop notices are shown.
+
+Without a terminal, with --plain and under an agent it prints lines instead: each request
+as it opens, what it would change, and what to type to answer it; and each decision as it
+falls.`,
+		RunE: func(c *cobra.Command, _ []string) error { return a.watch(c.Context(), plain) },
 	}
+	c.Flags().BoolVar(&plain, "plain", false, "print lines, also in a terminal")
+	return c
 }
 
-func (a *app) watch(ctx context.Context) error {
+func (a *app) watch(ctx context.Context, plain bool) error {
 	if err := a.paths.Make(); err != nil {
 		return err
 	}
@@ -34,6 +43,49 @@ func (a *app) watch(ctx context.Context) error {
 		return err
 	}
 	defer stop()
+	if !plain && !a.json && a.screen() && a.noAgent("answering") == nil {
+		return a.watchScreen(ctx)
+	}
+	return a.watchLines(ctx)
+}
+
+// screen reports whether there is a terminal that can be drawn on as a whole.
+func (a *app) screen() bool {
+	_, in := a.terminal()
+	name := a.getenv("TERM")
+	return in && isTerminal(a.out) && name != "" && name != "dumb"
+}
+
+// watchScreen watches on the full screen.
+func (a *app) watchScreen(ctx context.Context) error {
+	return tui.Run(ctx, tui.Options{
+		Open: a.door, Facts: a.facts, Editor: a.editorOn, Input: a.in, Output: a.out, Environ: a.environ, Plain: a.getenv("NO_COLOR") != "", Highlight: highlight.Code,
+	})
+}
+
+// door opens the gate for the screen. Where no server runs, nobody else sweeps.
+func (a *app) door(ctx context.Context) (tui.Door, error) {
+	l, err := a.openWith(ctx, local.Options{}) // which notes nothing on the screen
+	if err != nil {
+		return tui.Door{}, err
+	}
+	in, err := l.Inbox(ctx, a.person())
+	if err != nil {
+		return tui.Door{}, errors.Join(err, l.Close())
+	}
+	what, path := l.Where()
+	d := tui.Door{Inbox: in, Where: what + " " + path, Close: l.Close}
+	if e, ok := l.Engine(); ok {
+		ctx, stop := context.WithCancel(ctx)
+		swept := make(chan struct{})
+		go func() { defer close(swept); _ = e.Run(ctx) }() // ends when the door is closed
+		d.Close = func() error { stop(); <-swept; return l.Close() }
+	}
+	return d, nil
+}
+
+// watchLines prints what happens, line by line.
+func (a *app) watchLines(ctx context.Context) error {
 	w := watcher{app: a, tells: words.Teller{}, shown: map[sayso.ID]bool{}}
 	for ctx.Err() == nil {
 		err := w.round(ctx)

@@ -15,17 +15,20 @@ func CoverLines(offers []sayso.CoverOffer) []string {
 		if o.Pattern != "" {
 			line += ": " + Safe(o.Pattern)
 		}
-		lines = append(lines, line+weight(o))
+		if w := Weight(o); w != "" {
+			line += "\n             " + w
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }
 
-// weight says what a cover would have covered, empty where nothing was counted.
-func weight(o sayso.CoverOffer) string {
+// Weight says what a cover would have covered, empty where nothing was counted.
+func Weight(o sayso.CoverOffer) string {
 	if o.LookedAt == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("\n             would have covered %d of the last %s", o.WouldHaveCovered, Counted(o.LookedAt, "call"))
+	text := fmt.Sprintf("would have covered %d of the last %s", o.WouldHaveCovered, Counted(o.LookedAt, "call"))
 	if o.Denied > 0 {
 		text += fmt.Sprintf(", of which you denied %d", o.Denied)
 	}

@@ -42,3 +42,28 @@ func Unchanged(was, args sayso.Args) bool {
 func deceives(w sayso.Warning) bool {
 	return w.Kind != sayso.WarnTruncated && w.Kind != sayso.WarnMarkup && w.Kind != sayso.WarnConfusable
 }
+
+// EditedCall is the call of a request with other arguments, to be judged.
+func EditedCall(r sayso.Request, args sayso.Args) sayso.Call {
+	call := sayso.Call{Tool: r.HostTool, Server: r.Server, Host: r.Host, Kind: r.Kind, Args: args, Cwd: r.Cwd, Session: r.SessionID}
+	if call.Tool == "" {
+		call.Tool = r.Tool
+	}
+	return call
+}
+
+// EditedDanger is what is dangerous about a call with edited arguments: what was
+// before, and what the policy in force says of it now. If that could not be found
+// out, the slow answer is demanded.
+func EditedDanger(r sayso.Request, v sayso.Verdict, err error) []sayso.Danger {
+	danger := slices.Clone(r.Danger)
+	if err != nil {
+		v.Danger = []sayso.Danger{sayso.DangerDynamic}
+	}
+	for _, d := range v.Danger {
+		if !slices.Contains(danger, d) {
+			danger = append(danger, d)
+		}
+	}
+	return danger
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/home"
+	"github.com/sayso-dev/sayso/internal/local"
+)
+
+// pane is a program in a real terminal, that of tmux.
+type pane struct {
+	t      *testing.T
+	socket string
+	tmux   string
+}
+
+// newPane starts a shell line in a terminal of 80 columns and 24 rows.
+func newPane(t *testing.T, env []string, line string) *pane {
+	t.Helper()
+	tmux, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Skip("there is no tmux here; type: sudo apt-get install tmux")
+	}
+	p := &pane{t, filepath.Join(t.TempDir(), "tmux"), tmux}
+	cmd := exec.Command(tmux, "-S", p.socket, "-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", line)
+	cmd.Env = env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Cleanup(func() { _ = exec.Command(tmux, "-S", p.socket, "kill-server").Run() }) // it may have ended with its program
+	return p
+}
+
+func (p *pane) do(args ...string) string {
+	p.t.Helper()
+	out, err := exec.Command(p.tmux, append([]string{"-S", p.socket}, args...)...).CombinedOutput()
+	if err != nil {
+		p.t.Errorf("tmux %v: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// press presses keys one by one, by the names that tmux has for them.
+func (p *pane) press(keys ...string) {
+	p.t.Helper()
+	for _, key := range keys {
+		p.do("send-keys", key)
+	}
+}
+
+func (p *pane) screen() string {
+	p.t.Helper()
+	return p.do("capture-pane", "-p")
+}
+
+// until waits until the screen is as wanted.
+func (p *pane) until(what string, wanted func(screen string) bool) {
+	p.t.Helper()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); <-look.C {
+		if wanted(p.screen()) {
+			return
+		}
+	}
+	p.t.Fatalf("never on the screen: %s\n%s", what, p.screen())
+}
+
+func (p *pane) shows(texts ...string) {
+	p.t.Helper()
+	p.until(strings.Join(texts, ", "), func(screen string) bool {
+		for _, text := range texts {
+			if !strings.Contains(screen, text) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// live waits until the prompt takes answers.
+func (p *pane) live(key string) {
+	p.t.Helper()
+	p.shows("» " + key)
+}
+
+// watched has calls wait in a home, and says what becomes of them.
+type watchedHome struct {
+	t      *testing.T
+	engine *local.Engine
+	opened chan sayso.Request
+	asked  int
+}
+
+func (w *watchedHome) ask(command string) sayso.Request {
+	w.t.Helper()
+	w.asked++
+	call := sayso.Call{Tool: "bash", Args: argsOf(w.t, command), Session: "s1", Cwd: "/tmp", CallID: fmt.Sprint("c", w.asked)}
+	go func() { // ends with the test
+		_, _ = w.engine.Gate(home.OwnActor(sayso.PrincipalAgent, "test", "embedded")).Admit(w.t.Context(), sayso.Admission{Call: call, CanEdit: true})
+	}()
+	return <-w.opened
+}
+
+// inbox is that of another approver.
+func (w *watchedHome) inbox() sayso.Inbox {
+	return w.engine.Inbox(sayso.Actor{Principal: "ann", Kind: sayso.PrincipalAdmin, Channel: "page"})
+}
+
+func (w *watchedHome) state(r sayso.Request) sayso.Request {
+	w.t.Helper()
+	now, err := w.inbox().Request(w.t.Context(), string(r.ID))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return now
+}
+
+// TestWatch_inATerminal is a person at a real terminal: keys from before the
+// program ran, another window size, another person who is first, a server that
+// is killed, an editor.
+func TestWatch_inATerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts programs; type: go test ./cmd/sayso -run TestWatch_inATerminal")
+	}
+	sayso_, err := exec.LookPath("sayso")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := home.Paths{State: filepath.Join(t.TempDir(), "h")}
+	paths.Config, paths.Runtime, paths.Home = paths.State, paths.State, paths.State
+	w := &watchedHome{t: t, opened: make(chan sayso.Request, 1)}
+	w.engine, err = local.OpenEngine(t.Context(), paths, local.Options{Opened: func(r sayso.Request) { w.opened <- r }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.engine.Close() })
+	editor := filepath.Join(t.TempDir(), "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i 's/make/make -n/' \"$1\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TERM=xterm", "LC_ALL=C.UTF-8", "SAYSO_HOME=" + paths.State, "SAYSO_NOTICE=off", "EDITOR=" + editor}
+	serving := exec.Command(sayso_, "serve")
+	serving.Env = env
+	if err := serving.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = serving.Process.Kill(); _ = serving.Wait() })
+	for !local.Answers(t.Context(), paths.Socket()) {
+		if t.Context().Err() != nil {
+			t.Fatal("the server never came up")
+		}
+	}
+
+	one := w.ask("make one")
+	p := newPane(t, env, "read -r line; exec "+sayso_+" watch")
+	p.press("y", "Escape", "Enter", "y", "y") // ahead of the program
+	p.shows("1 waiting", "make one", one.ShortID, "server ")
+	p.live("[y] allow once")
+	if now := w.state(one); !now.State.Open() {
+		t.Fatalf("what was typed ahead made it %s", now.State)
+	}
+	p.do("resize-window", "-x", "120", "-y", "40")
+	p.shows(" │ ", "make one")
+	p.do("resize-window", "-x", "50", "-y", "20")
+	p.shows("This window is 50×20")
+	p.do("resize-window", "-x", "80", "-y", "24")
+	p.live("[y] allow once")
+	p.press("y")
+	p.shows("ENDED", one.ShortID+" allowed by")
+
+	two := w.ask("make two")
+	p.shows("make two")
+	p.press("j")
+	p.live("[y] allow once")
+	if _, err := w.inbox().Answer(t.Context(), two.ID, sayso.Answer{Effect: sayso.Deny, Digest: two.Digest, Content: two.Content}); err != nil {
+		t.Fatal(err)
+	}
+	p.shows("ENDED", two.ShortID+" denied by ann")
+
+	three := w.ask("make three")
+	p.press("j")
+	p.live("[y] allow once")
+	if err := serving.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.shows("database ") // it goes on without the server
+	p.live("[y] allow once")
+	p.press("e")
+	p.shows("you changed:", "make -n three", "[y] allow it with these changes")
+	p.live("[y] allow it")
+	p.press("y")
+	p.shows(three.ShortID + " allowed by")
+	if now := w.state(three); now.State != sayso.StateAllowed || now.Decision == nil || now.Decision.Digest == three.Digest {
+		t.Errorf("it is %s: %+v", now.State, now.Decision)
+	}
+	p.press("q")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for exec.CommandContext(ctx, p.tmux, "-S", p.socket, "has-session").Run() == nil { // the session ends with its program
+	}
+}

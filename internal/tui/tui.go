@@ -1,0 +1,69 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// The least that the screen can be drawn in.
+const (
+	minColumns = 60
+	minRows    = 16
+)
+
+// Door is an open inbox and where it is.
+type Door struct {
+	Inbox sayso.Inbox
+	Where string       // in words: "server /run/…", "database …"
+	Close func() error // nil for nothing to close
+}
+
+// Options say what the screen works with.
+type Options struct {
+	// Open opens the inbox: at the start, and again when it was lost.
+	Open func(context.Context) (Door, error)
+	// Facts finds out about the machine where an edited call would run.
+	Facts func(context.Context, sayso.Call) sayso.Facts
+	// Editor is the person's editor on a file.
+	Editor func(path string) (*exec.Cmd, error)
+	// Input and Output are the terminal.
+	Input  io.Reader
+	Output io.Writer
+	// Environ is the environment, which says what the terminal can do.
+	Environ []string
+	// Highlight takes code apart for its colours; nil draws it without.
+	Highlight func(code, language string) []sayso.Token
+	// Plain draws without colours.
+	Plain bool
+	// Now is the clock; nil for that of this machine.
+	Now func() time.Time
+}
+
+// Run shows the screen until the person leaves it or ctx ends.
+func Run(ctx context.Context, o Options) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	m := newModel(ctx, o)
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.Input), tea.WithOutput(o.Output), tea.WithEnvironment(o.Environ))
+	f := feed{open: o.Open, send: p.Send}
+	fed := make(chan struct{})
+	go func() { defer close(fed); f.run(ctx) }() // ends with ctx
+	_, err := p.Run()
+	asked := ctx.Err() == nil // whether the person left, and not the program
+	stop()
+	<-fed
+	switch {
+	case m.failed != nil:
+		return m.failed
+	case errors.Is(err, tea.ErrInterrupted), !asked && errors.Is(err, tea.ErrProgramKilled):
+		return nil
+	}
+	return err
+}
