@@ -166,7 +166,7 @@ func (s *subject) globBases(w shell.Word, dirs []shell.Dir) []string {
 func globsAbove(glob, folder string) bool {
 	glob = stdpath.Clean(glob)
 	for ; folder != "/"; folder = stdpath.Dir(folder) {
-		if fits, _ := stdpath.Match(glob, folder); fits {
+		if globFits(glob, folder) {
 			return true
 		}
 	}
@@ -254,11 +254,17 @@ func (s *subject) writesControl(c *shell.Command) (shell.Word, bool) {
 		return shell.Word{}, false
 	}
 	for _, w := range c.Operands() {
-		if namesControl(w) {
+		if namesControl(w) && !isRevision(c, w) {
 			return w, true
 		}
 	}
 	return shell.Word{}, false
+}
+
+// isRevision reports whether a word that could be a file which makes a folder a
+// repository is what it mostly is: a commit, or a method of HTTP.
+func isRevision(c *shell.Command, w shell.Word) bool {
+	return strings.EqualFold(w.Text, "head") && (c.Class != shell.Ordinary || c.Base() == "git")
 }
 
 // staging are commands that change things, and read the files that they name.

@@ -15,11 +15,19 @@ func Control(path string) bool {
 		if controlNames[name] || controlRuns.match(name, rest) {
 			return true
 		}
-		if rest == "" && startsControl(name) {
+		if rest == "" && (startsControl(name) || name == "head") || strings.HasSuffix(name, ".git") && makesRepository(rest) {
 			return true
 		}
 	}
 	return false
+}
+
+// makesRepository reports whether a path in a repository without a work tree, as
+// they are called, is one that makes git run something there. In a folder called
+// otherwise it is HEAD that makes a repository of it, whatever else is there.
+func makesRepository(rest string) bool {
+	first, _, _ := strings.Cut(rest, "/")
+	return first == "config" || first == "config.worktree" || first == "hooks" || first == "info"
 }
 
 // startsControl is for the last names that come with endings of their own.

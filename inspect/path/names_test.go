@@ -41,6 +41,13 @@ func TestControl(t *testing.T) {
 		"/work/app/git/config":                     false,
 		"/work/app/.gitignore":                     false,
 		"/work/app/x.git/y":                        false,
+		"/work/app/x.git/config":                   true,
+		"/work/app/x.git/hooks/pre-commit":         true,
+		"/work/app/x.GIT/info/attributes":          true,
+		"/work/app/x/HEAD":                         true, // makes a repository of x
+		"/work/app/x/head":                         true, // where cases are not told apart
+		"/work/app/head/x":                         false,
+		"/work/app/HEAD.go":                        false,
 		"/work/app/claude/settings.json":           false,
 		"/work/app/.envrc.md":                      false,
 		"/":                                        false,
