@@ -34,14 +34,16 @@ type Tool struct {
 
 // canonicalTools are the tools by our own names.
 var canonicalTools = index([]Tool{
-	{Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand},
+	{Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand,
+		Args: []string{"command", "description", "timeout", "timeout_ms", "run_in_background"}},
 	{Name: "file-read", Kind: KindRead, Primary: "path", Operand: OperandPath},
 	{Name: "file-write", Kind: KindWrite, Primary: "path", Operand: OperandPath},
 	{Name: "file-edit", Kind: KindEdit, Primary: "path", Operand: OperandPath},
 	{Name: "file-delete", Kind: KindDelete, Primary: "path", Operand: OperandPath},
 	{Name: "file-list", Kind: KindList, Primary: "path", Operand: OperandPath, Optional: true},
 	{Name: "file-search", Kind: KindSearch, Primary: "path", Operand: OperandPath, Optional: true},
-	{Name: "web-fetch", Kind: KindFetch, Primary: "url", Operand: OperandURL},
+	{Name: "web-fetch", Kind: KindFetch, Primary: "url", Operand: OperandURL,
+		Args: []string{"url", "prompt", "description", "timeout", "timeout_ms", "max_length", "start_index", "offset", "limit", "format", "raw"}},
 	{Name: "web-search", Kind: KindOther, Primary: "query", Operand: OperandText},
 	{Name: "delegate", Kind: KindDelegate, Primary: "prompt", Operand: OperandText},
 	{Name: "task-create", Kind: KindOther, Bookkeeping: true},

@@ -40,3 +40,29 @@ func TestJudge_unlistedArgument(t *testing.T) {
 		}
 	}
 }
+
+// TP2: what else our own tools are given may change what runs: another folder, the
+// environment, another method. What a pattern on the line allows does not cover it.
+func TestTP2_furtherArguments(t *testing.T) {
+	p := load(t, rules(`allow: ["bash:ls*", "web-fetch:https://example.org/*"]`, `deny: ["bash:rm*"]`))
+	for _, tt := range []struct {
+		tool, args string
+		want       sayso.Effect
+	}{
+		{"bash", `{"command":"ls -l"}`, sayso.Allow},
+		{"bash", `{"command":"ls","description":"List","timeout":5}`, sayso.Allow},
+		{"bash", `{"command":"ls","cwd":null,"background":false}`, sayso.Allow},
+		{"bash", `{"command":"ls","cwd":"/etc"}`, sayso.Ask},
+		{"bash", `{"command":"ls","env":{"LD_PRELOAD":"/tmp/x.so"}}`, sayso.Ask},
+		{"bash", `{"command":"ls","stdin":"x"}`, sayso.Ask},
+		{"bash", `{"command":"rm x","cwd":"/etc"}`, sayso.Deny},
+		{"web-fetch", `{"url":"https://example.org/a","prompt":"sum it up"}`, sayso.Allow},
+		{"web-fetch", `{"url":"https://example.org/a","method":"POST","body":"x"}`, sayso.Ask},
+		{"web-fetch", `{"url":"https://example.org/a","headers":{"X":"y"}}`, sayso.Ask},
+	} {
+		v := p.Judge(t.Context(), sayso.Call{Tool: tt.tool, Args: sayso.Args(tt.args)}, sayso.Facts{Workspace: "/home/dev/app", Cwd: "/home/dev/app"})
+		if v.Effect != tt.want {
+			t.Errorf("%s %s: got %s (%s), want %s", tt.tool, tt.args, v.Effect, v.Reason, tt.want)
+		}
+	}
+}

@@ -209,15 +209,19 @@ func (s *Subject) name() string {
 }
 
 // primary is the argument that the tool is about. ok is false if it is no text,
-// stands there in more than one spelling, or is missing where it must not be.
+// stands there in more than one spelling, or is missing where it must not be, and
+// if there is another whose meaning is not known.
 func (s *Subject) primary() (text string, ok bool) {
 	var args map[string]any
 	if jcs.Unmarshal(s.Call.Args, &args) != nil {
 		return "", false
 	}
 	tool := s.Call.Known()
-	for name := range args {
+	for name, value := range args {
 		if name != tool.Primary && strings.EqualFold(name, tool.Primary) {
+			return "", false
+		}
+		if tool.Args != nil && value != nil && value != false && !slices.Contains(tool.Args, name) {
 			return "", false
 		}
 	}
