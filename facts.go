@@ -20,7 +20,8 @@ type Facts struct {
 	Roots []RootFact `json:"roots,omitempty"`
 	// Operands are the paths that the call names. Those of a command are there
 	// if the policy names roots, from every folder that the command may run in, and
-	// always where a glob stands for a file that steers others or holds secrets.
+	// always where a word leads to, or a glob stands for, a file that steers others
+	// or holds secrets.
 	Operands []PathFact `json:"operands,omitempty"`
 	// Words are where the words of a command lead, where the policy names no roots
 	// and does not need to know. They are for those who look back at the call with

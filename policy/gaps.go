@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/path"
 )
 
 // Facts are gathered for the policy that is in force. Another policy may want to
@@ -76,8 +77,8 @@ func (p *Policy) completed(c *sayso.Call, f sayso.Facts) sayso.Facts {
 	words := f.Words
 	if c.Known().Operand == sayso.OperandCommand {
 		switch {
-		case len(roots) == 0:
-			f.Operands = nil // no words would have been looked up
+		case len(roots) == 0: // no other words would have been looked up
+			f.Operands = slices.DeleteFunc(slices.Clone(f.Operands), func(o sayso.PathFact) bool { return !told(o) })
 		case len(f.Roots) == 0:
 			f.Operands = append(slices.Clip(f.Operands), words...)
 		}
@@ -102,6 +103,15 @@ func (p *Policy) completed(c *sayso.Call, f sayso.Facts) sayso.Facts {
 	}
 	f.Words = nil
 	return f
+}
+
+// told reports whether a word of a command is looked up for every policy: it leads
+// to a file that steers others or holds secrets, or is a glob of which nobody knows.
+func told(o sayso.PathFact) bool {
+	if o.State == sayso.PathUnknown {
+		return strings.ContainsAny(o.Path, "*?[")
+	}
+	return path.Control(o.Path) || path.Control(o.Resolved) || path.Credential(o.Resolved)
 }
 
 // places are where things were found to be, links followed. No folder on the way

@@ -180,6 +180,9 @@ func (p *Policy) addPart(t Tiered, part *part) {
 			p.warnings = append(p.warnings, Warning{t.File.Name, ru.matchers[0].line, ru.matchers[0].column, "a project's own file cannot allow, so this has no effect"})
 			continue
 		}
+		if ru.when != nil && ru.when.Places() {
+			p.folders = append(p.folders, ".") // so that where words lead is looked up
+		}
 		for _, m := range ru.matchers {
 			p.index.add(&entry{
 				m: m, effect: ru.effect, says: ru.match(t.File, m, t.Tier), title: ru.title, danger: ru.danger, when: ru.when, whenAt: ru.whenAt, whenInLine: ru.whenLine, tier: t.Tier, scope: sc,
@@ -200,7 +203,9 @@ func (p *Policy) addPart(t Tiered, part *part) {
 }
 
 // Roots returns the folders that the policy names, as it writes them but for a
-// tilde: where they lead is a fact that has to be gathered for it to judge.
+// tilde: where they lead is a fact that has to be gathered for it to judge, and
+// with it where the words of commands do. For conditions that need no more than
+// these the workspace is named.
 func (p *Policy) Roots() []string {
 	var roots []string
 	for _, folder := range p.folders {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	stdpath "path"
 	"slices"
 	"strings"
 
@@ -76,14 +75,19 @@ func (s *subject) globbed(w shell.Word, dirs []shell.Dir) (found []*sayso.PathFa
 	}
 	for i := range s.facts.Operands {
 		o := &s.facts.Operands[i]
-		if o.Arg == s.tool.Primary && slices.ContainsFunc(patterns, func(pattern string) bool {
-			fits, _ := stdpath.Match(pattern, o.Path)
-			return fits || pattern == o.Path
-		}) {
+		if o.Arg == s.tool.Primary && slices.ContainsFunc(patterns, func(pattern string) bool { return globFits(pattern, o.Path) }) {
 			found = append(found, o)
 		}
 	}
 	return found
+}
+
+// globFits reports whether a glob may stand for a name, or is written like it.
+func globFits(pattern, name string) bool {
+	if !strings.HasPrefix(name, pattern[:strings.IndexAny(pattern+"*", "*?[+@!")]) {
+		return false
+	}
+	return pattern == name || shell.Word{Text: pattern, Dynamic: shell.Glob}.MayBe(name)
 }
 
 // maxEntered is how many globs of folders are looked at.

@@ -81,8 +81,7 @@ type gatherer struct {
 	base   string          // what they are relative to: the project, also where it is none
 	globs  int             // that were looked at
 	seen   map[string]bool // places of a command that were looked up
-	limit  int             // how many of them may be
-	into   *[]sayso.PathFact
+	apart  bool            // they are kept for those who look back
 }
 
 // roots finds the folders that the policy names, from the root or from the

@@ -1,7 +1,7 @@
 package facts
 
 import (
-	stdpath "path"
+	"strings"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/inspect/path"
@@ -9,9 +9,8 @@ import (
 )
 
 // glob adds what a glob stands for where that is, or leads to, a file that steers
-// other programs or is known to hold secrets. The names in one folder alone are
-// looked at; of one with too many the glob itself is added, as one that leads
-// nobody knows where.
+// other programs or is known to hold secrets. Where there is too much to look at
+// the glob itself is added, as one that leads nobody knows where.
 func (g *gatherer) glob(arg string, w shell.Word, dirs []shell.Dir) {
 	lister, ok := g.fs.(path.Lister)
 	if !ok {
@@ -23,27 +22,51 @@ func (g *gatherer) glob(arg string, w shell.Word, dirs []shell.Dir) {
 				continue
 			}
 			g.seen[pattern] = true
-			if g.globs++; g.globs > maxGlobs {
-				g.facts.Operands = append(g.facts.Operands, sayso.PathFact{Arg: arg, Path: pattern, State: sayso.PathUnknown})
-				return
+			names, ok := []string(nil), false
+			if g.globs++; g.globs <= maxGlobs {
+				names, ok = expand(lister, pattern)
 			}
-			folder, last := stdpath.Split(pattern)
-			names, err := lister.Names(folder, maxListed+1)
-			if err != nil {
-				continue
-			}
-			if len(names) > maxListed {
+			if !ok {
 				g.facts.Operands = append(g.facts.Operands, sayso.PathFact{Arg: arg, Path: pattern, State: sayso.PathUnknown})
-				continue
 			}
 			for _, name := range names {
-				if fits, _ := stdpath.Match(last, name); !fits || name[0] == '.' && last[0] != '.' {
-					continue
-				}
-				if f := g.fact(arg, folder+name); path.Control(folder+name) || path.Control(f.Resolved) || path.Credential(f.Resolved) {
+				if f := g.fact(arg, name); path.Control(name) || guarded(f.Resolved) {
 					g.facts.Operands = append(g.facts.Operands, f)
 				}
 			}
 		}
 	}
+}
+
+// expand are the names that an absolute glob stands for, folder by folder. Ok is
+// false if there are too many to look at.
+func expand(lister path.Lister, pattern string) (found []string, ok bool) {
+	found = []string{""}
+	left := maxListed
+	for part := range strings.SplitSeq(strings.Trim(pattern, "/"), "/") {
+		if !strings.ContainsAny(part, "*?[") {
+			for i := range found {
+				found[i] += "/" + part
+			}
+			continue
+		}
+		var next []string
+		for _, folder := range found {
+			names, err := lister.Names(folder+"/", left+1)
+			if err != nil {
+				continue // no folder, so nothing in it
+			}
+			if left -= len(names) + 1; left < 0 {
+				return nil, false
+			}
+			as := shell.Word{Text: part, Dynamic: shell.Glob}
+			for _, name := range names {
+				if as.MayBe(name) && (name[0] != '.' || part[0] == '.' || part[0] == '[') {
+					next = append(next, folder+"/"+name)
+				}
+			}
+		}
+		found = next
+	}
+	return found, true
 }

@@ -3,6 +3,7 @@ package facts
 import (
 	"strings"
 
+	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/inspect/path"
 	"github.com/sayso-dev/sayso/inspect/shell"
 )
@@ -10,24 +11,22 @@ import (
 // Limits of what is looked up of one command line.
 const (
 	maxPlaces    = 2000 // where policy needs it
-	maxLookBack  = 32   // where it does not
-	maxListed    = 4000 // names of a folder that a glob is held against
+	maxLookBack  = 32   // that are kept where it does not
+	maxListed    = 4000 // names of folders that a glob is held against
 	maxGlobs     = 64   // globs of a line that are looked at
-	longLookBack = 4096 // bytes of a line of which more is looked up
+	longLookBack = 4096 // bytes of a line of which they are kept
 )
 
 // places adds where the words of a command lead that may name files: operands,
 // targets of redirections, what options write. Only a policy that names folders
-// needs to know; for others they are kept apart, and only of lines of which that
-// costs next to nothing.
+// needs to know all of them; for others those are kept apart, and only of lines of
+// which that costs next to nothing. What leads to a file that steers other
+// programs, or is known to hold secrets, is always told.
 func (g *gatherer) places(arg, text string) {
-	g.limit, g.into = maxPlaces, &g.facts.Operands
-	if !g.rooted {
-		if len(text) > longLookBack || g.facts.Cwd == "" {
-			return
-		}
-		g.limit, g.into = maxLookBack, &g.facts.Words
+	if !g.rooted && g.facts.Cwd == "" {
+		return
 	}
+	g.apart = !g.rooted && len(text) <= longLookBack
 	g.seen = make(map[string]bool)
 	line := shell.Inspect(text)
 	for i := range line.Commands {
@@ -62,14 +61,30 @@ func (g *gatherer) word(arg string, w shell.Word, dirs []shell.Dir) {
 			if g.seen[name] {
 				continue
 			}
-			if len(g.seen) >= g.limit || g.ctx.Err() != nil {
-				g.facts.Truncated = g.facts.Truncated || g.rooted
+			if len(g.seen) >= maxPlaces || g.ctx.Err() != nil {
+				g.facts.Truncated = true
 				return
 			}
 			g.seen[name] = true
-			*g.into = append(*g.into, g.fact(arg, name))
+			g.leads(g.fact(arg, name))
 		}
 	}
+}
+
+// leads adds where a word leads.
+func (g *gatherer) leads(f sayso.PathFact) {
+	switch {
+	case g.rooted || guarded(f.Resolved):
+		g.facts.Operands = append(g.facts.Operands, f)
+	case g.apart && len(g.facts.Words) < maxLookBack:
+		g.facts.Words = append(g.facts.Words, f)
+	}
+}
+
+// guarded reports whether a file steers other programs, or is known to hold
+// secrets.
+func guarded(resolved string) bool {
+	return resolved != "" && (path.Control(resolved) || path.Credential(resolved))
 }
 
 // names are the absolute names that a word may mean in a folder, of which there

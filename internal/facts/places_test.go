@@ -2,6 +2,8 @@ package facts_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -80,4 +82,50 @@ func TestSH11_places(t *testing.T) {
 	if !f.Truncated || len(f.Operands) > 2000 {
 		t.Errorf("%d operands, truncated: %v", len(f.Operands), f.Truncated)
 	}
+}
+
+// TestFS2_guardedPlaces: what a word leads to, or a glob stands for, in whatever
+// folder, is told to every policy if it steers other programs or holds secrets.
+func TestFS2_guardedPlaces(t *testing.T) {
+	home := place(t)
+	for name, to := range map[string]string{"app/notes": home + "/.ssh/id_rsa", "app/sub/deep.txt": "../.env", "app/settings": ".git/config"} {
+		if err := os.Symlink(to, home+"/"+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{".ssh/id_rsa": "k", "app/.env": "A=1", "app/.git/config": ""} {
+		if err := os.MkdirAll(filepath.Dir(home+"/"+name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(home+"/"+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	padding := strings.Repeat("x", 5000)
+	for command, want := range map[string][]string{
+		"cat notes": {"/.ssh/id_rsa"}, "cat < notes": {"/.ssh/id_rsa"}, "cat sub/deep.txt": {"/app/.env"}, "tee settings": {"/app/.git/config"}, "echo x > settings": {"/app/.git/config"},
+		"cat n*": {"/.ssh/id_rsa"}, "cat [!x]otes": {"/.ssh/id_rsa"}, "cat s*/deep.txt": {"/app/.env"}, "cat */d*": {"/app/.env"}, "cat ./*/d*t": {"/app/.env"}, "cat notes " + padding: {"/.ssh/id_rsa"},
+		"cat " + many(40) + " notes": {"/.ssh/id_rsa"}, "cat run.sh": nil, "cat r*": nil, "cat */nothing": nil,
+	} {
+		f := facts.Gather(t.Context(), call(t, home+"/app", "bash", obj{"command": command}), facts.Options{Home: home})
+		var got []string
+		for _, o := range f.Operands {
+			got = append(got, strings.TrimPrefix(o.Resolved, home))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%.80q: %s", command, diff)
+		}
+		if len(f.Words) > 32 {
+			t.Errorf("%.80q: %d words are kept", command, len(f.Words))
+		}
+	}
+}
+
+// many are names that nothing has.
+func many(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "f%d ", i)
+	}
+	return b.String()
 }

@@ -34,6 +34,7 @@ const (
 type Condition struct {
 	text    string
 	texts   []string
+	places  bool
 	program cel.Program
 }
 
@@ -80,11 +81,14 @@ func Compile(text string) (*Condition, []Mistake) {
 	if err != nil {
 		return nil, []Mistake{{Line: 1, Column: 1, What: plain(err.Error())}}
 	}
-	return &Condition{text: text, texts: texts(ast), program: program}, nil
+	return &Condition{text: text, texts: texts(ast), places: placed(ast), program: program}, nil
 }
 
 // String is the expression.
 func (c *Condition) String() string { return c.text }
+
+// Places reports whether the expression depends on where words of commands lead.
+func (c *Condition) Places() bool { return c.places }
 
 // errNoBool is for what type checks make impossible.
 var errNoBool = errors.New("the condition is no truth value")

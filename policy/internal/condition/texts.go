@@ -97,3 +97,15 @@ func product(subs []*syntax.Regexp) []string {
 	}
 	return out
 }
+
+// placed reports whether an expression names a field that is worked out from where
+// words of commands lead.
+func placed(ast *cel.Ast) (found bool) {
+	celast.PreOrderVisit(ast.NativeRep().Expr(), celast.NewExprVisitor(func(e celast.Expr) {
+		if e.Kind() == celast.SelectKind {
+			name := e.AsSelect().FieldName()
+			found = found || name == "secrets" || name == "outside"
+		}
+	}))
+	return found
+}
