@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"io/fs"
 	stdpath "path"
 	"strings"
@@ -20,6 +21,19 @@ type Machine struct {
 	Roots     []string // the folders that the policy names
 
 	files map[string]string // what is where; see the constants
+}
+
+// Bare is a machine with the folder of a person, that of a project, and nothing
+// in them. Without their names they are those of a file of tests.
+func Bare(home, workspace string) Machine {
+	home = cmp.Or(home, testHome)
+	m := Machine{Home: home, Workspace: cmp.Or(workspace, stdpath.Join(home, testProject)), files: map[string]string{}}
+	for _, dir := range [...]string{m.Home, m.Workspace} {
+		for ; dir != "/" && dir != "."; dir = stdpath.Dir(dir) {
+			m.files[dir] = isDir
+		}
+	}
+	return m
 }
 
 // What is on a machine. A link has its target behind.

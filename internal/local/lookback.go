@@ -128,28 +128,9 @@ func (e *Engine) ExplainRequest(r *sayso.Request, p *policy.Policy) (policy.Expl
 // hideExplained hides in an explanation what is hidden of the call itself.
 func hideExplained(x *policy.Explanation, c sayso.Call, more policy.Redaction) error {
 	texts, into := map[string]string{}, map[string]*string{}
-	add := func(s *string) {
-		name := strconv.Itoa(len(texts))
+	for i, s := range textsOf(x) {
+		name := strconv.Itoa(i)
 		texts[name], into[name] = *s, s
-	}
-	for _, s := range []*string{&x.Text, &x.Words, &x.Reason} {
-		add(s)
-	}
-	for i := range x.Commands {
-		add(&x.Commands[i].Text)
-		add(&x.Commands[i].Reason)
-	}
-	for i := range x.Spoke {
-		add(&x.Spoke[i].Reason)
-	}
-	for i := range x.Changes {
-		add(&x.Changes[i].Why)
-		for k := range x.Changes[i].Write {
-			add(&x.Changes[i].Write[k].Text)
-		}
-	}
-	if x.Nearest != nil {
-		add(&x.Nearest.Why)
 	}
 	hidden, err := redact.New(&redact.Options{Keys: more.Names}).Call(c.Args, texts)
 	if err != nil {
@@ -159,4 +140,25 @@ func hideExplained(x *policy.Explanation, c sayso.Call, more policy.Redaction) e
 		*s = hidden.Texts[name]
 	}
 	return nil
+}
+
+// textsOf are the texts of an explanation that may quote the call.
+func textsOf(x *policy.Explanation) []*string {
+	list := []*string{&x.Text, &x.Words, &x.Reason}
+	for i := range x.Commands {
+		list = append(list, &x.Commands[i].Text, &x.Commands[i].Reason)
+	}
+	for i := range x.Spoke {
+		list = append(list, &x.Spoke[i].Reason)
+	}
+	for i := range x.Changes {
+		list = append(list, &x.Changes[i].Why)
+		for k := range x.Changes[i].Write {
+			list = append(list, &x.Changes[i].Write[k].Text, &x.Changes[i].Write[k].Old)
+		}
+	}
+	if x.Nearest != nil {
+		list = append(list, &x.Nearest.Why, &x.Nearest.Pattern)
+	}
+	return list
 }

@@ -1,7 +1,11 @@
 package local_test
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,5 +51,53 @@ func TestReplay_findsOutNothingHidden(t *testing.T) {
 	}
 	if out := replay(admin, "s"); out.Replayed != 2 || len(out.Changes) != 1 {
 		t.Errorf("an admin: %+v", out)
+	}
+}
+
+// What is explained on a page must not deceive whoever reads it.
+func TestExplain_spellsOutWhatDeceives(t *testing.T) {
+	e, _ := open(t, at(t), local.Options{}).Engine()
+	c := call("1", "echo a\u202egnp; rm b\u200b")
+	out, err := e.LookBack().Explain(t.Context(), person, wire.Explain{Call: &c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("%+v", out)
+	if strings.ContainsAny(text, "\u202e\u200b") || !strings.Contains(out.Text, "echo a") || len(out.Commands) != 2 {
+		t.Errorf("%s", text)
+	}
+}
+
+// A call that somebody types is made nowhere: it is judged as in a project, and
+// nothing of this machine is looked at.
+func TestExplain_assumesAProjectAndLooksAtNothing(t *testing.T) {
+	p := at(t)
+	policyIs(t, p, "version: 1\nrules:\n  - allow: [bash:ls*, file-read]\n")
+	e, _ := open(t, p, local.Options{}).Engine()
+	link := t.TempDir()
+	if err := os.Symlink("/etc", filepath.Join(link, "out")); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		assume bool
+		call   sayso.Call
+		want   sayso.Effect
+	}{
+		{true, sayso.Call{Tool: "bash", Args: sayso.Args(`{"command":"ls -l"}`)}, sayso.Allow},
+		{true, sayso.Call{Tool: "bash", Cwd: "/srv/app", Args: sayso.Args(`{"command":"ls -l"}`)}, sayso.Allow},
+		{false, sayso.Call{Tool: "bash", Cwd: "/srv/app", Args: sayso.Args(`{"command":"ls -l"}`)}, sayso.Ask},
+		{true, sayso.Call{Tool: "file-read", Cwd: link, Args: sayso.Args(`{"path":"out/passwd"}`)}, sayso.Allow}, // here it is a link
+		{true, sayso.Call{Tool: "bash", Args: sayso.Args(`{"command":"ls; make"}`)}, sayso.Ask},
+	} {
+		out, err := e.LookBack().Explain(t.Context(), person, wire.Explain{Call: &tt.call, Assume: tt.assume})
+		if err != nil || out.Effect != tt.want {
+			t.Errorf("%s in %q, assumed %v: %s by %s, %v; want %s", tt.call.Args, tt.call.Cwd, tt.assume, out.Effect, out.Rule, err, tt.want)
+		}
+	}
+	one := sayso.Call{Tool: "bash", Args: sayso.Args(`{"command":"ls"}`)}
+	for _, wrong := range []wire.Explain{{Request: "k7fm", Assume: true}, {Call: &one, Facts: sayso.Facts{Workspace: "/"}, Assume: true}} {
+		if err := wrong.Check(); !errors.Is(err, sayso.ErrInvalid) {
+			t.Errorf("%+v: %v", wrong, err)
+		}
 	}
 }

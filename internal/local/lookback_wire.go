@@ -7,8 +7,11 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/wire"
 	"github.com/sayso-dev/sayso/policy"
+	"github.com/sayso-dev/sayso/present"
 )
 
 // LookBack is what an engine says of calls to those who ask a server.
@@ -25,6 +28,9 @@ func (l LookBack) Explain(ctx context.Context, a sayso.Actor, want wire.Explain)
 		return out, fmt.Errorf("%w: the policy does not load: %w", sayso.ErrUnavailable, err)
 	}
 	var x policy.Explanation
+	if want.Assume {
+		*want.Call, want.Facts = assumed(ctx, *want.Call, p)
+	}
 	if want.Call != nil {
 		x = p.Explain(*want.Call, l.e.Policy.guarded(want.Facts))
 		err = hideExplained(&x, *want.Call, p.Redaction())
@@ -37,8 +43,26 @@ func (l LookBack) Explain(ctx context.Context, a sayso.Actor, want wire.Explain)
 	if err != nil {
 		return out, err
 	}
+	safeExplained(&x)
 	err = wire.Convert(x, &out)
 	return out, err
+}
+
+// assumed is a call that nobody makes, in the project of its directory, with the
+// facts about it on a machine with nothing else. No file of this one is looked
+// at: who may ask need not learn what is on it.
+func assumed(ctx context.Context, c sayso.Call, p *policy.Policy) (sayso.Call, sayso.Facts) {
+	m := policy.Bare(home.PersonFolder(), c.Cwd)
+	c.Cwd = m.Workspace
+	return c, facts.Gather(ctx, c, facts.Options{Workspace: m.Workspace, Home: m.Home, HostHome: m.Home, Roots: p.Roots(), Policy: p.Version(), FS: m})
+}
+
+// safeExplained makes what a call says safe to be shown. What deceives is spelled
+// out; places are still those of the text as it is.
+func safeExplained(x *policy.Explanation) {
+	for _, s := range textsOf(x) {
+		*s, _ = present.Safe(*s)
+	}
 }
 
 // Replay says which calls since a time, of those that the principal may see,

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -51,15 +52,21 @@ type PolicyNote struct {
 }
 
 // Explain is the body of POST /v1/policy/explain, and the operation explain: a
-// call with its facts, or the id of a request of the log.
+// call with its facts, or the id of a request of the log. Of a call that nobody
+// makes there are no facts: assume has it judged as in the project of its
+// directory, on a machine with nothing else.
 type Explain struct {
 	Request string      `json:"request,omitempty"`
 	Call    *sayso.Call `json:"call,omitempty"`
 	Facts   sayso.Facts `json:"facts,omitzero"`
+	Assume  bool        `json:"assume,omitzero"`
 }
 
 // Check reports whether it is one of the two.
 func (b *Explain) Check() error {
+	if b.Assume && (b.Call == nil || !reflect.ValueOf(b.Facts).IsZero()) {
+		return fmt.Errorf("%w: assume is for a call without facts", sayso.ErrInvalid)
+	}
 	if (b.Request == "") == (b.Call == nil) {
 		return fmt.Errorf("%w: name either a call or a request", sayso.ErrInvalid)
 	}

@@ -14,6 +14,13 @@ export type CoverOffer = Schemas['CoverOffer']
 export type Verdict = Schemas['Verdict']
 export type Mode = Schemas['ModeState']
 export type Grant = Schemas['Grant']
+export type Status = Schemas['Report']
+export type PolicyFiles = Schemas['PolicyFiles']
+export type PolicyFile = Schemas['PolicyFile']
+export type Explanation = Schemas['Explanation']
+export type ToWrite = Schemas['Edit']
+export type Replayed = Schemas['Replayed']
+export type Turned = Schemas['Turned']
 export type Problem = Schemas['Problem']
 export type Code = Problem['code']
 export type Answer = Omit<Schemas['Answer'], 'id'>
@@ -73,6 +80,10 @@ export const api = {
   grants: (all: boolean, signal?: AbortSignal) => call<Schemas['GrantList']>('GET', `/v1/grants?all=${all}`, undefined, signal),
   revoke: (id: string) => call<void>('DELETE', `/v1/grants/${encodeURIComponent(id)}`),
   head: () => call<Schemas['Head']>('GET', '/v1/head'),
+  status: (signal?: AbortSignal) => call<Status>('GET', '/v1/status', undefined, signal),
+  policyFiles: (signal?: AbortSignal) => call<PolicyFiles>('GET', '/v1/policy/files', undefined, signal),
+  explain: (what: { request: string } | { call: unknown; assume: boolean }, signal?: AbortSignal) => call<Explanation>('POST', '/v1/policy/explain', what, signal),
+  replay: (policy: string, days: number, signal?: AbortSignal) => call<Replayed>('POST', '/v1/policy/replay', { policy, since: `${days * 24}h` }, signal),
   mode: () => call<Mode>('GET', '/v1/mode'),
 }
 

@@ -11,6 +11,8 @@ export type View = { path: string; name: string; load?: () => Promise<{ default:
 export const views: View[] = [
   { path: '/', name: 'Queue' },
   { path: '/grants', name: 'Grants', load: () => import('./Grants.svelte') },
+  { path: '/policy', name: 'Policy', load: () => import('./Policy.svelte') },
+  { path: '/status', name: 'Status', load: () => import('./Status.svelte') },
 ]
 
 export const viewAt = (path: string): View =>
