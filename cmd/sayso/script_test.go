@@ -19,10 +19,13 @@ import (
 	"github.com/sayso-dev/sayso/internal/notice"
 )
 
-// TestScripts runs the stories in testdata/script, each in a home of its own.
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+// TestScripts runs the scripts in testdata/script, each in a home of its own.
+func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
+
+// scripts are the scripts of a folder, and what they can do.
+func scripts(dir string) testscript.Params {
+	return testscript.Params{
+		Dir: dir,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SAYSO_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("SAYSO_NOTICE", "off")
@@ -35,7 +38,7 @@ func TestScripts(t *testing.T) {
 			"watched": watched, "harmless": harmless,
 		},
 		RequireExplicitExec: true,
-	})
+	}
 }
 
 // scriptEngine opens the log of a script.
