@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/store/sqlite"
@@ -50,12 +52,12 @@ func BenchmarkAppend_group(b *testing.B) {
 	for _, askers := range []int{64, 512} {
 		b.Run(fmt.Sprint(askers), func(b *testing.B) {
 			l, m := open(b, place(b), &sqlite.Options{Checkpoint: true}), storetest.NewMaker(1)
-			turns := make(chan struct{})
+			turns := make(chan int)
 			var all sync.WaitGroup
 			for range askers {
 				all.Go(func() {
-					for range turns {
-						id, ask := m.Request(storetest.Wish{})
+					for n := range turns {
+						id, ask := m.Request(storetest.Wish{Session: fmt.Sprint("session-", n%128)})
 						if _, err := l.Append(b.Context(), ask); err != nil {
 							b.Error(err)
 							return
@@ -67,14 +69,26 @@ func BenchmarkAppend_group(b *testing.B) {
 					}
 				})
 			}
-			for b.Loop() {
-				turns <- struct{}{}
+			from := processor(b)
+			for n := 0; b.Loop(); n++ {
+				turns <- n
 			}
 			close(turns)
 			all.Wait()
+			b.ReportMetric(float64(processor(b)-from)/float64(b.N), "cpu-ns/op")
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
 		})
 	}
+}
+
+// processor is the processor time that this process has used. Unlike the time
+// that passed it does not depend on what else the machine does.
+func processor(b *testing.B) time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
 // history makes a log of about n events of which open requests are open.
