@@ -42,9 +42,25 @@ func (e *Event) Public() (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
+	return e.with(payload), nil
+}
+
+// PublicRequest is Public for the first event of a request's stream, and the
+// request that it opens.
+func (e *Event) PublicRequest() (*Request, Event, error) {
+	r := new(Request)
+	if err := r.Apply(e); err != nil {
+		return nil, Event{}, err
+	}
+	payload, err := jcs.Marshal(r)
+	return r, e.with(payload), err
+}
+
+// with is the event with another payload, and without content.
+func (e *Event) with(payload Args) Event {
 	p := *e
 	p.Payload, p.Content, p.Salt, p.Memo = payload, nil, nil, nil
-	return p, nil
+	return p
 }
 
 // MarshalJSON writes the envelope with the payload, never the content.

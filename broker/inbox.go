@@ -290,7 +290,7 @@ func (f *follower) show(ctx context.Context, e *sayso.Event, q sayso.EventQuery)
 	if err != nil || !see {
 		return sayso.Event{}, false, err
 	}
-	public, err := f.in.b.shown.public(e)
+	public, err := f.in.b.shown.public(e, &f.in.b.recent)
 	return public, err == nil, err
 }
 

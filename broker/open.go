@@ -59,21 +59,39 @@ func (w *waiter) open(ctx context.Context) (*sayso.Request, error) {
 
 // opening folds the request from the events that opened it.
 func (w *waiter) opening(r *sayso.Request, events []sayso.Event, asked bool) (*sayso.Request, error) {
-	stream := sayso.RequestStream(r.ID)
-	opened := &sayso.Request{}
-	for i := range events {
-		if events[i].Stream == stream {
-			if err := opened.Apply(&events[i]); err != nil {
-				return nil, err
-			}
-		}
+	opened, err := w.b.asOpened(r.ID, events)
+	if err != nil {
+		return nil, err
 	}
 	w.opened, w.openedLen = opened.ID, opened.Life.Len
-	w.b.recent.put(opened)
 	if asked {
 		w.b.o.Opened(*opened)
 	}
 	return opened, nil
+}
+
+// asOpened is a request from the events that opened it, as a follower of the log
+// has folded it already or as it is folded here.
+func (b *Broker) asOpened(id sayso.ID, events []sayso.Event) (*sayso.Request, error) {
+	stream, n := sayso.RequestStream(id), 0
+	for i := range events {
+		if events[i].Stream == stream {
+			n++
+		}
+	}
+	if known, ok := b.recent.get(id); ok && known.Life.Len == n {
+		return known, nil
+	}
+	r := &sayso.Request{}
+	for i := range events {
+		if events[i].Stream == stream {
+			if err := r.Apply(&events[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	b.recent.put(r)
+	return r, nil
 }
 
 // requested adds approval.requested, and session.started for a session that is

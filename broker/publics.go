@@ -16,8 +16,10 @@ type publicEvent struct {
 }
 
 // public is an event as every surface shows it. Its bytes must not be changed.
-// An event whose content was erased is always looked at anew.
-func (p *publics) public(e *sayso.Event) (sayso.Event, error) {
+// An event whose content was erased is always looked at anew. A request that was
+// opened in this process is remembered before anybody is shown it, and so before
+// anybody can answer it.
+func (p *publics) public(e *sayso.Event, recent *recent) (sayso.Event, error) {
 	if e.Content == nil {
 		return e.Public()
 	}
@@ -27,9 +29,21 @@ func (p *publics) public(e *sayso.Event) (sayso.Event, error) {
 	if at.event.Seq == e.Seq && at.event.Hash == e.Hash {
 		return at.event, nil
 	}
-	public, err := e.Public()
+	public, err := made(e, recent)
 	if err == nil {
 		at.event = public
+	}
+	return public, err
+}
+
+// made is a public event, for which a request is folded.
+func made(e *sayso.Event, recent *recent) (sayso.Event, error) {
+	if e.Type != sayso.EventRequested || e.Memo == nil {
+		return e.Public()
+	}
+	r, public, err := e.PublicRequest()
+	if err == nil {
+		recent.put(r)
 	}
 	return public, err
 }

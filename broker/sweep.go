@@ -12,15 +12,22 @@ import (
 // Run sweeps every few seconds until ctx ends, and then returns nil. A program
 // that stays up runs it; others call [Broker.Sweep] before they list what is
 // open. A sweep that fails is made again by the next one: nothing depends on it.
-// Where thousands of requests are open, each looks at some of them.
+// Where thousands of requests are open, each looks at some of them; approvals,
+// which take minutes to lapse, are looked at once a minute.
 func (b *Broker) Run(ctx context.Context) error {
-	tick := time.NewTicker(3 * time.Second)
+	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	for place := newest; ; {
-		_ = b.sweep(ctx, func() (err error) { // what it could not record is checked again wherever it counts
-			place, err = b.sweepPage(ctx, place)
-			return err
-		})
+	place := newest
+	page := func(ctx context.Context) (err error) {
+		place, err = b.sweepPage(ctx, place)
+		return err
+	}
+	for n := 0; ; n++ {
+		steps := []step{page, b.sweepGrants, b.sweepPolicy, b.sweepContent}
+		if n%int(time.Minute/pause) == 0 {
+			steps = append(steps, b.sweepAllowed)
+		}
+		_ = b.sweep(ctx, steps...) // what it could not record is checked again wherever it counts
 		select {
 		case <-ctx.Done():
 			return nil
@@ -35,14 +42,25 @@ func (b *Broker) Run(ctx context.Context) error {
 // again wherever it counts. Then it erases content that was kept for as long as
 // the options say.
 func (b *Broker) Sweep(ctx context.Context) error {
-	return b.sweep(ctx, func() error { return b.sweepOpen(ctx) })
+	return b.sweep(ctx, b.sweepOpen, b.sweepAllowed, b.sweepGrants, b.sweepPolicy, b.sweepContent)
 }
 
-func (b *Broker) sweep(ctx context.Context, open func() error) error {
+// pause is how long [Broker.Run] waits between two sweeps.
+const pause = 3 * time.Second
+
+// step is one part of a sweep.
+type step = func(context.Context) error
+
+// sweep takes its steps, whatever becomes of the others.
+func (b *Broker) sweep(ctx context.Context, steps ...step) error {
 	if _, err := b.look(ctx); err != nil {
 		return err
 	}
-	return errors.Join(open(), b.sweepAllowed(ctx), b.sweepGrants(ctx), b.sweepPolicy(ctx), b.sweepContent(ctx))
+	var errs []error
+	for _, do := range steps {
+		errs = append(errs, do(ctx))
+	}
+	return errors.Join(errs...)
 }
 
 // sweepOpen looks at all open requests.

@@ -108,7 +108,11 @@ func (w *watcher) requested(ctx context.Context, e *sayso.Event) {
 }
 
 func (w *watcher) resolved(ctx context.Context, e *sayso.Event) {
-	var p sayso.Resolved
+	var p struct {
+		Effect sayso.Effect `json:"effect"`
+		Source sayso.Source `json:"source"`
+		Cause  sayso.Cause  `json:"cause"`
+	}
 	if jcs.UnmarshalLenient(e.Payload, &p) != nil {
 		return
 	}

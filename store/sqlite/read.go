@@ -87,10 +87,11 @@ func (l *Log) readStream(c *sqlite.Conn, stream string, after int) (out []sayso.
 	return append(old, out...), err
 }
 
-// copies shares no bytes with the events that are kept.
+// copies shares no bytes with the events that are kept, but those that nobody
+// changes.
 func copies(events []sayso.Event) []sayso.Event {
 	for i := range events {
-		events[i] = own(events[i])
+		events[i] = steady(events[i])
 	}
 	return events
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -185,6 +186,7 @@ func (w *writer) work() {
 // round does what waits, and reports whether anything did. What comes before
 // its turn does belongs to it.
 func (w *writer) round() bool {
+	runtime.Gosched() // whoever is about to append belongs to this group too
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	group, tasks := w.next()
