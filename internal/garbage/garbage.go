@@ -4,7 +4,7 @@
 // A server with little to do has little in memory, and by default collects each
 // time that little has doubled: some dozen times a second at full load, for a
 // tenth of its time. [Tune] lets it fill a few hundred megabytes first. Where
-// that much is in use, it may fill half as much again while it is busy, and what
+// that much is in use, it may fill as much again while it is busy, and what
 // it filled is given back as soon as it rests.
 package garbage
 
@@ -70,7 +70,7 @@ type usage struct {
 // limit is how much may be filled where so much is in use.
 func (u usage) limit() int64 {
 	used := u.live + u.stacks
-	return max(least, int64(used+used/2))
+	return max(least, int64(2*used))
 }
 
 const (

@@ -14,8 +14,8 @@ func TestLimit(t *testing.T) {
 		"nothing":              {0, 0, least},
 		"little":               {15 << 20, 5 << 20, least},
 		"half of the least":    {least / 4, least / 4, least},
-		"more than the least":  {3 * least, least, 6 * least},
-		"a very large process": {4 << 30, 0, 6 << 30},
+		"more than the least":  {3 * least, least, 8 * least},
+		"a very large process": {4 << 30, 0, 8 << 30},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
