@@ -35,7 +35,12 @@ func (e *Event) envelope() (text []byte, ok bool) {
 	w.raw(`,"run_id":`).text(e.RunID)
 	w.raw(`,"approval_id":`).text(string(e.RequestID))
 	w.raw(`,"call_id":`).text(e.CallID)
-	w.raw(`,"payload":`).value(e.Payload)
+	w.raw(`,"payload":`)
+	if e.Memo == nil || len(e.Payload) == 0 {
+		w.value(e.Payload)
+	} else { // which was written here
+		w.b = append(w.b, e.Payload...)
+	}
 	w.raw(`,"commitment":`).digest(e.Commitment)
 	w.raw(`,"prev":`).digest(e.Prev)
 	w.raw(`,"hash":`).digest(e.Hash)

@@ -56,12 +56,18 @@ func (e *Event) PublicRequest() (*Request, Event, error) {
 	return r, e.with(payload), err
 }
 
-// with is the event with another payload, and without content.
+// with is the event with another payload, and without content. If it has a memo,
+// that says of the new one no more than that the payload was written here.
 func (e *Event) with(payload Args) Event {
 	p := *e
-	p.Payload, p.Content, p.Salt, p.Memo = payload, nil, nil, nil
+	p.Payload, p.Content, p.Salt = payload, nil, nil
+	if e.Memo != nil {
+		p.Memo = written
+	}
 	return p
 }
+
+var written = &Memo{}
 
 // MarshalJSON writes the envelope with the payload, never the content.
 func (e Event) MarshalJSON() ([]byte, error) {

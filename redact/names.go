@@ -171,7 +171,7 @@ func words(name string) []string {
 	if !isASCII(name) {
 		name = fold(name)
 	}
-	var out []string
+	out := make([]string, 0, 4) // most names have no more
 	start := -1
 	end := func(i int) {
 		if start >= 0 {

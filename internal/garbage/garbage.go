@@ -18,7 +18,7 @@ import (
 
 const (
 	percent = 400
-	least   = 320 << 20
+	least   = 400 << 20
 )
 
 // Tune tunes the collector of this process until ctx ends, unless the

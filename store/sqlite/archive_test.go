@@ -198,6 +198,27 @@ func TestArchive_byAnotherFreesNoDecision(t *testing.T) {
 
 // Somebody waits for a stream, and everything that it waits for is appended
 // and archived by another process before this one looks.
+// A stream that lies in a segment alone does not begin a second time, neither for
+// the process that archived it nor for one that has it open all the while.
+func TestArchive_beginsNothingAgain(t *testing.T) {
+	path, m := place(t), storetest.NewMaker(3)
+	l, other := open(t, path, nil), open(t, path, nil)
+	id, asked := m.Request(storetest.Wish{})
+	_, newest := m.Request(storetest.Wish{})
+	add(t, l, asked)
+	add(t, l, m.Answer(id, 1, sayso.Deny, ""))
+	add(t, other, newest) // which finds nothing archived
+	if a := archive(t, l, later()); a.Moved == 0 {
+		t.Fatalf("archived %+v", a)
+	}
+	asked.Keys = nil // it is the stream that must not begin
+	for name, log := range map[string]*sqlite.Log{"the one that archived": l, "another": other} {
+		if _, err := log.Append(t.Context(), asked); !errors.Is(err, sayso.ErrConflict) {
+			t.Errorf("%s: beginning an archived stream came to %v, want a conflict", name, err)
+		}
+	}
+}
+
 func TestArchive_wakesWhoWaitsForWhatIsArchivedAlready(t *testing.T) {
 	sqlite.WithoutHints(t)
 	path := place(t)

@@ -240,3 +240,33 @@ func TestWatch_isLazy(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A stream that a request begins is not looked up first. If it is there, from
+// before the log was opened, the batch fails alone and leaves nothing behind.
+func TestGroup_beginsAgain(t *testing.T) {
+	path, m := place(t), storetest.NewMaker(1)
+	_, asked := m.Request(storetest.Wish{CallID: "first"})
+	func() {
+		l, err := sqlite.Open(t.Context(), path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if _, err := l.Append(t.Context(), asked); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	l := open(t, path, nil)
+	_, other := m.Request(storetest.Wish{CallID: "other"})
+	again := asked
+	again.Keys = []sayso.Key{{Name: "another name", Stream: asked.Keys[0].Stream}}
+	_, heir := m.Request(storetest.Wish{CallID: "heir"})
+	heir.Keys = []sayso.Key{{Name: "another name", Stream: heir.Events[0].Stream}}
+	errs := together(t, l, []sayso.Batch{other, again, heir})
+	if errs[0] != nil || !errors.Is(errs[1], sayso.ErrConflict) || errs[2] != nil {
+		t.Errorf("the batches came to %v, want a conflict of the second alone", errs)
+	}
+	if events, err := l.Stream(t.Context(), asked.Events[0].Stream, 0); err != nil || len(events) != 1 {
+		t.Errorf("the stream has %d events, %v", len(events), err)
+	}
+}

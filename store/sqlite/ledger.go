@@ -104,7 +104,8 @@ func conflict(format string, args ...any) error {
 // what it learned for the next one, if nobody else has written in between.
 type ledger struct {
 	head    sayso.Head
-	others  int // the version of the database, as far as others make it
+	others  int  // the version of the database, as far as others make it
+	whole   bool // no stream lies in segments alone
 	streams map[string]*stream
 	bare    map[string]bool // sessions that have no live grant
 }
@@ -136,6 +137,11 @@ func (s *ledger) begin(c *sqlite.Conn) error {
 	}
 	if s.streams == nil || head != s.head || others != s.others || len(s.streams)+len(s.bare) > rememberedStreams {
 		s.streams, s.bare = map[string]*stream{}, map[string]bool{}
+		archived, err := number(c, `SELECT EXISTS (SELECT 1 FROM archived)`)
+		if err != nil {
+			return err
+		}
+		s.whole = archived == 0
 	}
 	s.head, s.others = head, others
 	return nil
@@ -208,7 +214,7 @@ func (s *ledger) add(c *sqlite.Conn, b *prepared) (events []sayso.Event, wrote b
 }
 
 func (d *draft) write(b *prepared) error {
-	if err := d.expect(b.expect); err != nil {
+	if err := d.expect(b); err != nil {
 		return err
 	}
 	if err := d.lacks(b.absent); err != nil {
@@ -230,9 +236,13 @@ func (d *draft) write(b *prepared) error {
 	return d.erase(b.erase)
 }
 
-func (d *draft) expect(expected map[string]int) error {
-	for name, want := range expected {
+func (d *draft) expect(b *prepared) error {
+	for name, want := range b.expect {
 		if want == sayso.AnyLength {
+			continue
+		}
+		if want == 0 && b.asks(name) && d.unheard(name) {
+			d.changed[name] = &stream{} // if there is such a stream all the same, its first place is taken
 			continue
 		}
 		st, err := d.stream(name)
@@ -244,6 +254,24 @@ func (d *draft) expect(expected map[string]int) error {
 		}
 	}
 	return nil
+}
+
+// asks reports whether a batch begins the stream of a request.
+func (b *prepared) asks(stream string) bool {
+	for i := range b.events {
+		if b.begun[i] != nil && b.events[i].Type == sayso.EventRequested && b.events[i].Stream == stream {
+			return true
+		}
+	}
+	return false
+}
+
+// unheard reports whether nothing is known of a stream, and any event of it is in
+// the database.
+func (d *draft) unheard(name string) bool {
+	_, known := d.ledger.streams[name]
+	_, changed := d.changed[name]
+	return d.whole && !known && !changed
 }
 
 const (
