@@ -47,6 +47,7 @@ const (
 	CodeTrust        Code = "trust"         // an allow on the word of a server that is not trusted
 	CodeRootName     Code = "root-name"     // no such path in sandbox.paths
 	CodeWhen         Code = "when"          // a condition that does not compile
+	CodeNotice       Code = "notice"        // a notice that is not whole, or goes where none may
 	CodeCovers       Code = "covers"        // an example that the rule does not match
 	CodeCase         Code = "case"          // a case without a call or without what is expected, or no case
 	CodeCall         Code = "call"          // no call

@@ -23,6 +23,8 @@ type File struct {
 	servers   map[string]bool // whose annotations are trusted
 	delegates []*matcher
 	delegated spot // where the file delegates
+	notices   []Notice
+	noticed   spot // where the file says who is told
 	part
 	parts []*part // what holds in single projects alone
 }
@@ -100,6 +102,7 @@ func (f *File) read(r *reader, doc *yaml.Node) {
 		"servers":            func(_, n *yaml.Node) { f.readServers(r, n) },
 		"delegate":           func(k, n *yaml.Node) { f.readDelegates(r, k, n) },
 		"workspaces":         func(_, n *yaml.Node) { f.readWorkspaces(r, n) },
+		"notices":            func(k, n *yaml.Node) { f.readNotices(r, k, n) },
 		"require_os_sandbox": func(k, n *yaml.Node) { r.osSandbox(k, n) },
 	}
 	f.part.fields(r, f, fields)

@@ -26,6 +26,7 @@ var answeringTwo = map[string]map[string]bool{
 	"grant":   set("revoke"),
 	"policy":  set("trust", "init"),
 	"log":     set("erase", "archive", "export"),
+	"notices": set("retry", "test", "carry"),
 }
 
 // ownCommand is the final denial of a command with which an agent would answer

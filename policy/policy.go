@@ -59,6 +59,7 @@ type Policy struct {
 	warnings  []Warning
 	rooted    []*rooted
 	delegates []*matcher
+	notices   []Notice
 	folders   []string
 	index     index
 	tiers     []Tiered // that it was made of
@@ -100,6 +101,9 @@ func (t Tiered) check(seen map[string]bool) error {
 	seen[key] = true
 	if t.Tier != TierOrg && len(t.File.delegates) > 0 {
 		return Errors{t.File.fault(t.File.delegated, CodeTier, "remove it", "delegate is for the organisation's file: it says for what others may decide")}
+	}
+	if t.Tier == TierRepo && len(t.File.notices) > 0 {
+		return Errors{t.File.fault(t.File.noticed, CodeTier, "remove it", "notices are for your own file and the organisation's: a project cannot have anything sent")}
 	}
 	if t.Tier == TierRepo && len(t.File.parts) > 0 {
 		return Errors{t.File.fault(t.File.parts[0].spot, CodeTier, "write the rules without it", "a project's own file speaks of that project alone, so it has no workspaces")}
@@ -156,6 +160,7 @@ func (p *part) namesHome() (at *spot, text string) {
 func (p *Policy) add(t Tiered) error {
 	p.warnings = append(p.warnings, t.File.Warnings...)
 	p.delegates = append(p.delegates, t.File.delegates...)
+	p.addNotices(t.File)
 	for _, part := range t.File.every() {
 		if at, text := part.namesHome(); at != nil && p.home == "" {
 			return Errors{t.File.fault(*at, CodeHome, "write the path from the root", "%s begins with ~, and nobody is at home here", quoted(text))}

@@ -88,6 +88,7 @@ var fileShape = &shape{
 		{"mode", "What happens to asks where nobody has set another mode. strict denies what would be asked.", words("interactive", "strict")},
 		{"redaction", "What is hidden and cut besides, before anything is shown.", redactionShape},
 		{"servers", "MCP servers by name, and what of theirs is trusted.", &shape{named: serverShape}},
+		{"notices", "Who elsewhere is told what waits: webhooks and chats.", listOf(noticeShape)},
 		{"delegate", "For the organisation's file: patterns for which a lower tier's allow silences an ask of this file.", oneOrMore(patternShape)},
 		{"workspaces", "Rules of single projects, by their folder (~/src/app). All whose folder holds the workspace speak.", &shape{named: workspaceShape}},
 		{"require_os_sandbox", "true refuses to start without confinement by the system, which this version cannot give.", aBool},
@@ -109,6 +110,20 @@ var redactionShape = &shape{where: "redaction", keys: []key{
 	{"names", "More key names whose values are hidden.", listOf(aText)},
 	{"max_string", "Bytes of a text in a preview.", aNumber},
 	{"max_items", "Items of a list in a preview.", aNumber},
+}}
+
+var noticeShape = &shape{where: "a notice", doc: "A webhook or a chat that is told what waits.", need: []string{"name"}, keys: []key{
+	{"name", "What lists and metrics call it.", aText},
+	{"webhook", "Where the webhook is: its address, or where that is kept.", &shape{any: []*shape{aText, heldShape}}},
+	{"secret", "Where the secret is kept that the notices of a webhook are signed with: whsec_ and base64.", heldShape},
+	{"chat", "Where the shoutrrr address of a chat is kept.", heldShape},
+	{"on", "What it is told of. Without it, of requests that are opened.", oneOrMore(words(anyWords(noticeEvents)...))},
+	{"detail", "How much it is told: none (that something waits), title (what the policy and the program call it; no arguments), preview (arguments too, with secrets hidden). Without it, title.", words(anyWords(noticeDetails)...)},
+}}
+
+var heldShape = &shape{where: "a secret", doc: "Where a secret is kept: in a file, or in a variable of the server's environment.", keys: []key{
+	{"file", "A file that only you can read, from / or ~/.", aText},
+	{"env", "The name of a variable.", aText},
 }}
 
 var serverShape = &shape{where: "a server", keys: []key{
