@@ -1,0 +1,142 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/filelock"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// book is the file in which it is kept how far each target has come. Any process
+// may change it, one at a time; who reads it sees it whole.
+type book struct{ folder string }
+
+// page is what stands in the book.
+type page struct {
+	Version int               `json:"version"`
+	Targets map[string]*shelf `json:"targets"`
+}
+
+// shelf is what is kept of one target.
+type shelf struct {
+	Seq     sayso.Seq `json:"seq"`     // the newest event that was sent, or lies here, or is not told of
+	Letters []Letter  `json:"letters"` // the oldest first
+}
+
+// bookVersion is the version of the file that this release reads and writes.
+const bookVersion = 1
+
+// maxDead is how many dead letters are kept of one target; the oldest go.
+const maxDead = 500
+
+func (b book) path() string { return filepath.Join(b.folder, "notices.json") }
+func (b book) lock() string { return filepath.Join(b.folder, "notices.lock") }
+
+// Sender is the file that whoever sends holds locked.
+func (b book) sender() string { return filepath.Join(b.folder, "sender.lock") }
+
+// read returns what stands in the book; nothing if there is none.
+func (b book) read() (page, error) {
+	p := page{Version: bookVersion, Targets: map[string]*shelf{}}
+	text, err := os.ReadFile(b.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err == nil {
+		err = jcs.Unmarshal(text, &p)
+	}
+	if err == nil && p.Version != bookVersion {
+		err = fmt.Errorf("%w: it has version %d, and this program reads version %d", sayso.ErrInvalid, p.Version, bookVersion)
+	}
+	if err != nil {
+		return page{}, fmt.Errorf("reading what notices wait, in %s: %w", b.path(), err)
+	}
+	return p, nil
+}
+
+// change changes the book, alone among all processes. The file is replaced as a
+// whole; if f returns an error it is left as it is.
+func (b book) change(f func(*page) error) error {
+	if err := os.MkdirAll(b.folder, 0o700); err != nil {
+		return err
+	}
+	lock, err := filelock.Wait(b.lock(), filelock.Exclusive)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }() // nothing was written to it
+	p, err := b.read()
+	if err != nil {
+		return err
+	}
+	if err := f(&p); err != nil {
+		return err
+	}
+	for _, s := range p.Targets {
+		s.trim()
+	}
+	text, err := jcs.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return b.write(text)
+}
+
+// write replaces the file; what is there after a crash is the old one or the
+// new one.
+func (b book) write(text []byte) error {
+	f, err := os.CreateTemp(b.folder, ".new-*") // for its owner alone
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), b.path())
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("writing what notices wait: %w", err), os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// shelf returns what is kept of a target, which begins here if it is new.
+func (p *page) shelf(name string, head sayso.Seq) *shelf {
+	if p.Targets[name] == nil {
+		p.Targets[name] = &shelf{Seq: head, Letters: []Letter{}}
+	}
+	return p.Targets[name]
+}
+
+// put keeps a letter in place of what was kept of it.
+func (s *shelf) put(l Letter) {
+	if i := s.find(l.ID); i >= 0 {
+		s.Letters[i] = l
+		return
+	}
+	s.Letters = append(s.Letters, l)
+}
+
+// drop forgets a letter.
+func (s *shelf) drop(id sayso.ID) {
+	if i := s.find(id); i >= 0 {
+		s.Letters = slices.Delete(s.Letters, i, i+1)
+	}
+}
+
+func (s *shelf) find(id sayso.ID) int {
+	return slices.IndexFunc(s.Letters, func(l Letter) bool { return l.ID == id })
+}
+
+// trim forgets the oldest dead letters when there are too many.
+func (s *shelf) trim() {
+	for dead := len(s.Letters) - waiting(s.Letters); dead > maxDead; dead-- {
+		s.drop(s.Letters[slices.IndexFunc(s.Letters, func(l Letter) bool { return l.Dead })].ID)
+	}
+}

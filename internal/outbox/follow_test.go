@@ -1,0 +1,287 @@
+package outbox_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/outbox"
+)
+
+// ids are the requests that were told of, in order, each as often as it was.
+func ids(got []received) (list []string) {
+	for _, g := range got {
+		list = append(list, string(g.message.Data.Request.ID))
+	}
+	return list
+}
+
+// TestRestart: what happens while nobody sends is told when somebody does again,
+// and what was told is not told twice.
+func TestRestart(t *testing.T) {
+	r := receiving(t, nil)
+	w := newWorld(t, hook(r, outbox.None, outbox.Opened))
+	w.ask("before", `{}`) // when nobody was told yet
+	var want []string
+	for round := range 3 {
+		_, stop := w.begun()
+		for i := range 3 {
+			want = append(want, string(w.ask(fmt.Sprint("r", round, i), `{}`).ID))
+		}
+		r.await(len(want))
+		stop()
+		want = append(want, string(w.ask(fmt.Sprint("off", round), `{}`).ID))
+	}
+	w.begun()
+	got := ids(r.await(len(want)))
+	if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		t.Errorf("told of\n%s\nnot of\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestInterrupted: an attempt that was under way when the process ended is made
+// again under the same id.
+func TestInterrupted(t *testing.T) {
+	r := receiving(t, func(n int, _ http.ResponseWriter, req *http.Request) {
+		if n == 1 {
+			<-req.Context().Done()
+		}
+	})
+	w := newWorld(t, hook(r, outbox.None, outbox.Opened))
+	_, stop := w.begun()
+	w.ask("c1", `{}`)
+	r.await(1)
+	stop()
+	w.begun()
+	if got := r.await(2); got[0].id != got[1].id {
+		t.Errorf("the ids were %q and %q", got[0].id, got[1].id)
+	}
+}
+
+// TestOneSends: of several processes on one log one sends, and the next one when
+// it ends.
+func TestOneSends(t *testing.T) {
+	r := receiving(t, nil)
+	w := newWorld(t, hook(r, outbox.None, outbox.Opened))
+	var stops []func()
+	for range 3 {
+		_, stop := w.begun()
+		stops = append(stops, stop)
+	}
+	var want []string
+	for i, stop := range stops {
+		for j := range 5 {
+			want = append(want, string(w.ask(fmt.Sprint("c", i, j), `{}`).ID))
+		}
+		r.await(len(want))
+		stop()
+	}
+	if got := ids(r.all()); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("told of\n%v\nnot of\n%v", got, want)
+	}
+}
+
+// TestSlow: a target that takes nothing delays no other.
+func TestSlow(t *testing.T) {
+	slow := receiving(t, func(_ int, _ http.ResponseWriter, req *http.Request) { <-req.Context().Done() })
+	fast := receiving(t, nil)
+	other := hook(slow, outbox.None, outbox.Opened)
+	other.Name = "slow"
+	w := newWorld(t, hook(fast, outbox.None, outbox.Opened), other)
+	o := w.outbox().Quick(time.Hour)
+	stop := w.run(o)
+	w.began(o)
+	for i := range 20 {
+		w.ask(fmt.Sprint("c", i), `{}`)
+	}
+	fast.await(20)
+	if n := len(slow.await(1)); n != 1 {
+		t.Errorf("the slow one was sent %d at once", n)
+	}
+	stop()
+}
+
+// TestBound: what waits for one target is bounded. The rest waits in the log, and
+// is told once the target takes it.
+func TestBound(t *testing.T) {
+	var open atomic.Bool
+	r := receiving(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		if !open.Load() {
+			w.WriteHeader(503)
+		}
+	})
+	w := newWorld(t, hook(r, outbox.None, outbox.Opened))
+	o := w.outbox().Quick(time.Minute)
+	o.Most(3)
+	w.run(o)
+	w.began(o)
+	var want []string
+	for i := range 12 {
+		want = append(want, string(w.ask(fmt.Sprint("c", i), `{}`).ID))
+	}
+	eventually(t, "three letters", func() bool { l, err := o.Letters(); return err == nil && len(l) == 3 })
+	r.await(3)
+	open.Store(true)
+	if _, err := o.Retry(func(outbox.Letter) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	eventually(t, "all of them", func() bool {
+		if l, err := o.Letters(); err != nil || len(l) > 3 {
+			t.Fatalf("%d wait, %v", len(l), err)
+		}
+		for _, id := range ids(r.all()) {
+			told[id] = true
+		}
+		c := o.Counts()
+		return len(told) == len(want) && c[0].Sent == len(want)
+	})
+}
+
+// TestDead: a notice that is given up is told to those who want to know, and to
+// nobody else.
+func TestDead(t *testing.T) {
+	gone := receiving(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) })
+	other := receiving(t, nil)
+	lost, told := hook(gone, outbox.None, outbox.Opened, outbox.Dead), hook(other, outbox.None, outbox.Dead)
+	lost.Name, told.Name = "lost", "told"
+	w := newWorld(t, lost, told)
+	w.begun()
+	w.ask("c1", `{}`)
+	got := other.await(1)
+	if n := got[0].message.Data.Notice; got[0].message.Type != "notice.dead" || n == nil || n.Target != "lost" || !strings.Contains(n.Error, "410") {
+		t.Errorf("told %s", got[0].text)
+	}
+	if n := len(gone.all()); n != 1 {
+		t.Errorf("the one that is gone was told %d times", n)
+	}
+}
+
+// TestTargets: who is told is as the policy says now. One that is named no more
+// is forgotten, and begins anew if it comes back.
+func TestTargets(t *testing.T) {
+	r := receiving(t, nil)
+	w := newWorld(t, hook(r, outbox.None, outbox.Opened))
+	all, none := w.targets, func() ([]outbox.Target, error) { return nil, nil }
+	var named atomic.Bool
+	w.targets = func() ([]outbox.Target, error) {
+		if named.Load() {
+			return all()
+		}
+		return none()
+	}
+	o := w.outbox().Quick(time.Minute)
+	w.run(o)
+	w.ask("before", `{}`)
+	var want []string
+	for i := range 2 {
+		named.Store(true)
+		w.began(o)
+		want = append(want, string(w.ask(fmt.Sprint("c", i), `{}`).ID))
+		r.await(len(want))
+		named.Store(false)
+		eventually(t, "nobody", func() bool { n, err := o.Begun(); return err == nil && n == 0 })
+		w.ask(fmt.Sprint("unseen", i), `{}`)
+	}
+	if got := ids(r.all()); !slices.Equal(got, want) {
+		t.Errorf("told of %v, not of %v", got, want)
+	}
+}
+
+// What is kept says nothing of what was asked, and is closed to others.
+func TestBook_keepsNoContent(t *testing.T) {
+	r := receiving(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	w := newWorld(t, hook(r, outbox.Preview, outbox.Opened))
+	o, stop := w.begun()
+	w.ask("c1", `{"command":"CANARY"}`)
+	eventually(t, "a letter", func() bool { l, err := o.Letters(); return err == nil && len(l) == 1 })
+	stop()
+	files, err := os.ReadDir(w.folder)
+	if err != nil || len(files) < 3 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		path := filepath.Join(w.folder, f.Name())
+		text, err := os.ReadFile(path)
+		if err != nil || strings.Contains(string(text), "CANARY") || strings.Contains(string(text), "whsec") || strings.Contains(string(text), "127.0.0.1") {
+			t.Errorf("%s: %s, %v", f.Name(), text, err)
+		}
+		if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", f.Name(), st.Mode(), err)
+		}
+	}
+}
+
+// A book that cannot be read stops sending; nothing is begun anew over it.
+func TestBook_broken(t *testing.T) {
+	for _, text := range []string{"{", `{"version":2,"targets":{}}`, `{"version":1,"targets":{},"more":1}`} {
+		r := receiving(t, nil)
+		w := newWorld(t, hook(r, outbox.None, outbox.Opened))
+		path := filepath.Join(w.folder, "notices.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		stop := w.run(w.outbox().Quick(time.Minute))
+		eventually(t, "a word in the log", func() bool { return strings.Contains(w.logs.String(), "notices are not sent") })
+		stop()
+		if now, err := os.ReadFile(path); err != nil || string(now) != text {
+			t.Errorf("it wrote %s, %v", now, err)
+		}
+	}
+}
+
+// TestChat: a chat is told in words, and not of what no longer waits.
+func TestChat(t *testing.T) {
+	said := make(chan string, 10)
+	w := newWorld(t, outbox.Target{Name: "chat", On: []outbox.Kind{outbox.Opened, outbox.Decided}, Detail: outbox.Preview, Chat: text("x://y")})
+	var fails atomic.Bool
+	w.chat = chatInto(said, &fails)
+	o, _ := w.begun()
+	r := w.ask("c1", `{"command":"echo <!channel> @everyone [x](https://evil.example.org) `+"`*_~|"+`"}`)
+	got := <-said
+	for _, s := range []string{"waits for you: bash", "ticket " + r.ShortID, "https://sayso.example.org/r/" + string(r.ID)} {
+		if !strings.Contains(got, s) {
+			t.Errorf("%q is not in %s", s, got)
+		}
+	}
+	if first, _, _ := strings.Cut(got, "\nhttps://sayso"); strings.ContainsAny(first, "<>@`*_~|[]") || strings.Contains(first, "://") {
+		t.Errorf("a chat would obey %s", first)
+	}
+	fails.Store(true)
+	second := w.ask("c2", `{}`)
+	eventually(t, "a letter", func() bool { l, err := o.Letters(); return err == nil && len(l) == 1 })
+	fails.Store(false)
+	if _, err := w.b.InboxOf(root).Answer(t.Context(), second.ID, sayso.Answer{Digest: second.Digest, Content: second.Content, Note: "@here"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-said; !strings.Contains(got, second.ShortID+" (bash) was denied by root: ＠here") {
+		t.Errorf("said %s", got)
+	}
+	if _, err := o.Retry(func(outbox.Letter) bool { return true }); err == nil {
+		eventually(t, "an empty book", func() bool { l, err := o.Letters(); return err == nil && len(l) == 0 })
+	}
+	if len(said) > 0 {
+		t.Errorf("said %s too", <-said)
+	}
+}
+
+func TestQuiet(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain words": "plain words", "a\x1b[2Jb": `a`, "a\u202eb": "a", "x\ny": "x", "@here": "＠here", "<@U1>": "‹＠U1›", "http://e": "http：//e",
+	} {
+		got := outbox.Quiet(in)
+		if !strings.HasPrefix(got, want) || strings.ContainsAny(got, "\x1b\n\u202e@<>") {
+			t.Errorf("%q became %q", in, got)
+		}
+	}
+	if got := outbox.Quiet(strings.Repeat("x", 5000)); len(got) > 700 || !strings.Contains(got, "4400 characters more") {
+		t.Errorf("a long text became %d bytes: %s", len(got), got)
+	}
+}

@@ -1,0 +1,134 @@
+package outbox
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/present"
+)
+
+// chatText is what a chat is told.
+func chatText(t *Target, l *Letter, m *Message) string {
+	text := sentence(t, l, m)
+	if m.Data.Link != "" {
+		text += "\n" + m.Data.Link
+	}
+	return text
+}
+
+func sentence(t *Target, l *Letter, m *Message) string {
+	switch l.Kind {
+	case Tested:
+		return "sayso: this is a test of the notices to " + t.Name + "."
+	case Dead:
+		return "sayso: a notice to " + m.Data.Notice.Target + " was given up: " + m.Data.Notice.Error + ". Type: sayso notices"
+	case ModeSet:
+		return "sayso: " + modeText(m.Data.Mode)
+	case Opened:
+		return "sayso: " + openedText(m.Data.Request)
+	}
+	return "sayso: " + endedText(l.Kind, m)
+}
+
+func openedText(r *Request) string {
+	if r.Tool == "" {
+		return "a request waits for you (ticket " + r.ShortID + until(r) + ")."
+	}
+	who := quiet(r.Host)
+	if who == "" {
+		who = "an agent"
+	}
+	text := fmt.Sprintf("%s waits for you: %s (%s; ticket %s%s).", who, quiet(r.Tool), strings.Join(risks(r), ", "), r.ShortID, until(r))
+	if r.Title != "" {
+		text += " " + quiet(r.Title)
+	}
+	if len(r.Preview) > 0 {
+		text += "\n" + quiet(string(r.Preview))
+	}
+	return text
+}
+
+func risks(r *Request) []string {
+	list := []string{string(r.Risk)}
+	for _, d := range r.Danger {
+		list = append(list, strings.ReplaceAll(string(d), "_", " "))
+	}
+	return list
+}
+
+func until(r *Request) string {
+	if r.Deadline == nil {
+		return ""
+	}
+	return ", until " + r.Deadline.UTC().Format("15:04 UTC")
+}
+
+func endedText(k Kind, m *Message) string {
+	what := "request " + m.Data.Request.ShortID
+	if tool := m.Data.Request.Tool; tool != "" {
+		what += " (" + quiet(tool) + ")"
+	}
+	switch k {
+	case Expired:
+		return what + " expired: nobody answered in time."
+	case Withdrawn:
+		return what + " was withdrawn by the agent."
+	}
+	d := m.Data.Decision
+	what += map[sayso.Effect]string{sayso.Allow: " was allowed"}[d.Effect]
+	if d.Effect != sayso.Allow {
+		what += " was denied"
+	}
+	if len(d.By) > 0 {
+		what += " by " + quiet(strings.Join(d.By, ", "))
+	}
+	if d.Note != "" {
+		return what + ": " + quiet(d.Note)
+	}
+	return what + "."
+}
+
+func modeText(m *Mode) string {
+	whose := "of one session"
+	if m.All {
+		whose = "of all sessions"
+	}
+	text := "the mode " + whose + " is now " + string(m.Mode)
+	switch m.Switch {
+	case sayso.SwitchOff:
+		text = "sayso was switched off: calls go to the hosts' own prompts"
+	case sayso.SwitchOn:
+		text = "sayso was switched on again"
+	case sayso.SwitchLocked:
+		text = "sayso was locked: everything asks or denies"
+	case sayso.SwitchReleased:
+		text = "the lock was released"
+	}
+	if m.ForS > 0 {
+		text += " for " + (time.Duration(m.ForS) * time.Second).String()
+	}
+	return text + "."
+}
+
+// longestText is how much of a text that is not ours a chat is shown, in
+// characters.
+const longestText = 600
+
+// lookalikes stand for what a chat would obey: a mention that calls everybody, a
+// link that hides where it leads, markup.
+var lookalikes = strings.NewReplacer("@", "＠", "<", "‹", ">", "›", "&", "＆", "`", "´", "*", "∗", "_", "＿", "~", "～", "[", "［", "]", "］", "|", "¦", `\`, "＼", "://", "：//", "\n", " ", "\t", " ")
+
+// quiet is a text that is not ours as a chat may be shown it: nothing that cannot
+// be seen, nothing that a chat obeys. What is too long is cut in the middle, and
+// says so.
+func quiet(s string) string {
+	s, _ = present.Safe(s)
+	if n := utf8.RuneCountInString(s); n > longestText {
+		runes := []rune(s)
+		s = fmt.Sprintf("%s … (%d characters more) … %s", string(runes[:longestText*2/3]), n-longestText, string(runes[n-longestText/3:]))
+	}
+	return lookalikes.Replace(s)
+}
