@@ -196,6 +196,25 @@ func (c *Client) explain(ctx context.Context, in wire.Explain) (out Explanation,
 	return out, err
 }
 
+// Notices are the notices to targets elsewhere that could not be delivered, and
+// Notice is one of them.
+type (
+	Notices = wire.Notices
+	Notice  = wire.Notice
+)
+
+// Notices says who elsewhere is told what waits, and what could not be delivered.
+func (c *Client) Notices(ctx context.Context) (out Notices, err error) {
+	err = c.t.do(ctx, operation{wire.OpNotices, &wire.Nothing{}, http.MethodGet, "/v1/notices", nil}, &out)
+	return out, err
+}
+
+// Retry has a notice tried again that could not be delivered.
+func (c *Client) Retry(ctx context.Context, id sayso.ID) (out Notice, err error) {
+	err = c.t.do(ctx, operation{wire.OpRetry, &wire.ByID{ID: string(id)}, http.MethodPost, "/v1/notices/" + string(id) + "/retry", &wire.Nothing{}}, &out)
+	return out, err
+}
+
 // Replay says which calls of the log, so far back, would have come out otherwise
 // if the text had been the person's policy file.
 func (c *Client) Replay(ctx context.Context, text string, back time.Duration) (out Replayed, err error) {

@@ -242,6 +242,16 @@ func (s *Server) postReplay(x *exchange) (any, error) {
 	return s.replay(ctx, x.as, &in)
 }
 
+func (s *Server) getNotices(x *exchange) (any, error) { return plain(x, &wire.Nothing{}, s.notices) }
+
+func (s *Server) postRetry(x *exchange) (any, error) {
+	var none wire.Nothing
+	if err := x.read(&none); err != nil {
+		return nil, err
+	}
+	return s.retry(x.ctx(), x.as, &wire.ByID{ID: x.values[0]})
+}
+
 // sorted is a sorted copy.
 func sorted(list []int) []int {
 	list = slices.Clone(list)

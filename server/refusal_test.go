@@ -122,6 +122,8 @@ var examples = map[string]example{
 	"POST /v1/policy/check":                           {"person", path("/v1/policy/check"), body(`{"call":{"tool":"bash","args":{"command":"ls"}}}`), 200},
 	"POST /v1/policy/explain":                         {"person", path("/v1/policy/explain"), body(`{"call":{"tool":"bash","args":{"command":"git push"}}}`), 200},
 	"POST /v1/policy/replay":                          {"person", path("/v1/policy/replay"), body(`{"policy":"version: 1\nrules: [{allow: \"bash:git push*\"}]\n","since":"720h"}`), 200},
+	"GET /v1/notices":                                 {"person", path("/v1/notices"), nil, 200},
+	"POST /v1/notices/{id}/retry":                     {"person", func(f *fixture) string { return "/v1/notices/" + string(noticeOf(f.open).ID) + "/retry" }, body(`{}`), 200},
 	"POST /v1/login":                                  {"", path("/v1/login"), body(`{"code":"once"}`), 200},
 	"POST /v1/logout":                                 {"person", path("/v1/logout"), body(`{}`), 204},
 	"GET /v1/tokens":                                  {"admin", path("/v1/tokens"), nil, 200},
@@ -236,7 +238,7 @@ var cells = []cell{
 	{"unknown id", func(f *fixture, route string, e example, a attempt) (attempt, []int, string) {
 		switch {
 		case strings.Contains(route, "{id}"):
-			for _, id := range []sayso.ID{f.open.ID, f.allowed.ID, f.grant.ID, f.ticket, "t1"} {
+			for _, id := range []sayso.ID{f.open.ID, f.allowed.ID, f.grant.ID, f.ticket, noticeOf(f.open).ID, "t1"} {
 				a.path = strings.Replace(a.path, string(id), "0123456789abcdefghjkmnpqrstvwxyz0123", 1)
 			}
 		case strings.Contains(route, "{call}"):
@@ -250,7 +252,7 @@ var cells = []cell{
 		if !strings.Contains(route, "{id}") {
 			return notFor("has no id")
 		}
-		for _, id := range []sayso.ID{f.open.ID, f.allowed.ID, f.grant.ID, f.ticket, "t1"} {
+		for _, id := range []sayso.ID{f.open.ID, f.allowed.ID, f.grant.ID, f.ticket, noticeOf(f.open).ID, "t1"} {
 			a.path = strings.Replace(a.path, string(id), "..%2F"+canary, 1)
 		}
 		return a, []int{404}, ""

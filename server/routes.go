@@ -25,7 +25,7 @@ var decides = map[int]reflect.Type{http.StatusOK: of[sayso.Decision](), http.Sta
 // tests that every route refuses what it must.
 func allRoutes() []route {
 	var all []route
-	for _, part := range [][]route{gateRoutes(), inboxRoutes(), sessionRoutes(), ruleRoutes(), adminRoutes(), localRoutes()} {
+	for _, part := range [][]route{gateRoutes(), inboxRoutes(), sessionRoutes(), ruleRoutes(), noticeRoutes(), adminRoutes(), localRoutes()} {
 		all = append(all, part...)
 	}
 	return all
@@ -147,6 +147,18 @@ func ruleRoutes() []route {
 		{method: "POST", pattern: "/v1/policy/replay", who: deciders, serve: (*Server).postReplay, limit: medium, needs: looksBack,
 			op: wire.OpReplay, summary: "Judge the calls of the log again with another policy file, and list what would have come out otherwise",
 			in: of[wire.Replay](), out: gives[wire.Replayed]()},
+	}
+}
+
+// sends tells whether anybody elsewhere can be told.
+func sends(o *Options) bool { return o.Notices != nil }
+
+func noticeRoutes() []route {
+	return []route{
+		{method: "GET", pattern: "/v1/notices", who: deciders, serve: (*Server).getNotices, needs: sends,
+			op: wire.OpNotices, summary: "Who elsewhere is told what waits, and the notices that could not be delivered", out: gives[wire.Notices]()},
+		{method: "POST", pattern: "/v1/notices/{id}/retry", who: deciders, serve: (*Server).postRetry, needs: sends,
+			op: wire.OpRetry, summary: "Have a notice tried again that could not be delivered", in: of[wire.Nothing](), out: gives[wire.Notice](), fails: []int{404}},
 	}
 }
 

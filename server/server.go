@@ -64,6 +64,22 @@ type SignIn struct {
 	Device string // what the browser is and where it runs, as it says; empty for other programs
 }
 
+// What is known of notices to targets elsewhere.
+type (
+	Notice       = wire.Notice
+	NoticeTarget = wire.NoticeTarget
+	NoticeList   = wire.Notices
+)
+
+// Notices is what could not be delivered to targets elsewhere. Errors are those
+// of package sayso.
+type Notices interface {
+	// List returns who is told, and what could not be delivered.
+	List(ctx context.Context) (NoticeList, error)
+	// Retry has a notice tried again, and returns it.
+	Retry(ctx context.Context, id sayso.ID) (Notice, error)
+}
+
 // Tokens is where tokens are kept. Errors are those of package sayso.
 type Tokens interface {
 	// List returns all tokens, without their secrets.
@@ -94,6 +110,8 @@ type Options struct {
 	// LookBack serves the routes that show, explain and replay the policy; nil for
 	// none.
 	LookBack LookBack
+	// Notices serves the routes on notices to targets elsewhere; nil for none.
+	Notices Notices
 	// PublicURL is the address people type when it is not loopback, behind TLS.
 	PublicURL string
 	// Proxies are those that speak TLS to people and plain HTTP to us. What they
@@ -167,7 +185,7 @@ func New(door func(sayso.Actor) (sayso.Gate, sayso.Inbox), opts *Options) (*Serv
 		logins: newLimiter(wrongCodes, time.Minute), shown: newShown(),
 	}
 	s.leaving, s.leave = context.WithCancelCause(context.Background())
-	if s.metrics, err = newMetrics(openRequests(door)); err != nil {
+	if s.metrics, err = newMetrics(append(noticeMetrics(o.Notices), openRequests(door))...); err != nil {
 		return nil, err
 	}
 	s.routes = plant(s.available())

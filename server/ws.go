@@ -71,6 +71,8 @@ var operations = map[string]operation{
 	wire.OpReplay:       bind(deciders, (*Server).replay),
 	wire.OpPolicyFiles:  bind(deciders, (*Server).policyFiles),
 	wire.OpStatus:       bind(lookers, (*Server).status),
+	wire.OpNotices:      bind(deciders, (*Server).notices),
+	wire.OpRetry:        bind(deciders, (*Server).retry),
 }
 
 // socket upgrades to a WebSocket and serves it to its end.

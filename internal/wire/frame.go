@@ -62,6 +62,8 @@ const (
 	OpReplay       = "replay"
 	OpPolicyFiles  = "policy_files"
 	OpStatus       = "status"
+	OpNotices      = "notices"
+	OpRetry        = "retry"
 	OpEvent        = "event" // from the server: one event of a follow
 )
 
