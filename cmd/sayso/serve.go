@@ -12,6 +12,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/garbage"
 	"github.com/sayso-dev/sayso/internal/local"
+	"github.com/sayso-dev/sayso/internal/outbox"
 	"github.com/sayso-dev/sayso/redact"
 	"github.com/sayso-dev/sayso/server"
 	"github.com/sayso-dev/sayso/web"
@@ -100,7 +101,12 @@ func checkModes(command string, strict, approveAll bool, lasts time.Duration) er
 }
 
 func (a *app) serveEngine(ctx context.Context, e *local.Engine, o serveOptions) error {
-	srv, err := a.server(e)
+	logger := slog.New(redact.LogHandler(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: a.level()})))
+	out, err := a.outbox(e, logger)
+	if err != nil {
+		return err
+	}
+	srv, err := a.server(e, out, logger)
 	if err != nil {
 		return hint(err, "sayso serve --help")
 	}
@@ -129,23 +135,25 @@ func (a *app) serveEngine(ctx context.Context, e *local.Engine, o serveOptions) 
 		}
 		swept <- err
 	}()
+	sent := make(chan struct{})
+	go func() { defer close(sent); out.Run(ctx) }() // ends with ctx
 	for _, l := range listeners {
 		a.note("listening on %s", l.Addr())
 	}
 	a.notePage(listeners)
 	err = srv.Serve(ctx, listeners...)
 	cancel()
+	<-sent
 	return errors.Join(err, <-swept)
 }
 
 // server makes the server over an engine.
-func (a *app) server(e *local.Engine) (*server.Server, error) {
+func (a *app) server(e *local.Engine, out *outbox.Outbox, logger *slog.Logger) (*server.Server, error) {
 	tokens := a.paths.Tokens()
 	proxies, err := a.proxies()
 	if err != nil {
 		return nil, err
 	}
-	logger := slog.New(redact.LogHandler(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: a.level()})))
 	e.Policy.Tell(func(wrong error) {
 		if wrong != nil {
 			logger.Error("the policy has a mistake, and the old one stands; type sayso policy check", "mistake", firstMistake(wrong))
@@ -169,6 +177,7 @@ func (a *app) server(e *local.Engine) (*server.Server, error) {
 		},
 		Machine:   func() server.Machine { return a.standing(e) },
 		LookBack:  e.LookBack(),
+		Notices:   noticeDesk{out},
 		PublicURL: a.settings.PublicURL,
 		Proxies:   proxies,
 		Page:      web.Handler(),

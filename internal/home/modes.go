@@ -158,7 +158,7 @@ func (p Paths) Audit() []error {
 // that lies beside the database and among the tokens.
 func (p Paths) files() []string {
 	files := []string{p.TokenList(), p.OffFile(), p.LockFile()}
-	for _, pattern := range []string{p.Database() + "*", filepath.Join(p.tokenFolder(), "*")} {
+	for _, pattern := range []string{p.Database() + "*", filepath.Join(p.tokenFolder(), "*"), filepath.Join(p.Notices(), "*")} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			continue // the folder's name holds a pattern; the files by name are still looked at

@@ -67,6 +67,9 @@ func unavailable(err error) error {
 	return fmt.Errorf("%w: %w", sayso.ErrUnavailable, err)
 }
 
+// Redactor hides what the policy says now.
+func (e *Engine) Redactor() *redact.Redactor { return e.redactorNow() }
+
 // redactorNow hides what the policy says now.
 func (e *Engine) redactorNow() *redact.Redactor {
 	hides := e.Policy.Redaction()
