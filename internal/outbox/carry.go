@@ -108,7 +108,7 @@ func (c *carrier) try(ctx context.Context, l Letter, e *sayso.Event) {
 		return
 	}
 	err := c.deliver(ctx, t, &l, e)
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return
 	}
 	if err == nil || errors.Is(err, errMoot) {

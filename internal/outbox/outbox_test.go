@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,9 +24,9 @@ func TestTold(t *testing.T) {
 		detail         outbox.Detail
 		tells, secrets []string
 	}{
-		{outbox.None, nil, []string{"bash", "git push", "ann", "no thanks", "s1", "session", "risk"}},
+		{outbox.None, nil, []string{"bash", "git push", "root", "no thanks", `"s1"`, "session", "risk"}},
 		{"", nil, []string{"bash", "git push", "no thanks"}},
-		{outbox.Title, []string{`"tool":"bash"`, `"risk":`, `"by":["root"]`}, []string{"git push", "no thanks", "s1", "because"}},
+		{outbox.Title, []string{`"tool":"bash"`, `"risk":`, `"by":["root"]`}, []string{"git push", "no thanks", `"s1"`, "because"}},
 		{outbox.Preview, []string{"git push", "no thanks", `"session_id":"s1"`}, nil},
 	} {
 		t.Run("detail "+string(c.detail), func(t *testing.T) {
@@ -94,27 +95,31 @@ func TestTold_onlyOfWhatWaits(t *testing.T) {
 // TestSchedule sees one letter through its attempts, in the time of a bubble.
 func TestSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var tried []time.Duration
+		var mu sync.Mutex // guards at
+		var at []time.Time
 		w := newWorld(t, outbox.Target{Name: "chat", On: []outbox.Kind{outbox.ModeSet}, Chat: text("x://")})
-		start := time.Now()
 		w.chat = func(context.Context, string, string) error {
-			tried = append(tried, time.Since(start))
+			mu.Lock()
+			defer mu.Unlock()
+			at = append(at, time.Now())
 			return errors.New("it answers something secret")
 		}
 		o := w.outbox()
 		o.Rarely(time.Hour)
 		w.run(o)
 		time.Sleep(2 * time.Hour)
-		start = time.Now()
 		if err := w.b.InboxOf(root).SetMode(t.Context(), "", sayso.ModeStrict, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * 24 * time.Hour)
+		mu.Lock()
+		tried := slices.Clone(at)
+		mu.Unlock()
 		if len(tried) != len(outbox.Pauses)+1 {
 			t.Fatalf("tried %d times: %v", len(tried), tried)
 		}
 		for i, pause := range outbox.Pauses {
-			if got := tried[i+1] - tried[i]; got < pause || got > pause+pause/10 {
+			if got := tried[i+1].Sub(tried[i]); got < pause || got > pause+pause/10 {
 				t.Errorf("pause %d was %s, not %s", i+1, got, pause)
 			}
 		}
@@ -125,14 +130,15 @@ func TestSchedule(t *testing.T) {
 		if strings.Contains(w.logs.String(), "secret") || !strings.Contains(w.logs.String(), "given up") {
 			t.Errorf("the log: %s", w.logs)
 		}
-		// A person has it tried again, and this time it is taken.
-		w2 := len(tried)
+		// A person has it tried again, from the first pause on.
 		if _, err := o.Retry(func(l outbox.Letter) bool { return l.ID == dead[0].ID }); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Hour)
-		if len(tried) < w2+2 {
-			t.Errorf("tried %d times more", len(tried)-w2)
+		mu.Lock()
+		defer mu.Unlock()
+		if more := len(at) - len(tried); more < 2 {
+			t.Errorf("tried %d times more", more)
 		}
 	})
 }
