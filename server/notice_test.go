@@ -117,4 +117,3 @@ func (unreadable) List(context.Context) (server.NoticeList, error) {
 func (unreadable) Retry(context.Context, sayso.ID) (server.Notice, error) {
 	return server.Notice{}, sayso.ErrUnavailable
 }
-
