@@ -15,7 +15,7 @@ import (
 // File presents the content that a file is to have. Of what is not text only
 // type and size are shown.
 func File(name, content string) sayso.Presentation {
-	p := sayso.Presentation{Type: sayso.PresentFileContent, Metadata: map[string]string{"path": name, "size": strconv.Itoa(len(content))}}
+	p := sayso.Presentation{Type: sayso.PresentFileContent, Metadata: map[string]string{"path": name, "size": size(len(content))}}
 	if isBinary(content) {
 		p.Content = binary(content)
 		return p

@@ -14,7 +14,7 @@ import (
 
 func TestFile(t *testing.T) {
 	p := present.File("a.go", "package a\n")
-	want := sayso.Presentation{Type: "file_content", Content: "package a\n", Language: "go", Metadata: map[string]string{"path": "a.go", "size": "10", "lines": "1"}}
+	want := sayso.Presentation{Type: "file_content", Content: "package a\n", Language: "go", Metadata: map[string]string{"path": "a.go", "size": "10 B", "lines": "1"}}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -165,6 +165,20 @@ test('status and policy: who may only look is told no more', async () => {
   assert.doesNotMatch(await page.locator('body').innerText(), /nothing is removed/)
 })
 
+test('theme: the button says what it does, and what was chosen is kept', async () => {
+  const page = await opened('/status')
+  const ink = () => page.evaluate(() => getComputedStyle(document.body).color)
+  const [light, dark] = ['rgb(27, 28, 30)', 'rgb(233, 232, 228)']
+  assert.equal(await ink(), light)
+  for (const [name, want] of [['Dark theme', dark], ['Light theme', light], ['System theme', light], ['Dark theme', dark]]) {
+    await button(page, name).click()
+    assert.equal(await ink(), want, name)
+  }
+  await page.reload()
+  await button(page, 'Light theme').waitFor()
+  assert.equal(await ink(), dark)
+})
+
 test('connection lost: what was read stays, and what cannot be read says so', async () => {
   const page = await opened('/policy/explain')
   await page.getByText('live', { exact: true }).waitFor()
