@@ -151,5 +151,5 @@ test('what comes in is said aloud', async () => {
   await w.open(1)
   const said = page.locator('[aria-live=polite]')
   await said.getByText('New request: bash').waitFor({ state: 'attached' })
-  assert.equal(await said.textContent(), 'New request: bash, destructive, dangerous, from claude-code/main.')
+  assert.equal(await said.textContent(), 'New request: bash, dangerous, from claude-code/main.')
 })

@@ -2,7 +2,7 @@
 // requests. Nothing here answers anything.
 import { api, follow, Refused, skew, token, type Actor, type Event, type Mode, type Request } from './api'
 import { Groups } from './order'
-import { count, modes } from './words'
+import { count, modes, risks } from './words'
 
 // End is how a request ended.
 export type End = { state: Request['state']; by: Actor[]; source: string; note: string; at: string; mine: boolean }
@@ -272,7 +272,7 @@ class Inbox {
 export const inbox = new Inbox()
 
 const heading = (r: Request) =>
-  `New request: ${r.tool}, ${r.risk}${r.danger.length > 0 ? ', dangerous' : ''}, from ${r.caller || r.host || 'an agent'}.`
+  `New request: ${r.tool}, ${r.danger.length > 0 ? 'dangerous' : risks[r.risk]}, from ${r.caller || r.host || 'an agent'}.`
 
 // endOf is how a request that was read ended; null for one that is open.
 export function endOf(r: Request): End | null {

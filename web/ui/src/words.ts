@@ -1,7 +1,10 @@
 // What things are called on the page.
 import type { Actor, CoverOffer, Request } from './api'
 
-export const risks: Record<string, string> = { safe: 'safe', moderate: 'moderate', destructive: 'destructive' }
+// risks are what the risk of a call means. The policy calls it destructive when no
+// table knows what a command does, and when one knows that it does harm: that is
+// danger here.
+export const risks: Record<string, string> = { safe: 'safe', moderate: 'moderate', destructive: 'may do anything' }
 
 export const dangers: Record<string, string> = {
   outside_workspace: 'writes outside the workspace',
