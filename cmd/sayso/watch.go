@@ -49,11 +49,12 @@ func (a *app) watch(ctx context.Context, plain bool) error {
 	return a.watchLines(ctx)
 }
 
-// screen reports whether there is a terminal that can be drawn on as a whole.
+// screen reports whether there is a terminal that can be drawn on as a whole: one
+// that is known, and says how large it is.
 func (a *app) screen() bool {
 	_, in := a.terminal()
 	name := a.getenv("TERM")
-	return in && isTerminal(a.out) && name != "" && name != "dumb"
+	return in && width(a.out) > 0 && name != "" && name != "dumb"
 }
 
 // watchScreen watches on the full screen.

@@ -285,7 +285,7 @@ func TestLost(t *testing.T) {
 		s.press("y", "esc", "n")
 		s.shows("Not connected: no answer can be given now.")
 		s.stands(r, sayso.StateOpen)
-		s.p.Send(tui.Back(tui.Door{Inbox: s.broker.Inbox(), Where: "memory"}))
+		s.p.Send(tui.Back(s.door()))
 		s.command("make two")
 		s.elsewhere(r, sayso.Deny)
 		s.shows("Connected again. Meanwhile 1 came in and 1 ended.", "ENDED", "make two")

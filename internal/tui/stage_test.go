@@ -31,7 +31,6 @@ type stage struct {
 	p      *tea.Program
 	out    *screenful
 	asked  int
-	door   func(context.Context) (tui.Door, error)
 }
 
 // rmIsDanger asks about everything, and calls deletion a danger.
@@ -69,9 +68,6 @@ func staged(t *testing.T, columns, rows int, ahead string, do func(s *stage)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{t: t, broker: saysotest.New(t, saysotest.WithPolicy(rmIsDanger{})), out: &screenful{}}
 		s.broker.Leave("*")
-		s.door = func(context.Context) (tui.Door, error) {
-			return tui.Door{Inbox: s.broker.Inbox(), Where: "memory"}, nil
-		}
 		s.start(columns, rows, ahead, do)
 	})
 }
@@ -89,7 +85,7 @@ func (s *stage) start(columns, rows int, ahead string, do func(s *stage)) {
 		tea.WithEnvironment([]string{"TERM=xterm"}), tea.WithoutSignals(), tea.WithoutSignalHandler())
 	var running sync.WaitGroup
 	running.Go(func() {
-		tui.Feed(ctx, func(ctx context.Context) (tui.Door, error) { return s.door(ctx) }, s.p.Send)
+		tui.Feed(ctx, func(context.Context) (tui.Door, error) { return s.door(), nil }, s.p.Send)
 	})
 	running.Go(func() { _, _ = s.p.Run() })
 	if ahead != "" {
@@ -106,6 +102,8 @@ func (s *stage) start(columns, rows int, ahead string, do func(s *stage)) {
 	s.settle()
 	do(s)
 }
+
+func (s *stage) door() tui.Door { return tui.Door{Inbox: s.broker.Inbox(), Where: "memory"} }
 
 // settle lets a moment pass in which all that is under way ends, shorter than a
 // prompt is deaf.
