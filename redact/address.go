@@ -75,7 +75,7 @@ func (f *finder) authority(s string, a, end int, h hide, depth int) int {
 	info := s[a : a+at]
 	if c := strings.IndexByte(info, ':'); c >= 0 {
 		f.userPassword(s, a+c+1, a+at, h, depth)
-	} else if (len(info) >= 20 || looksRandom(info)) && !isReference(info) {
+	} else if (len(info) >= 20 || len(info) >= 12 && noWord(info) || looksRandom(info)) && !isReference(info) {
 		f.foundText(s, a, a+at, "user info", h, depth)
 	}
 	return path

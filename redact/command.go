@@ -80,7 +80,11 @@ func commandFollows(s string) bool {
 }
 
 // passwordReaders read a password from their input.
-var passwordReaders = set(`chpasswd kinit`)
+var passwordReaders = set(`chpasswd kinit smbpasswd`)
+
+// secretReaders are programs that read a secret from their input if a word is
+// among their first ones.
+var secretReaders = map[string]string{"pass": "insert", "gopass": "insert", "secret-tool": "store", "keyring": "set", "lpass": "login", "vercel": "env"}
 
 func texts(ws []word) (out []string) {
 	for _, w := range ws {
@@ -96,6 +100,9 @@ func readsPassword(ws []word) bool {
 			return true
 		}
 		if w.text == "read" && i+1 < len(ws) && (names{}).telling(ws[len(ws)-1].text) {
+			return true
+		}
+		if verb, ok := secretReaders[base(w.text)]; ok && contains(texts(ws[i+1:min(i+4, len(ws))]), verb) {
 			return true
 		}
 		if passwordReaders[base(w.text)] || w.text == "passwd" && contains(texts(ws[i:]), "--stdin") {
@@ -114,9 +121,12 @@ func storesSecrets(ws []word) bool {
 	for i := 1; i+1 < len(ws); i++ {
 		if w := ws[i].text; w == "secret" || w == "secrets" {
 			switch ws[i+1].text {
-			case "set", "put", "create", "add", "import", "generic":
+			case "set", "put", "create", "add", "import", "generic", "versions":
 				return true
 			}
+		}
+		if base(ws[i-1].text) == "vault" && (ws[i].text == "write" || ws[i].text == "kv" && (ws[i+1].text == "put" || ws[i+1].text == "patch")) {
+			return true
 		}
 	}
 	return false
@@ -154,8 +164,10 @@ type command struct {
 	shell bool     // that program runs arguments as commands
 	inner bool
 	say   bool            // that program only prints its arguments
+	sed   bool            // its arguments are scripts of sed
 	head  bool            // still before the program
-	seen  map[string]bool // words that programs ask for
+	seen  map[string]bool // the words so far
+	all   map[string]bool // all of them, once a program asked
 	store bool            // the command stores what it is given as secrets
 }
 
@@ -197,11 +209,17 @@ func (c *command) word(i int) int {
 		return n
 	}
 	c.meet(w)
+	if c.sed && c.replaces(w) {
+		return 0
+	}
 	if c.isLine(i) {
 		c.f.shell(w.text, w.hide, c.depth+1)
 		return 0
 	}
 	if name, ok := optionName(w.text); ok {
+		if c.store && name == "value" {
+			return c.hideNext(i, 0)
+		}
 		if n := c.option(i, name); n >= 0 {
 			return n
 		}
@@ -223,9 +241,7 @@ func (c *command) meet(w *word) {
 	}
 	name := base(w.text)
 	c.head = c.head && keywords[name]
-	if name == "login" || name == "secret" {
-		c.seen[name] = true
-	}
+	c.seen[name] = true
 	if p, ok := programs[name]; ok {
 		c.rules = p
 	} else if knownPrograms[name] && !subcommands[name] {
@@ -235,6 +251,7 @@ func (c *command) meet(w *word) {
 		c.shell, c.inner = shells[name], innerCommands[name]
 	}
 	c.say = c.say || name == "echo" || name == "printf"
+	c.sed = c.sed || name == "sed" || name == "gsed"
 }
 
 // assignment searches NAME=value and NAME+=value before the program.
@@ -253,6 +270,7 @@ func (c *command) assignment(w *word) bool {
 	if !strings.HasPrefix(rest, "=") {
 		return false
 	}
+	c.f.vars.sets(w.text[:n], w, len(w.text)-len(rest)+1)
 	c.value(w, w.text[:n], len(w.text)-len(rest)+1)
 	return true
 }
@@ -313,6 +331,9 @@ func (c *command) pairWord(i int) bool {
 		return true
 	}
 	isOption := strings.HasPrefix(w.text, "-") || strings.HasPrefix(w.text, "/")
+	if n := span0(w.text, isVarName); n > 0 && strings.HasPrefix(w.text[n:], "=") {
+		c.f.vars.sets(w.text[:n], w, n+1)
+	}
 	at := 0
 	for range 4 {
 		n := strings.IndexByte(w.text[at:], '=')
@@ -403,7 +424,7 @@ func (c *command) spaced(i int) int {
 		return c.following(i, i+1, lastPart(name))
 	case i+2 < len(c.ws) && c.ws[i+2].quoted && (c.ws[i+1].text == "=" || c.ws[i+1].text == ":=" || c.ws[i+1].text == ":"):
 		return c.following(i, i+2, lastPart(name))
-	case i > 0 && i+2 == len(c.ws) && c.setsBefore(i):
+	case i > 0 && i+2 == len(c.ws) && c.setsBefore(i), i > 0 && i+1 < len(c.ws) && !strings.Contains(c.ws[i+1].text, "=") && c.putsBefore(i):
 		return c.following(i, i+1, lastPart(name))
 	}
 	return -1
@@ -416,6 +437,12 @@ func (c *command) setsBefore(i int) bool {
 		return true
 	}
 	return c.ws[0].text == "setenv" || c.ws[0].text == "setx" || c.ws[0].text == "set"
+}
+
+// putsBefore reports whether the word before i sets what is named at i, and
+// options alone follow the value.
+func (c *command) putsBefore(i int) bool {
+	return (c.ws[i-1].text == "set" || c.ws[i-1].text == "put") && (i+2 == len(c.ws) || strings.HasPrefix(c.ws[i+2].text, "-"))
 }
 
 // following hides the word at v, or the one after it if that is an

@@ -19,6 +19,8 @@ type finder struct {
 	// for nothing else: a second reading of a command line, after all that is
 	// secret in the call is known.
 	known *table
+
+	vars *variables // of the command line that is read, nil if none is
 }
 
 // telling is names.telling, less the words that are ours.

@@ -14,6 +14,8 @@ type program struct {
 	keyed    []string // options whose value is pass:X or env:X
 	last     []string // options that make the last word a password
 	only     string   // a word that must stand before, such as login
+	with     string   // a word that must stand anywhere
+	bare     []string // options that take no value, although their names tell
 	places   bool     // words are name/password@place
 	sign     string   // what begins words that are passwords
 	// after are words, in small letters, behind which a password stands: how many
@@ -35,13 +37,30 @@ var programs = func() map[string]*program {
 		"rabbitmqctl":                           {after: map[string]int{"add_user": 2, "change_password": 2, "authenticate_user": 2}},
 		"nmcli":                                 {after: map[string]int{"password": 1, "wifi-sec.psk": 1, "802-11-wireless-security.psk": 1}},
 		"vault":                                 {after: map[string]int{"login": 1}},
+		"pulumi":                                {after: map[string]int{"set": 2}, with: "--secret", bare: []string{"--secret"}},
+		"aws":                                   {next: []string{"--value"}, with: "SecureString"},
+		"oc cf":                                 {apart: "p", only: "login"},
+		"poetry":                                {apart: "p", only: "publish"},
+		"netlify":                               {next: []string{"--auth", "-a"}},
+		"vercel":                                {next: []string{"-t"}},
+		"doctl":                                 {next: []string{"-t"}},
+		"snyk":                                  {after: map[string]int{"auth": 1}},
+		"ngrok":                                 {after: map[string]int{"authtoken": 1}},
+		"cargo":                                 {after: map[string]int{"login": 1}},
+		"gcloud":                                {after: map[string]int{"activate-refresh-token": 2}},
+		"doppler dotenvx":                       {after: map[string]int{"set": 2}},
+		"chamber":                               {after: map[string]int{"write": 3}},
+		"bw":                                    {after: map[string]int{"unlock": 1, "login": 2}},
+		"ansible-vault":                         {after: map[string]int{"encrypt_string": 1}},
+		"samba-tool":                            {after: map[string]int{"create": 2}, only: "user"},
 		"etcdctl":                               {userPass: []string{"--user"}},
 		"sqlplus sqlcl expdp impdp sqlldr rman": {places: true},
-		"ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami ldappasswd ldapcompare ldapmodrdn": {apart: "w"},
-		"smbclient rpcclient net smbmap mount.cifs":                                             {userPass: []string{"-U", "--user"}, sep: "%"},
+		"ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami ldapcompare ldapmodrdn": {apart: "w"},
+		"ldappasswd": {apart: "wsa"},
+		"smbclient rpcclient net smbmap mount.cifs": {userPass: []string{"-U", "--user"}, sep: "%"},
 		"lftp": {userPass: []string{"-u", "--user"}, sep: ","},
 		"zip unzip zipcloak sqlcmd bcp tsql mosquitto_pub mosquitto_sub": {apart: "P"},
-		"openssl": {keyed: []string{"-pass", "-passin", "-passout", "-password"}, next: []string{"-k", "-K", "-macopt"}},
+		"openssl": {keyed: []string{"-pass", "-passin", "-passout", "-password"}, next: []string{"-k", "-K", "-macopt"}, after: map[string]int{"passwd": 1}},
 		"docker podman nerdctl helm buildah skopeo crane oras az": {apart: "p", only: "login"},
 		"skopeo-copy":                           {userPass: []string{"--creds", "--src-creds", "--dest-creds"}},
 		"ssh-keygen":                            {next: []string{"-N", "-P"}},
@@ -66,15 +85,19 @@ var programs = func() map[string]*program {
 // reports whether the word is done, and how many words after it are too.
 func (c *command) special(i int) (bool, int) {
 	p, w := c.rules, &c.ws[i]
-	if p == nil || len(w.text) < 2 || p.only != "" && !c.seen[p.only] {
+	if p == nil || len(w.text) < 2 || p.only != "" && !c.seen[p.only] || p.with != "" && !c.has(p.with) {
 		return false, 0
 	}
 	if w.text[0] != '-' {
 		return c.operand(p, i)
 	}
 	switch {
+	case contains(p.bare, w.text):
+		return true, 0
 	case contains(p.next, w.text):
 		return true, c.hideNext(i, 0)
+	case c.attached(p, w):
+		return true, 0
 	case contains(p.keyed, w.text):
 		return true, c.keyedNext(i)
 	case contains(p.cookies, w.text):
@@ -84,6 +107,35 @@ func (c *command) special(i int) (bool, int) {
 		return true, n
 	}
 	return c.letter(p, i)
+}
+
+// attached hides the value that stands in the word of an option: -Nx, --body=x.
+func (c *command) attached(p *program, w *word) bool {
+	for _, option := range p.next {
+		from := len(option)
+		if long := strings.HasPrefix(option, "--"); long {
+			option += "="
+			from++
+		} else if len(option) != 2 {
+			continue
+		}
+		if strings.HasPrefix(w.text, option) {
+			w.secret(c.f, from, len(w.text), "password")
+			return true
+		}
+	}
+	return false
+}
+
+// has reports whether a word is among those of the command.
+func (c *command) has(word string) bool {
+	if c.all == nil {
+		c.all = map[string]bool{}
+		for i := range c.ws {
+			c.all[c.ws[i].text] = true
+		}
+	}
+	return c.all[word]
 }
 
 func contains(list []string, s string) bool {
@@ -218,11 +270,16 @@ func (c *command) operand(p *program, i int) (bool, int) {
 	return i == len(c.ws)-1 && c.lastWord(p, w), 0
 }
 
-// behind hides the word so many words behind i, or the last one. An option or a
-// pair is none.
+// behind hides the word so many words behind i, or the last one; options between
+// them do not count. A pair is none.
 func (c *command) behind(i, n int) (bool, int) {
-	at := i + n
-	if n == 0 {
+	at := i
+	for n > 0 && at < len(c.ws) {
+		if at++; at < len(c.ws) && !strings.HasPrefix(c.ws[at].text, "-") {
+			n--
+		}
+	}
+	if at == i {
 		at = len(c.ws) - 1
 	}
 	if at <= i || at >= len(c.ws) || strings.HasPrefix(c.ws[at].text, "-") || strings.Contains(c.ws[at].text, "=") {

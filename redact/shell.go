@@ -35,6 +35,10 @@ func (f *finder) shell(s string, h hide, depth int) {
 	}
 	if f.known == nil {
 		f.shapes(s, h)
+		if f.vars == nil {
+			f.vars = &variables{}
+			defer func() { f.vars.settle(f); f.vars = nil }()
+		}
 	}
 	l := &lexer{f: f, s: s, h: h, depth: depth}
 	l.list(0, 0)

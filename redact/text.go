@@ -54,7 +54,7 @@ func mayName(s string) bool {
 	if strings.ContainsAny(s, "=:-<'\"") {
 		return true
 	}
-	for _, w := range []string{"assw", "ASSW", "ENV ", "env ", " set ", "requirepass", "masterauth", "rootpw", "bindpw"} {
+	for _, w := range []string{"assw", "ASSW", "ENV ", "env ", " set ", "requirepass", "masterauth", "rootpw", "bindpw", "dentified by ", "DENTIFIED BY "} {
 		if strings.Contains(s, w) {
 			return true
 		}
@@ -307,8 +307,11 @@ func (r *reader) spaced(i, j int, name string) int {
 	if b == j || b >= len(s) || !r.f.telling(name) && !strings.EqualFold(name, "by") {
 		return j
 	}
-	strong := !r.f.names.weak(name) || strings.EqualFold(name, "by") && strings.EqualFold(r.last[1], "identified")
+	identified := strings.EqualFold(name, "by") && r.identified(i)
+	strong := !r.f.names.weak(name) || identified
 	switch {
+	case identified && !isQuote(s[b]) && s[b] != '\\':
+		return r.said(j, b, "password")
 	case strong && (s[b] == '\'' || s[b] == '"'):
 		v := value{reader: r, name: name, start: i, nameEnd: j, delim: loose}
 		if v.closes(b) {
@@ -326,6 +329,14 @@ func (r *reader) spaced(i, j int, name string) int {
 		return r.said(j, b+3, name)
 	}
 	return r.setting(i, j, b, name)
+}
+
+// identified reports whether the word at i stands behind IDENTIFIED, or behind
+// IDENTIFIED WITH a plugin, as in what makes users of a database.
+func (r *reader) identified(i int) bool {
+	words := strings.Fields(strings.ToLower(r.s[max(0, i-100):i]))
+	n := len(words)
+	return n > 0 && words[n-1] == "identified" || n > 2 && words[n-3] == "identified" && words[n-2] == "with"
 }
 
 // afterLogin reports whether "login NAME" stands before i.

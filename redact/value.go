@@ -54,9 +54,9 @@ func (v *value) read(at int) int {
 }
 
 // stringPrefix returns the length of the letters that may stand before a
-// quote: f"…", $'…', @"…".
+// quote: f"…", $'…', @"…", N'…'.
 func stringPrefix(s string) int {
-	n := span0(s[:min(len(s), 3)], func(c byte) bool { return strings.IndexByte("frbuFRBU@$L", c) >= 0 })
+	n := span0(s[:min(len(s), 3)], func(c byte) bool { return strings.IndexByte("frbuFRBU@$LNE", c) >= 0 })
 	if n > 0 && n < 3 && n < len(s) && (s[n] == '"' || s[n] == '\'') {
 		return n
 	}

@@ -92,6 +92,7 @@ func (w *word) secret(f *finder, from, to int, key string) {
 	if to <= from {
 		return
 	}
+	f.vars.spends(w.text[from:to])
 	at := from
 	for _, d := range w.dynamicIn(from, to) {
 		f.found(w.text, at, max(at, d.from), key, w.hide)

@@ -1,0 +1,80 @@
+package redact
+
+import "strings"
+
+// replaces searches the commands s/pattern/replacement/ of a script of sed, and
+// reports whether there is one. A pattern shows what is looked for and stays; what
+// takes the place of a telling name is a secret like what stands behind one.
+func (c *command) replaces(w *word) (any bool) {
+	for i := 0; i+3 < len(w.text); {
+		pattern, replacement, end, ok := substitute(w.text, i)
+		if !ok {
+			i++
+			continue
+		}
+		c.replacement(w, w.text[pattern.from:pattern.to], replacement)
+		i, any = end, true
+	}
+	return any
+}
+
+// substitute finds the parts of the command s at s[i:], which begins a command
+// there, and where it ends.
+func substitute(s string, i int) (pattern, replacement span, end int, ok bool) {
+	if s[i] != 's' || i > 0 && strings.IndexByte("; \t\n{}/,!0123456789$", s[i-1]) < 0 {
+		return pattern, replacement, 0, false
+	}
+	sign := s[i+1]
+	if isName(sign) || isSpace(sign) || strings.IndexByte("\\;{}", sign) >= 0 {
+		return pattern, replacement, 0, false
+	}
+	pattern.from = i + 2
+	if pattern.to = signAt(s, pattern.from, sign); pattern.to < 0 {
+		return pattern, replacement, 0, false
+	}
+	replacement.from = pattern.to + 1
+	if replacement.to = signAt(s, replacement.from, sign); replacement.to < 0 {
+		return pattern, replacement, 0, false
+	}
+	return pattern, replacement, replacement.to + 1, true
+}
+
+// signAt returns where a sign stands next without a backslash in front, or -1.
+func signAt(s string, i int, sign byte) int {
+	for ; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case sign:
+			return i
+		}
+	}
+	return -1
+}
+
+// replacement hides what takes the place of a telling name, or searches it for
+// names with values of its own.
+func (c *command) replacement(w *word, pattern string, at span) {
+	text := w.text[at.from:at.to]
+	c.f.text(text, w.from(at.from), c.depth+1)
+	for len(text) > 1 && text[0] == '\\' && isDigit(text[1]) { // what was found and kept
+		at.from, text = at.from+2, text[2:]
+	}
+	name := namedLast(pattern)
+	if name == "" || !c.f.telling(name) || len(text) < 4 || isDigits(text) || isReference(text) || c.f.telling(text) && !noWord(text) || strings.ContainsAny(text, " =:(") {
+		return
+	}
+	if name == strings.ToUpper(name) || strings.ContainsAny(pattern, "{<@%") || len(text) >= 6 && noWord(text) {
+		w.secret(c.f, at.from, at.to, strings.Trim(name, "_"))
+	}
+}
+
+// namedLast is the last name in a pattern.
+func namedLast(pattern string) (name string) {
+	for part := range strings.FieldsFuncSeq(pattern, func(r rune) bool { return r > 0x7f || !isName(byte(r)) || r == '.' || r == '*' }) {
+		if len(part) > 1 {
+			name = part
+		}
+	}
+	return name
+}
