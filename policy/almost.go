@@ -318,6 +318,12 @@ func (r *commandRule) missOne(s *subject, c *shell.Command) miss {
 	return miss{}
 }
 
+// slipped reports whether a word may be a slip of another. Options are: which of
+// them come first says little.
+func slipped(a, b string) bool {
+	return strings.HasPrefix(a, "-") || strings.HasPrefix(b, "-") || distance(a, b) <= (max(len(a), len(b))+1)/3
+}
+
 // miss says at which word a command leaves a pattern; its why is empty if it
 // does not.
 func (p *commandPattern) miss(c *shell.Command, allow bool) miss {
@@ -342,6 +348,8 @@ func (p *commandPattern) miss(c *shell.Command, allow bool) miss {
 	}
 	near := 0.4 + 0.4*float64(same)/float64(len(p.words))
 	switch {
+	case same == 1 && len(p.words) > 1 && len(words) > 1 && !slipped(p.words[1], words[1].Text):
+		return miss{0, "it is about something else that the program does"}
 	case same < len(p.words) && same < len(words):
 		return miss{near, fmt.Sprintf("it is about %s, and the command has %s", quoted(strings.Join(p.words[:same+1], " ")), quoted(wordAt(words, same)))}
 	case same < len(p.words):

@@ -193,7 +193,8 @@ shell:
 		why, allow     string
 		line, nearLine int
 	}{
-		{bash(t, "ls; git status -s"), sayso.Ask, "git", "bash:git log", `it is about "git log", and the command has "status"`, `- allow: "bash:ls"`, 14, 3},
+		{bash(t, "ls; git status -s"), sayso.Ask, "git", "", "", `- allow: "bash:ls"`, 14, 0},
+		{bash(t, "git lgo"), sayso.Ask, "git", "bash:git log", `it is about "git log", and the command has "lgo"`, "", 14, 3},
 		{bash(t, "ls && /bin/rm -rf x"), sayso.Deny, "/bin/rm", "", "", "", 4, 0},
 		{bash(t, "gti log"), sayso.Ask, "gti log", "bash:git log", "its program is git", `- allow: "bash:gti log"`, 12, 3},
 		{bash(t, "git log -5"), sayso.Ask, "git", "bash:git log", "end the pattern with a star", "", 14, 3},
@@ -399,13 +400,21 @@ func TestExplain_commands(t *testing.T) {
 // change, and asks which rule was the nearest.
 func TestExplain_nearest(t *testing.T) {
 	for _, tt := range []struct{ pattern, command string }{
-		{"bash:cargo build --release", "cargo build --release -v"}, {"bash:cargo build*", "cargo bench"}, {"bash:terraform plan*", "./terraform plan"},
+		{"bash:cargo build --release", "cargo build --release -v"}, {"bash:cargo build*", "cargo biuld"}, {"bash:terraform plan*", "./terraform plan"},
 		{"bash:find*", "find . -delete"}, {"bash:kubectl get", "kubectl get $X"}, {"bash:npm run build*", "npm run"},
 	} {
 		p := load(t, rules(`allow: "bash:something else"`, `allow: "`+tt.pattern+`"`, `deny: web-fetch`))
 		c := bash(t, tt.command)
 		if x := p.Explain(c, gatherFor(p, machine, c)); x.Nearest == nil || x.Nearest.Pattern != tt.pattern {
 			t.Errorf("%s: nearest %+v", tt.command, x.Nearest)
+		}
+	}
+	// What else a program does is nothing near.
+	p := load(t, rules(`allow: ["bash:go test ./...", "bash:git status"]`))
+	for _, command := range []string{"go vet ./...", "git log", "git push --force"} {
+		c := bash(t, command)
+		if x := p.Explain(c, gatherFor(p, machine, c)); x.Nearest != nil {
+			t.Errorf("%s: nearest %+v", command, x.Nearest)
 		}
 	}
 }
