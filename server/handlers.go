@@ -82,9 +82,8 @@ func (s *Server) postEnd(x *exchange) (any, error) {
 	return s.end(x.ctx(), x.as, &wire.Begin{Session: x.values[0]})
 }
 
-// list answers a list of requests. Without a state it is of the open ones,
-// unless history is wanted.
-func (s *Server) list(x *exchange, session string, history bool) (any, error) {
+// list answers a list of requests. Without a state it is of the open ones.
+func (s *Server) list(x *exchange, session string) (any, error) {
 	p := wire.ParseParams(x.r.URL.RawQuery)
 	q := p.Query()
 	if err := p.Done(); err != nil {
@@ -96,7 +95,7 @@ func (s *Server) list(x *exchange, session string, history bool) (any, error) {
 		}
 		q.Session = []string{session}
 	}
-	if len(q.State) == 0 && !history {
+	if len(q.State) == 0 {
 		q.State = []wire.QueryState{"open"}
 	}
 	if q.Limit == 0 && slices.Equal(q.State, []wire.QueryState{"open"}) {
@@ -105,10 +104,16 @@ func (s *Server) list(x *exchange, session string, history bool) (any, error) {
 	return s.requests(x.ctx(), x.as, &q)
 }
 
-func (s *Server) getRequests(x *exchange) (any, error) { return s.list(x, "", false) }
-func (s *Server) getHistory(x *exchange) (any, error)  { return s.list(x, "", true) }
-func (s *Server) getSessionRequests(x *exchange) (any, error) {
-	return s.list(x, x.values[0], false)
+func (s *Server) getRequests(x *exchange) (any, error)        { return s.list(x, "") }
+func (s *Server) getSessionRequests(x *exchange) (any, error) { return s.list(x, x.values[0]) }
+
+func (s *Server) getHistory(x *exchange) (any, error) {
+	p := wire.ParseParams(x.r.URL.RawQuery)
+	in := p.History()
+	if err := p.Done(); err != nil {
+		return nil, err
+	}
+	return s.history(x.ctx(), x.as, &in)
 }
 
 // plain answers a GET whose address has no parameters.

@@ -28,6 +28,9 @@ func (s *Server) requests(ctx context.Context, c *caller, in *wire.Query) (any, 
 	}
 	open := q.OnlyOpen()
 	q.Oldest = q.Oldest || open
+	if q.Limit == 0 && !open {
+		q.Limit = 100
+	}
 	start := time.Now()
 	list, err := c.inbox.Requests(ctx, q)
 	if err != nil {
@@ -39,7 +42,11 @@ func (s *Server) requests(ctx context.Context, c *caller, in *wire.Query) (any, 
 	for i := range list {
 		list[i].Decision = list[i].Decision.Public()
 	}
-	return &wire.Requests{Requests: list, Head: head.Seq}, nil
+	out := wire.Requests{Requests: list, Head: head.Seq}
+	if n := len(list); n > 0 && n == q.Limit && !q.Oldest {
+		out.Next = list[n-1].Life.First
+	}
+	return &out, nil
 }
 
 func (s *Server) request(ctx context.Context, c *caller, in *wire.ByID) (any, error) {

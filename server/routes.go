@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/status"
@@ -71,13 +72,22 @@ var selection = []param{
 	{"oldest", "oldest first; open ones always are", "boolean"}, {"limit", "at most so many; if absent, all that wait, or 100 in other states", "integer"},
 }
 
+// sought are the parameters of the history alone. Where the log has no index
+// for them a search may end early; next then says where to go on.
+var sought = []param{
+	{"by", "answered by this principal", "string"},
+	{"source", "decided by policy, person, grant, mode or deadline", "string"}, {"cause", "asked for this cause", "string"},
+	{"text", "in which all these words stand", "string"}, {"longer", "that took at least so long to be decided: 30s, 5m", "string"},
+	{"like", "like this request: of the same tool, and for commands of the same program", "string"},
+}
+
 func inboxRoutes() []route {
 	late := []int{http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusPreconditionFailed, http.StatusPreconditionRequired}
 	return []route{
 		{method: "GET", pattern: "/v1/requests", who: everyone, serve: (*Server).getRequests, query: selection,
 			op: wire.OpRequests, summary: "Requests, the open ones if no state is named; askers see their own", out: gives[wire.Requests]()},
-		{method: "GET", pattern: "/v1/history", who: lookers, serve: (*Server).getHistory, query: selection,
-			summary: "Requests in every state, newest first", out: gives[wire.Requests]()},
+		{method: "GET", pattern: "/v1/history", who: lookers, serve: (*Server).getHistory, query: slices.Concat(selection, sought),
+			summary: "Requests in every state, newest first; next, given as before, continues", out: gives[wire.Requests](), fails: []int{404}},
 		{method: "GET", pattern: "/v1/requests/{id}", who: everyone, serve: (*Server).getRequest,
 			op: wire.OpRequest, summary: "One request; {id} may be a short one", out: gives[sayso.Request](), fails: []int{404, 409}},
 		{method: "GET", pattern: "/v1/requests/{id}/content", who: deciders, serve: (*Server).getContent,

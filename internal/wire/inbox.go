@@ -107,6 +107,7 @@ type GroupResult struct {
 type Requests struct {
 	Requests []sayso.Request `json:"requests"`
 	Head     sayso.Seq       `json:"head"`
+	Next     sayso.Seq       `json:"next,omitzero"` // give it as before for what is older; absent if that is all
 }
 
 // ByContent is the operation content.

@@ -1,0 +1,192 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/wire"
+)
+
+// A search looks through so many requests, for so long, and then says where it
+// may be taken up again.
+const (
+	soughtStep = 200
+	soughtMost = 10 * soughtStep
+	soughtTime = 300 * time.Millisecond
+)
+
+// history lists requests in every state. What the log has no index for is
+// sought in the requests themselves, the newest first.
+func (s *Server) history(ctx context.Context, c *caller, in *wire.History) (any, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	if !in.Seeks() {
+		return s.requests(ctx, c, &in.Query)
+	}
+	q, err := in.RowQuery()
+	if err != nil {
+		return nil, err
+	}
+	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	sought := seeker{in: in, words: strings.Fields(strings.ToLower(in.Text))}
+	if in.Like != "" {
+		if sought.like, err = likenessOf(ctx, c.inbox, in.Like); err != nil {
+			return nil, err
+		}
+	}
+	head, err := c.inbox.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := wire.Requests{Head: head.Seq}
+	out.Requests, out.Next, err = sought.seek(ctx, c.inbox, q)
+	return &out, err
+}
+
+// seeker is what requests are looked at for.
+type seeker struct {
+	in    *wire.History
+	words []string
+	like  *likeness
+}
+
+// seek returns what it found, and where to go on; zero at the end of the log.
+func (s *seeker) seek(ctx context.Context, inbox sayso.Inbox, q sayso.RowQuery) (found []sayso.Request, next sayso.Seq, err error) {
+	most := q.Limit
+	if most <= 0 {
+		most = 100
+	}
+	found = []sayso.Request{}
+	q.Limit = soughtStep
+	ends := time.Now().Add(soughtTime)
+	for looked := 0; looked < soughtMost && (looked == 0 || time.Now().Before(ends)); looked += soughtStep {
+		list, err := inbox.Requests(ctx, q)
+		if err != nil {
+			return nil, 0, err
+		}
+		for i := range list {
+			q.Before = list[i].Life.First
+			if !s.finds(&list[i]) {
+				continue
+			}
+			list[i].Decision = list[i].Decision.Public()
+			if found = append(found, list[i]); len(found) == most {
+				return found, q.Before, nil
+			}
+		}
+		if len(list) < soughtStep || q.Before == 0 {
+			return found, 0, nil
+		}
+	}
+	return found, q.Before, nil
+}
+
+func (s *seeker) finds(r *sayso.Request) bool {
+	d := r.Decision
+	switch {
+	case s.in.Cause != "" && r.Cause != s.in.Cause,
+		s.in.Source != "" && (d == nil || d.Source != s.in.Source),
+		s.in.By != "" && (d == nil || !slices.ContainsFunc(d.By, func(a sayso.Actor) bool { return strings.EqualFold(a.Principal, s.in.By) })),
+		s.in.Longer > 0 && (d == nil || d.At.Sub(r.CreatedAt) < s.in.Longer):
+		return false
+	}
+	return (s.like == nil || s.like.to(r)) && s.reads(r)
+}
+
+// reads reports whether all words stand somewhere in what is shown of a request.
+func (s *seeker) reads(r *sayso.Request) bool {
+	if len(s.words) == 0 {
+		return true
+	}
+	text := strings.ToLower(strings.Join(shownText(r), "\n"))
+	return !slices.ContainsFunc(s.words, func(word string) bool { return !strings.Contains(text, word) })
+}
+
+func shownText(r *sayso.Request) []string {
+	text := []string{
+		string(r.ID), r.SessionID, r.RunID, r.Host, r.Caller, r.Tool, r.HostTool, r.Server, string(r.Kind), string(r.Risk),
+		r.Cwd, r.Description, string(r.Cause), r.Rule, string(r.State), r.Outcome,
+	}
+	for _, d := range r.Danger {
+		text = append(text, string(d))
+	}
+	for _, said := range r.Said {
+		text = append(text, said)
+	}
+	if d := r.Decision; d != nil {
+		text = append(text, d.Who(), d.Note, d.Rule, d.Reason)
+	}
+	var args any
+	if json.Unmarshal(r.Preview, &args) != nil {
+		return text
+	}
+	return appendText(text, args)
+}
+
+// appendText adds all names and words of a JSON value.
+func appendText(text []string, v any) []string {
+	switch v := v.(type) {
+	case string:
+		return append(text, v)
+	case []any:
+		for _, e := range v {
+			text = appendText(text, e)
+		}
+	case map[string]any:
+		for name, e := range v {
+			text = appendText(append(text, name), e)
+		}
+	}
+	return text
+}
+
+// likeness is what calls like another have in common with it: the tool, and for
+// commands the program or what the tool itself takes for the same.
+type likeness struct {
+	id           sayso.ID
+	tool, server string
+	fingerprint  sayso.Digest
+	program      string
+}
+
+func likenessOf(ctx context.Context, inbox sayso.Inbox, id string) (*likeness, error) {
+	whole, err := wholeID(id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := inbox.Request(ctx, string(whole))
+	if err != nil {
+		return nil, err
+	}
+	return &likeness{r.ID, r.Tool, r.Server, r.Fingerprint, programOf(&r)}, nil
+}
+
+func (l *likeness) to(r *sayso.Request) bool {
+	if r.ID == l.id || r.Tool != l.tool || r.Server != l.server {
+		return false
+	}
+	return r.Fingerprint == l.fingerprint && !r.Fingerprint.IsZero() || programOf(r) == l.program
+}
+
+// programOf is the first word of a command, without its path; empty for what is
+// no command.
+func programOf(r *sayso.Request) string {
+	var args struct {
+		Command string `json:"command"`
+	}
+	if r.Kind != sayso.KindShell || json.Unmarshal(r.Preview, &args) != nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(args.Command), " ")
+	return path.Base(first)
+}
