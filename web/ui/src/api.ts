@@ -77,6 +77,8 @@ export const api = {
   content: (id: string, signal?: AbortSignal) => call<Content>('GET', `${at(id)}/content?tokens=true`, undefined, signal),
   answer: (id: string, answer: Answer) => call<Decision>('POST', `${at(id)}/answer`, answer),
   check: (asked: unknown) => call<Verdict>('POST', '/v1/policy/check', { call: asked }),
+  history: (query: URLSearchParams, signal?: AbortSignal) => call<Requests>('GET', `/v1/history?${query}`, undefined, signal),
+  life: (id: string, signal?: AbortSignal) => call<{ events: Event[] }>('GET', `${at(id)}/life`, undefined, signal),
   grants: (all: boolean, signal?: AbortSignal) => call<Schemas['GrantList']>('GET', `/v1/grants?all=${all}`, undefined, signal),
   revoke: (id: string) => call<void>('DELETE', `/v1/grants/${encodeURIComponent(id)}`),
   head: () => call<Schemas['Head']>('GET', '/v1/head'),

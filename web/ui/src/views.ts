@@ -10,6 +10,7 @@ export type View = { path: string; name: string; load?: () => Promise<{ default:
 // The queue is at / and at /r/ID, and has no load: it is always there.
 export const views: View[] = [
   { path: '/', name: 'Queue' },
+  { path: '/history', name: 'History', load: () => import('./History.svelte') },
   { path: '/grants', name: 'Grants', load: () => import('./Grants.svelte') },
   { path: '/policy', name: 'Policy', load: () => import('./Policy.svelte') },
   { path: '/status', name: 'Status', load: () => import('./Status.svelte') },

@@ -37,6 +37,15 @@ export const warnings: Record<string, string> = {
   markup: 'markup in words',
 }
 
+// states are a mark, for whoever does not tell colours apart, and a word.
+export const states: Record<string, [string, string]> = {
+  open: ['○', 'open'], parked: ['◌', 'parked'], allowed: ['✓', 'allowed'], denied: ['✕', 'denied'], expired: ['⌛', 'expired'], withdrawn: ['↩', 'withdrawn'],
+}
+
+export const sources: Record<string, string> = {
+  person: 'a person', policy: 'the policy', grant: 'a remembered answer', mode: 'the mode', deadline: 'nobody in time',
+}
+
 export const modes: Record<string, string> = {
   interactive: 'People are asked.',
   approve_all: 'Whatever would be asked is allowed.',
@@ -90,6 +99,16 @@ export function age(ms: number): string {
   if (s < 3600) return `${Math.floor(s / 60)} min ago`
   if (s < 86_400) return `${Math.floor(s / 3600)} h ago`
   return `${Math.floor(s / 86_400)} d ago`
+}
+
+// lasted is a time that passed.
+export const lasted = (ms: number): string => (ms < 1000 ? 'at once' : ms < 60_000 ? `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s` : left(ms))
+
+// when is a time of the day, with the day where it is another.
+export function when(at: string, now: number): string {
+  const t = new Date(at)
+  const time = t.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+  return t.toDateString() === new Date(now).toDateString() ? time : `${t.toLocaleDateString([], { year: 'numeric', month: 'short', day: 'numeric' })} ${time}`
 }
 
 export const clock = (at: string) => new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
