@@ -108,7 +108,8 @@ async function arrivals() {
 }
 
 const assets = new URL('../../dist/page/assets/', import.meta.url)
-const scripts = readdirSync(assets).filter((name) => name.endsWith('.js'))
+const opened = readFileSync(new URL('../index.html', assets), 'utf8') // the views are loaded where somebody goes
+const scripts = readdirSync(assets).filter((name) => name.endsWith('.js') && opened.includes(name))
 tell({
   frames: await frames(), wheel: await wheel(), filter: await typed(), arrive: await arrivals(),
   rows: await page.evaluate(() => window.rows),
