@@ -20,7 +20,7 @@ func (a *app) terminal() (*os.File, bool) {
 
 // confirm asks a question at the terminal. Only y is a yes.
 func (a *app) confirm(ctx context.Context, question string) (bool, error) {
-	typed, err := a.line(ctx, question+" [y/n]")
+	typed, err := a.line(ctx, question+" [y/n, then Enter]")
 	return typed == "y", err
 }
 

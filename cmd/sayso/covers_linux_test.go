@@ -77,11 +77,11 @@ func TestApproveGroup_atATerminal(t *testing.T) {
 		answered int
 		fails    bool
 	}{
-		"yes":                 {[]string{"make one", "make two"}, []typist{{"allow these 2 requests of group release? [y/n]", "y\r"}}, 2, false},
-		"no":                  {[]string{"make one", "make two"}, []typist{{"allow these 2 requests of group release? [y/n]", "n\r"}}, 0, true},
+		"yes":                 {[]string{"make one", "make two"}, []typist{{"allow these 2 requests of group release? [y/n, then Enter]", "y\r"}}, 2, false},
+		"no":                  {[]string{"make one", "make two"}, []typist{{"allow these 2 requests of group release? [y/n, then Enter]", "n\r"}}, 0, true},
 		"one is a danger":     {[]string{"make one", "rm -rf build"}, []typist{{"Type how many they are to go on:", "2\r"}}, 2, false},
 		"a danger takes no y": {[]string{"make one", "rm -rf build"}, []typist{{"Type how many they are to go on:", "y\r"}}, 0, true},
-		"escape":              {[]string{"make one", "make two"}, []typist{{"[y/n]", "\x1b"}}, 0, true},
+		"escape":              {[]string{"make one", "make two"}, []typist{{"[y/n, then Enter]", "\x1b"}}, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, paths := grouped(t, c.commands...)

@@ -302,36 +302,19 @@ func (a *app) demoPrompt(ctx context.Context, in sayso.Inbox, s shownRequest) er
 	quiet := *a
 	quiet.out = discard{}
 	for {
-		asking, stop := a.untilDecided(ctx, in, s.Request.ID)
-		answered, err := quiet.promptFor(asking, in, s)
-		elsewhere := asking.Err() != nil
-		stop()
+		answered, err := quiet.promptFor(ctx, in, s)
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, no{}) || answered && (err == nil || elsewhere): // our own answer ends the asking, too
-			return nil
-		case elsewhere:
+		case errors.Is(err, errElsewhere):
 			a.note("answered in another terminal")
+			return nil
+		case errors.Is(err, no{}) || answered && err == nil:
 			return nil
 		case err != nil:
 			return err
 		}
 	}
-}
-
-// untilDecided returns a context that ends when a request is decided.
-func (a *app) untilDecided(ctx context.Context, in sayso.Inbox, id sayso.ID) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	go func() { // ends with ctx
-		for e, err := range in.Follow(ctx, 0, sayso.EventQuery{Request: id}) {
-			if err != nil || e.Type.Terminal() {
-				cancel()
-				return
-			}
-		}
-	}()
-	return ctx, cancel
 }
 
 // discard is an output that nobody reads.

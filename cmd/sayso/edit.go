@@ -28,7 +28,7 @@ func (a *app) edited(ctx context.Context, s shownRequest, from string) (sayso.Ar
 	}
 	text, err := a.editedText(s, from)
 	for err == nil {
-		args, bad := jcs.Object(text)
+		args, bad := words.Written(text)
 		if bad == nil {
 			return args, nil
 		}

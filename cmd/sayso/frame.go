@@ -55,6 +55,18 @@ func (a *app) draw(w io.Writer, s shownRequest, limit int) (whole bool) {
 	return whole
 }
 
+// drawBox draws a request in a frame, for a question about it.
+func (a *app) drawBox(s shownRequest, limit int) (whole bool) {
+	style := a.style(a.err)
+	style.Lines = limit
+	text, whole := present.Box(words.View(s.Request, s.Content), style)
+	fmt.Fprint(a.err, text)
+	if !whole {
+		fmt.Fprintf(a.err, "… all of it: v, or sayso show %s\n", safe(s.Request.ShortID))
+	}
+	return whole
+}
+
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {

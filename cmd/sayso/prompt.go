@@ -46,7 +46,23 @@ func (a *app) promptForOne(ctx context.Context, in sayso.Inbox, typed string) er
 		return err
 	}
 	_, err = a.promptFor(ctx, in, s)
+	if errors.Is(err, errElsewhere) {
+		return a.wasFirst(ctx, in, s.Request)
+	}
 	return err
+}
+
+// wasFirst says who was first.
+func (a *app) wasFirst(ctx context.Context, in sayso.Inbox, r sayso.Request) error {
+	now, err := in.Request(ctx, string(r.ID))
+	if err != nil {
+		return err
+	}
+	d := sayso.Decision{Request: r.ID, State: now.State}
+	if now.Decision != nil {
+		d = *now.Decision
+	}
+	return errors.Join(a.decision(d, words.TooLate(now, d)), no{})
 }
 
 // promptForAll asks about one request after the other. What was asked about and
@@ -86,19 +102,41 @@ func (a *app) refuseAgentAtAll(ctx context.Context, typed string) error {
 // promptLines is how much of a call the prompt shows before v is pressed.
 const promptLines = 40
 
+// errElsewhere says that a request was decided elsewhere while it was asked about.
+var errElsewhere = errors.New("decided elsewhere")
+
 // promptFor asks about one request and records the answer. answered is false
-// if the person left without one.
+// if the person left without one. It stops asking with errElsewhere when the
+// request is decided elsewhere.
 func (a *app) promptFor(ctx context.Context, in sayso.Inbox, s shownRequest) (answered bool, err error) {
-	seen := a.draw(a.err, s, promptLines)
+	asking, stop, err := untilDecided(ctx, in, s.Request.ID)
+	if err != nil {
+		return false, err
+	}
+	answer, err := a.asked(asking, in, s)
+	elsewhere := asking.Err() != nil && ctx.Err() == nil
+	stop() // our own answer would end the asking, too
+	switch {
+	case err != nil && elsewhere:
+		return false, errElsewhere
+	case err != nil:
+		return false, err
+	}
+	return true, a.record(ctx, in, s.Request, answer)
+}
+
+// asked asks until there is an answer.
+func (a *app) asked(ctx context.Context, in sayso.Inbox, s shownRequest) (answer sayso.Answer, err error) {
+	seen := a.drawBox(s, promptLines)
 	for {
 		key, err := a.key(ctx, choices(s.Request, seen))
 		if err != nil {
-			return false, err
+			return answer, err
 		}
-		answer := sayso.Answer{Effect: sayso.Allow, Scope: sayso.ScopeOnce}
+		answer = sayso.Answer{Effect: sayso.Allow, Scope: sayso.ScopeOnce}
 		switch {
 		case key == "v":
-			seen = a.draw(a.err, s, 0)
+			seen = a.drawBox(s, 0)
 			continue
 		case key == "n" || key == "esc":
 			answer = sayso.Answer{Effect: sayso.Deny}
@@ -108,7 +146,7 @@ func (a *app) promptFor(ctx context.Context, in sayso.Inbox, s shownRequest) (an
 			answer.Scope = sayso.ScopeSession
 			cover, ok, err := a.chooseCover(ctx, s.Request.Covers)
 			if err != nil {
-				return false, err
+				return answer, err
 			}
 			if answer.Cover = cover; !ok {
 				continue
@@ -117,12 +155,40 @@ func (a *app) promptFor(ctx context.Context, in sayso.Inbox, s shownRequest) (an
 		case key != "y":
 			continue
 		}
-		if ok, err := a.completed(ctx, in, s, key, &answer); err != nil {
-			return false, err
-		} else if ok {
-			return true, a.record(ctx, in, s.Request, answer)
+		if ok, err := a.completed(ctx, in, s, key, &answer); ok || err != nil {
+			return answer, err
 		}
 	}
+}
+
+// untilDecided returns a context that ends when a request is decided, and at once
+// if it is.
+func untilDecided(ctx context.Context, in sayso.Inbox, id sayso.ID) (context.Context, context.CancelFunc, error) {
+	head, err := in.Head(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := in.Request(ctx, string(id)) // read after the head, so that nothing falls between
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	if !r.State.Open() {
+		stop()
+		return ctx, stop, nil
+	}
+	go func() { // ends with ctx
+		for e, err := range in.Follow(ctx, head.Seq, sayso.EventQuery{Request: id}) {
+			if err != nil {
+				return // the answer tells what is wrong
+			}
+			if e.Type.Terminal() {
+				stop()
+				return
+			}
+		}
+	}()
+	return ctx, stop, nil
 }
 
 // completed asks for what a key leaves open: the words of a denial, the edited
@@ -140,7 +206,7 @@ func (a *app) completed(ctx context.Context, in sayso.Inbox, s shownRequest, key
 	if len(s.Request.Danger) == 0 {
 		return true, nil
 	}
-	ok, err = a.slowly(ctx, s.Request, s.Request.Danger, "allow")
+	ok, err = a.slowly(ctx, s.Request, s.Request.Danger, "allow it?")
 	if err == nil && !ok {
 		a.note("not answered; %s still waits", s.Request.ShortID)
 	}
@@ -193,7 +259,7 @@ func (a *app) slowly(ctx context.Context, r sayso.Request, danger []sayso.Danger
 	if len(danger) == 0 {
 		return a.confirm(ctx, question)
 	}
-	typed, err := a.line(ctx, question+" "+strings.Join(words.Dangers(danger), ", ")+". Type "+r.ShortID+" to go on:")
+	typed, err := a.line(ctx, question+" Dangerous: "+strings.Join(words.Dangers(danger), ", ")+". Type "+r.ShortID+" to go on:")
 	return typed == r.ShortID, err
 }
 

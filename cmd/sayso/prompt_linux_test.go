@@ -77,7 +77,7 @@ func (p typist) run(t *testing.T, tty *os.File, script []typist) string {
 const (
 	plainQuestion = "[y] allow  [n] deny  [s] session  [v] view  [esc] deny"
 	editQuestion  = "[y] allow  [n] deny  [s] session  [v] view  [e] edit  [esc] deny"
-	changeConfirm = "allow it with these changes? [y/n]"
+	changeConfirm = "allow it with these changes? [y/n, then Enter]"
 	noteQuestion  = "(enter for nothing):"
 )
 
@@ -142,6 +142,7 @@ const (
 	editLess    = `sed -i 's/make/make -n/' "$1"`
 	editDanger  = `sed -i 's/make/rm -rf build/' "$1"`
 	editReorder = `printf '{ "command" : "m\u0061ke" }' > "$1"`
+	editOrder   = `printf '{"timeout":5, "command":"make -n"}' > "$1"`
 	editBroken  = `if grep -q make-more "$1"; then sed -i 's/,}/}/' "$1"; else sed -i 's/make"/make-more",}/; /^}/d' "$1"; fi`
 )
 
@@ -161,6 +162,9 @@ func TestPrompt_edit(t *testing.T) {
 		{"a change is shown and confirmed", editLess, func(string) []typist {
 			return []typist{{editQuestion, "e"}, {"you changed:", ""}, {changeConfirm, "y\r"}}
 		}, sayso.StateAllowed, `{"command":"make -n"}`},
+		{"members stay in the order in which they were written", editOrder, func(string) []typist {
+			return []typist{{editQuestion, "e"}, {changeConfirm, "y\r"}}
+		}, sayso.StateAllowed, `{"timeout":5,"command":"make -n"}`},
 		{"a change that is not confirmed is no answer", editLess, func(string) []typist {
 			return []typist{{editQuestion, "e"}, {changeConfirm, "n\r"}, {editQuestion, "\x03"}}
 		}, sayso.StateOpen, ""},
@@ -168,7 +172,7 @@ func TestPrompt_edit(t *testing.T) {
 			return []typist{{editQuestion, "e"}, {"to go on:", "y\r"}, {editQuestion, "e"}, {"to go on:", short + "\r"}}
 		}, sayso.StateAllowed, `{"command":"rm -rf build"}`},
 		{"a mistake loses no text", editBroken, func(string) []typist {
-			return []typist{{editQuestion, "e"}, {"open it again? [y/n]", "y\r"}, {changeConfirm, "y\r"}}
+			return []typist{{editQuestion, "e"}, {"open it again? [y/n, then Enter]", "y\r"}, {changeConfirm, "y\r"}}
 		}, sayso.StateAllowed, `{"command":"make-more"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func TestDemo_leftAtATerminal(t *testing.T) {
 }
 
 func TestExit_whoLeftIsToldThatItWaits(t *testing.T) {
-	screen, err := atTerminal(t, []typist{{"allow it? [y/n]", "\x1b"}}, func(ctx context.Context, a *app) error {
+	screen, err := atTerminal(t, []typist{{"allow it? [y/n, then Enter]", "\x1b"}}, func(ctx context.Context, a *app) error {
 		_, err := a.confirm(ctx, "allow it?")
 		if code := a.exit(err); code != exitNo {
 			t.Errorf("exit %d", code)
@@ -212,6 +212,36 @@ func TestPrompt_oneAfterTheOther(t *testing.T) {
 	stop()
 	for range list {
 		<-decided
+	}
+}
+
+// TestPrompt_stopsWhenItWasDecidedElsewhere has nobody press a key: the question
+// ends by itself, and says who was first.
+func TestPrompt_stopsWhenItWasDecidedElsewhere(t *testing.T) {
+	paths := home.Paths{State: t.TempDir() + "/home"}
+	paths.Config, paths.Runtime, paths.Home = paths.State, paths.State, paths.State
+	w := &watchedHome{t: t, opened: make(chan sayso.Request, 1)}
+	var err error
+	w.engine, err = local.OpenEngine(t.Context(), paths, local.Options{Opened: func(r sayso.Request) { w.opened <- r }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.engine.Close() })
+	r := w.ask("make")
+	screen, err := atTerminal(t, nil, func(ctx context.Context, a *app) error {
+		a.paths = paths
+		a.err = seeing{a.err, func(text string) {
+			if !strings.Contains(text, "[y] allow") {
+				return
+			}
+			if _, err := w.inbox().Answer(ctx, r.ID, sayso.Answer{Effect: sayso.Deny, Digest: r.Digest, Content: r.Content, Note: "not now"}); err != nil {
+				t.Error(err)
+			}
+		}}
+		return a.prompt(ctx, r.ShortID)
+	})
+	if want := "too late: " + r.ShortID + " was already denied by ann: not now"; !errors.Is(err, no{}) || !strings.Contains(screen, want) {
+		t.Errorf("%v, not on the screen: %q in\n%s", err, want, screen)
 	}
 }
 

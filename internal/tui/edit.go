@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/words"
 )
 
@@ -85,7 +84,7 @@ func (msg editedMsg) took(m *model) tea.Cmd {
 		m.told = "Not edited: " + words.Safe(msg.err.Error())
 		return beat
 	}
-	args, err := jcs.Object(msg.text)
+	args, err := words.Written(msg.text)
 	if err != nil {
 		return m.open(&mistaken{msg.text, err})
 	}

@@ -31,10 +31,20 @@ func Indented(args sayso.Args) string {
 	return string(text) + "\n"
 }
 
+// Written are the arguments that a person wrote, with their members in the order
+// in which they stand. It refuses what two readers could read differently.
+func Written(text []byte) (sayso.Args, error) {
+	if _, err := jcs.Object(text); err != nil {
+		return nil, err
+	}
+	return jcs.Marshal(sayso.Args(text))
+}
+
 // Unchanged reports whether edited arguments are those of the call.
 func Unchanged(was, args sayso.Args) bool {
 	before, err := jcs.Object(was)
-	return err == nil && bytes.Equal(before, args)
+	after, bad := jcs.Object(args)
+	return err == nil && bad == nil && bytes.Equal(before, after)
 }
 
 // deceives reports whether a warning means that the text in full is not shown as

@@ -30,7 +30,7 @@ var questions = []struct {
 	asks *regexp.Regexp
 	keys string
 }{
-	{regexp.MustCompile(`\[y/n\] *$`), "y\n"},
+	{regexp.MustCompile(`\[y/n, then Enter\] *$`), "y\n"},
 	{regexp.MustCompile(`\[esc\] deny *$`), "y"},
 	{regexp.MustCompile(`Type (\w{4}) to go on: *$`), "$1\n"},
 }
