@@ -76,6 +76,7 @@ export const api = {
   request: (id: string, signal?: AbortSignal) => call<Request>('GET', at(id), undefined, signal),
   content: (id: string, signal?: AbortSignal) => call<Content>('GET', `${at(id)}/content?tokens=true`, undefined, signal),
   answer: (id: string, answer: Answer) => call<Decision>('POST', `${at(id)}/answer`, answer),
+  answerGroup: (group: string, answer: Schemas['Group']) => call<Schemas['GroupResult']>('POST', `/v1/groups/${encodeURIComponent(group)}/answer`, answer),
   check: (asked: unknown) => call<Verdict>('POST', '/v1/policy/check', { call: asked }),
   history: (query: URLSearchParams, signal?: AbortSignal) => call<Requests>('GET', `/v1/history?${query}`, undefined, signal),
   life: (id: string, signal?: AbortSignal) => call<{ events: Event[] }>('GET', `${at(id)}/life`, undefined, signal),

@@ -45,6 +45,7 @@ class Inbox {
   #items = new Map<string, Item>()
   #groups = new Groups()
   #ended = new Set<string>()
+  #pinned = new Set<string>()
   #changes = $state(0)
   // still says that nothing may leave the list: somebody points at it.
   #still = false
@@ -145,11 +146,17 @@ class Inbox {
     if (!open(item.r.state)) this.#ended.add(item.r.id)
   }
 
+  // pin keeps these, in the place of those that were kept before.
+  pin(ids: string[]) {
+    this.#pinned = new Set(ids)
+    this.#sweep()
+  }
+
   // sweep lets go of what ended and is not on the screen.
   #sweep() {
     if (this.#still) return
     for (const id of this.#ended) {
-      if (id === this.onScreen) continue
+      if (id === this.onScreen || this.#pinned.has(id)) continue
       this.#groups.drop(this.#items.get(id)!)
       this.#items.delete(id)
       this.#ended.delete(id)

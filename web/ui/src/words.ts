@@ -52,6 +52,9 @@ export const modes: Record<string, string> = {
   strict: 'Whatever would be asked is denied.',
 }
 
+// endings are how requests end.
+export const endings: Record<string, string> = { allowed: 'Allowed', denied: 'Denied', expired: 'Expired', withdrawn: 'Withdrawn' }
+
 export const kinds: Record<string, string> = {
   shell: 'Run a command', read: 'Read a file', write: 'Write a file', edit: 'Change a file', delete: 'Delete a file',
   list: 'List a folder', fetch: 'Fetch an address', search: 'Search', delegate: 'Start another agent', mcp: 'Use a server’s tool', other: 'Use a tool',
