@@ -199,6 +199,25 @@ test('two browsers: the second is told who was first, and nothing is lost', asyn
   assert.deepEqual(events.map((e) => e.type).filter((t) => /answer|resolved/.test(t)), ['approval.answered', 'approval.resolved', 'answer.refused'])
 })
 
+test('an answer is yours also where the log tells of it first', async () => {
+  const page = await w.page()
+  w.bash('git commit -m one')
+  const [r] = await w.open(1)
+  await live(page, r.id)
+  await page.evaluate(() => { // what the server says to it comes late
+    const real = window.fetch
+    window.fetch = async (at, how) => {
+      const answer = await real(at, how)
+      if (String(at).endsWith('/answer')) await new Promise((resolve) => { window.letGo = resolve })
+      return answer
+    }
+  })
+  await page.keyboard.press('y')
+  await ended(page).getByText(/Allowed by \w+ at/).waitFor()
+  await page.evaluate(() => window.letGo())
+  await ended(page).getByText('Allowed by you').waitFor()
+})
+
 test('a request that ends stays, and no other slides under the key', async () => {
   const page = await w.page()
   w.bash('git commit -m one')
@@ -222,7 +241,7 @@ test('a request that ends stays, and no other slides under the key', async () =>
 
 test('a server that restarts: the loss is seen, nothing is sent, and the page shows what changed', async () => {
   const page = await w.page()
-  for (const [command, session] of [['git commit -m one', 's1'], ['git commit -m two', 's2']]) await w.bash(command, { session }, { patience: 0.01 })
+  for (const [command, session] of [['git commit -m one', 'a'], ['git commit -m two', 'b']]) await w.bash(command, { session: w.session + session }, { patience: 0.01 })
   const [r, other] = await w.open(2)
   await live(page, r.id)
   await page.evaluate(() => { // the page stays cut off until it is let go

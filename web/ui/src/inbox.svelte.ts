@@ -112,9 +112,11 @@ class Inbox {
     this.#put(itemOf(r, endOf(r)))
   }
 
-  // close marks a request as ended before the log says so.
+  // close marks a request as ended. The log may have said so before, but not that
+  // it was an answer of this page.
   close(id: string, end: End) {
-    const item = this.items.get(id)
+    const item = this.#items.get(id)
+    if (item?.end && end.mine) this.#put({ ...item, end: { ...item.end, mine: true } })
     if (item && !item.end) this.#put({ ...item, r: { ...item.r, state: end.state }, end })
   }
 
