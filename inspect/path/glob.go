@@ -49,19 +49,21 @@ func GlobLeaves(text string) bool {
 		return true // a drive
 	}
 	_, plain := Globs(strings.Map(plainInGlob, text)) // where brackets are letters of a name
-	if plain {
-		_, plain = Globs(strings.Map(plainInGlob, loosely(text)))
+	for _, classes := range [...]bool{true, false} {  // [:alpha:] in brackets is a class to some
+		if plain {
+			_, plain = Globs(strings.Map(plainInGlob, loosely(text, classes)))
+		}
 	}
 	return !plain
 }
 
 // loosely writes ? for what stands in brackets and may be a dot, and * for what
 // stands in the parentheses of a choice such as +(a|b) and may be nothing or more.
-func loosely(text string) string {
+func loosely(text string, classes bool) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
 		rest := text[i:]
-		if n := classLen(rest); n > 0 {
+		if n := classLen(rest, classes); n > 0 {
 			if class := rest[1 : n-1]; mayBeDot(class) {
 				b.WriteByte('?')
 			} else {
@@ -82,8 +84,9 @@ func loosely(text string) string {
 }
 
 // classLen is how long the bracket expression is that a text begins with; 0 for
-// none. A bracket that comes first in it stands for itself.
-func classLen(text string) int {
+// none. A bracket that comes first in it stands for itself, and so does one at the
+// end of a class in it, where the reader knows classes.
+func classLen(text string, classes bool) int {
 	if !strings.HasPrefix(text, "[") {
 		return 0
 	}
@@ -95,7 +98,7 @@ func classLen(text string) int {
 		if text[i] == ']' && i > first {
 			return i + 1
 		}
-		if i+1 < len(text) && text[i] == '[' && strings.IndexByte(":.=", text[i+1]) >= 0 {
+		if classes && i+1 < len(text) && text[i] == '[' && strings.IndexByte(":.=", text[i+1]) >= 0 {
 			if n := strings.Index(text[i+2:], text[i+1:i+2]+"]"); n >= 0 {
 				i += n + 3
 			}
