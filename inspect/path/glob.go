@@ -49,9 +49,9 @@ func GlobLeaves(text string) bool {
 		return true // a drive
 	}
 	_, plain := Globs(strings.Map(plainInGlob, text)) // where brackets are letters of a name
-	for _, classes := range [...]bool{true, false} {  // [:alpha:] in brackets is a class to some
+	for _, known := range [...]brackets{{}, {classes: true}, {escapes: true}, {true, true}} {
 		if plain {
-			_, plain = Globs(strings.Map(plainInGlob, loosely(text, classes)))
+			_, plain = Globs(strings.Map(plainInGlob, loosely(text, known)))
 		}
 	}
 	return !plain
@@ -59,11 +59,11 @@ func GlobLeaves(text string) bool {
 
 // loosely writes ? for what stands in brackets and may be a dot, and * for what
 // stands in the parentheses of a choice such as +(a|b) and may be nothing or more.
-func loosely(text string, classes bool) string {
+func loosely(text string, known brackets) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
 		rest := text[i:]
-		if n := classLen(rest, classes); n > 0 {
+		if n := classLen(rest, known); n > 0 {
 			if class := rest[1 : n-1]; mayBeDot(class) {
 				b.WriteByte('?')
 			} else {
@@ -83,10 +83,13 @@ func loosely(text string, classes bool) string {
 	return b.String()
 }
 
+// brackets are what a reader of patterns knows in brackets, where readers differ:
+// classes such as [:alpha:], and a backslash in front of what stands for itself.
+type brackets struct{ classes, escapes bool }
+
 // classLen is how long the bracket expression is that a text begins with; 0 for
-// none. A bracket that comes first in it stands for itself, and so does one at the
-// end of a class in it, where the reader knows classes.
-func classLen(text string, classes bool) int {
+// none. A bracket that comes first in it stands for itself.
+func classLen(text string, known brackets) int {
 	if !strings.HasPrefix(text, "[") {
 		return 0
 	}
@@ -98,7 +101,11 @@ func classLen(text string, classes bool) int {
 		if text[i] == ']' && i > first {
 			return i + 1
 		}
-		if classes && i+1 < len(text) && text[i] == '[' && strings.IndexByte(":.=", text[i+1]) >= 0 {
+		if known.escapes && text[i] == '\\' {
+			i++
+			continue
+		}
+		if known.classes && i+1 < len(text) && text[i] == '[' && strings.IndexByte(":.=", text[i+1]) >= 0 {
 			if n := strings.Index(text[i+2:], text[i+1:i+2]+"]"); n >= 0 {
 				i += n + 3
 			}

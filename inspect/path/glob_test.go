@@ -126,7 +126,7 @@ func FuzzGlobs(f *testing.F) {
 
 // What a shell takes for the folder above leaves, however it is written.
 func FuzzGlobLeaves(f *testing.F) {
-	for _, text := range []string{".[!a]", ".[[:punct:]]", "[.][!x]", ".[a-z]", ".?", ".[]-]", "[^]a].", ".[--/]", "[!::::\x17::[:::]*", ".[[:a:].]"} {
+	for _, text := range []string{".[!a]", ".[[:punct:]]", "[.][!x]", ".[a-z]", ".?", ".[]-]", "[^]a].", ".[--/]", "[!::::\x17::[:::]*", ".[[:a:].]", "[a\\]b.].", "[\\].]*"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

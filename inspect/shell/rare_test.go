@@ -33,6 +33,8 @@ func TestSH8_rareOptions(t *testing.T) {
 		{"pytest -p evil", true}, {"pytest -p no:cacheprovider", false}, {"pytest -pevil", true}, {"pytest -c x", true}, {"pytest --junitxml=/x", true}, {"pytest --pastebin=all", false}, {"pytest -q -x tests", false},
 		{"pytest -o addopts=-pevil", true}, {"pytest -o log_cli=true", false}, {"ctest -S x", true}, {"ctest -C Release", false}, {"rspec -r ./x", true}, {"rspec spec", false}, {"phpunit --bootstrap x", true},
 		{"mocha --require ./x", true}, {"ginkgo --toolexec=sh", true}, {"stack build --exec sh", true}, {"mix test -r x", true}, {"coverage html -d x", true}, {"pylint --init-hook=x y", true}, {"npm test --node-options=-rx", true},
+		{"tox -e py312", false}, {"tox run -e py", false}, {"meson devenv zap", false}, {"meson setup --native-file x build", true}, {"meson test -C build", false},
+		{"bun test --preload ./x", true}, {"bun test", false}, {"go doc -http", true}, {"pnpm test --config.script-shell=x", true}, {"dotnet build -p:PreBuildEvent=x", true}, {"dotnet build -p:Configuration=Release", false},
 		// Another build file, or goals that are programs.
 		{"ninja -f x", true}, {"ninja -j 4 all", false}, {"gradle -I x test", true}, {"gradle -b x test", true}, {"gradle test --tests X", false}, {"gradle test -Pa=b -Dc=d", false}, {"./gradlew --init-script=x test", true},
 		{"mvn -f x test", true}, {"mvn -s x test", true}, {"mvn -gs x test", true}, {"mvn --file=x test", true}, {"mvn test -Dtest=Foo", false}, {"mvn -fae -am -o test", false}, {"mvn -T 4 -pl a test", false},
@@ -73,6 +75,7 @@ func TestSH4_toolchains(t *testing.T) {
 func TestSH6_loaders(t *testing.T) {
 	for _, text := range []string{
 		"ld64.so.2 zap", "/lib64/ld64.so.1 zap", "ld.so.1 zap", "ld-linux.so.2 zap", "busybox.static zap", "busybox-static zap", "busybox-armv7l zap", "toybox-x86_64 zap",
+		"tox exec -- zap", "tox e -e py -- zap", "meson devenv zap", "meson devenv -C build zap",
 		"entr -s zap", "entr -rs zap", "prlimit --nofile=4 zap",
 	} {
 		l := shell.Inspect(text)
