@@ -115,7 +115,7 @@ func (p *Policy) floors(s *subject) []sayso.Match {
 		}
 		out = append(out, m)
 	}
-	if s.state.understood() && s.unlisted() {
+	if s.unlisted() {
 		add(floorUnlisted)
 	}
 	switch s.state {
