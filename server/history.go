@@ -2,13 +2,13 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
@@ -127,7 +127,7 @@ func shownText(r *sayso.Request) []string {
 		text = append(text, d.Who(), d.Note, d.Rule, d.Reason)
 	}
 	var args any
-	if json.Unmarshal(r.Preview, &args) != nil {
+	if jcs.UnmarshalLenient(r.Preview, &args) != nil {
 		return text
 	}
 	return appendText(text, args)
@@ -184,7 +184,7 @@ func programOf(r *sayso.Request) string {
 	var args struct {
 		Command string `json:"command"`
 	}
-	if r.Kind != sayso.KindShell || json.Unmarshal(r.Preview, &args) != nil {
+	if r.Kind != sayso.KindShell || jcs.UnmarshalLenient(r.Preview, &args) != nil {
 		return ""
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(args.Command), " ")
