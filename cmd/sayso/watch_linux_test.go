@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -10,7 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/agentproc"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/local"
 )
@@ -192,7 +196,7 @@ func TestWatch_inATerminal(t *testing.T) {
 	if err := serving.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	p.shows("database ") // it goes on without the server
+	p.shows("Connected again") // it goes on without the server
 	p.live("[y] allow once")
 	p.press("e")
 	p.shows("you changed:", "make -n three", "[y] allow it with these changes")
@@ -206,5 +210,46 @@ func TestWatch_inATerminal(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for exec.CommandContext(ctx, p.tmux, "-S", p.socket, "has-session").Run() == nil { // the session ends with its program
+	}
+}
+
+// TestWatch_printsLinesWhereThereIsNoScreen has everything but a screen, or
+// nobody who may answer.
+func TestWatch_printsLinesWhereThereIsNoScreen(t *testing.T) {
+	for name, change := range map[string]func(a *app, env map[string]string) (plain bool){
+		"asked for":    func(*app, map[string]string) bool { return true },
+		"dumb":         func(_ *app, env map[string]string) bool { env["TERM"] = "dumb"; return false },
+		"unknown":      func(_ *app, env map[string]string) bool { delete(env, "TERM"); return false },
+		"JSON":         func(a *app, _ map[string]string) bool { a.json = true; return false },
+		"not to write": func(a *app, _ map[string]string) bool { a.out = new(bytes.Buffer); return false },
+		"not to read":  func(a *app, _ map[string]string) bool { a.in = strings.NewReader(""); return false },
+		"under an agent": func(a *app, _ map[string]string) bool {
+			a.agent = func() (agentproc.Agent, bool) { return agentproc.Agent{Name: "claude"}, true }
+			return false
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			screen, err := atTerminal(t, nil, func(ctx context.Context, a *app) error {
+				a.paths = home.Paths{State: t.TempDir() + "/home"}
+				a.paths.Config, a.paths.Runtime, a.paths.Home = a.paths.State, a.paths.State, a.paths.State
+				if err := unix.IoctlSetWinsize(int(a.in.(*os.File).Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 80, Row: 24}); err != nil {
+					return err
+				}
+				env := map[string]string{"TERM": "xterm"}
+				a.getenv = func(name string) string { return env[name] }
+				plain := change(a, env)
+				ctx, stop := context.WithCancel(ctx)
+				defer stop()
+				a.err = seeing{a.err, func(text string) {
+					if strings.Contains(text, "watching the database") {
+						stop()
+					}
+				}}
+				return a.watch(ctx, plain)
+			})
+			if err != nil || !strings.Contains(screen, "watching the database") || strings.Contains(screen, "\x1b[?1049h") {
+				t.Errorf("%v:\n%q", err, screen)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -241,5 +242,24 @@ func TestViewOf_namesTheKind(t *testing.T) {
 		if v := viewOf(r, contentOf(r)); !strings.HasPrefix(v.Title, r.ShortID+"  ") || v.Risk != string(r.Risk) {
 			t.Errorf("%s: %+v, %v", r.Tool, v.Title, words.From(r))
 		}
+	}
+}
+
+// BenchmarkEvent is one batch of events, and the screen after it, while
+// thousands wait.
+func BenchmarkEvent(b *testing.B) {
+	m := golden(120, 40, false)
+	var open []sayso.Request
+	for i := range 5000 {
+		r := samples()[i%6]
+		r.ID = sayso.ID(fmt.Sprintf("01m7wyf0nnpx5134avv40bmx4g3chvq%05d", i))
+		r.SessionID = fmt.Sprint("s", i%40)
+		r.Digest = sayso.HashOf("test", []byte(r.ID))
+		open = append(open, r)
+	}
+	m.Update(connectedMsg{fresh: true, open: open})
+	for i := 0; b.Loop(); i++ {
+		m.Update(eventsMsg{{Type: sayso.EventParked, RequestID: open[i%5000].ID}})
+		m.View()
 	}
 }

@@ -69,6 +69,16 @@ func (all *items) open() map[sayso.ID]bool {
 	return ids
 }
 
+// waiting is how many wait.
+func (all *items) waiting() (n int) {
+	for _, i := range all.byID {
+		if i.State.Open() {
+			n++
+		}
+	}
+	return n
+}
+
 // endOf is how a request that was read ended.
 func endOf(r sayso.Request) string {
 	if r.Decision != nil {

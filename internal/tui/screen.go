@@ -97,7 +97,7 @@ func filled(lines []string, rows int) []string {
 }
 
 func (m *model) title() string {
-	if n := len(m.items.open()); n > 0 {
+	if n := m.items.waiting(); n > 0 {
 		return fmt.Sprintf("(%d) sayso", n)
 	}
 	return "sayso"
@@ -106,7 +106,7 @@ func (m *model) title() string {
 // head are the first lines: how many wait, where, and what is out of the
 // ordinary.
 func (m *model) head() []string {
-	text := paint(bold, "sayso") + "  " + fmt.Sprintf("%d waiting", len(m.items.open()))
+	text := paint(bold, "sayso") + "  " + fmt.Sprintf("%d waiting", m.items.waiting())
 	if n := len(m.marked); n > 0 {
 		text += ", " + paint(bold, fmt.Sprintf("%d selected", n))
 	}

@@ -223,6 +223,25 @@ func TestBatch_dangerTakesHowMany(t *testing.T) {
 	})
 }
 
+// Members of one group are answered together, each for itself.
+func TestBatch_ofAGroup(t *testing.T) {
+	staged(t, 100, 30, "", func(s *stage) {
+		var all []sayso.Request
+		for _, command := range []string{"make one", "make two"} {
+			call := danger(command)
+			call.GroupID = "release"
+			all = append(all, s.ask(call))
+		}
+		s.calm()
+		s.press("X", "y", "end")
+		s.calm()
+		s.press("y")
+		s.stands(all[0], sayso.StateAllowed)
+		s.stands(all[1], sayso.StateAllowed)
+		s.shows("2 of 2 answers are recorded")
+	})
+}
+
 func TestBatch_deny(t *testing.T) {
 	staged(t, 100, 30, "", func(s *stage) {
 		one, two := s.command("make one"), s.command("rm -rf build")
