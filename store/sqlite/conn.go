@@ -172,8 +172,12 @@ func (r *readers) slowly(ctx context.Context) (end func(), err error) {
 
 // take returns a connection for a short while, of which a quick read takes next
 // to nothing. It must be given back.
-func (r *readers) take(quick bool) (*sqlite.Conn, error) {
-	r.turns <- struct{}{}
+func (r *readers) take(ctx context.Context, quick bool) (*sqlite.Conn, error) {
+	select {
+	case r.turns <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()

@@ -28,7 +28,14 @@ func insert(c *sqlite.Conn, e *sayso.Event) error {
 	if e.Content == nil {
 		return nil
 	}
-	return run(c, insertContent, nil, int64(e.Seq), e.Salt, e.Content)
+	if st, err = c.Prepare(insertContent); err != nil {
+		return err
+	}
+	st.BindInt64(1, int64(e.Seq))
+	st.BindBytes(2, e.Salt)
+	st.BindBytes(3, e.Content)
+	_, err = st.Step()
+	return err
 }
 
 func bindEvent(st *sqlite.Stmt, e *sayso.Event) {
@@ -49,13 +56,18 @@ func bindEvent(st *sqlite.Stmt, e *sayso.Event) {
 	st.BindText(15, string(e.RequestID))
 	st.BindText(16, e.CallID)
 	st.BindText(17, string(e.Payload))
-	if e.Commitment.IsZero() {
-		st.BindNull(18)
-	} else {
-		st.BindBytes(18, e.Commitment[:])
-	}
+	bindDigest(st, 18, &e.Commitment)
 	st.BindBytes(19, e.Prev[:])
 	st.BindBytes(20, e.Hash[:])
+}
+
+// bindDigest binds a digest; NULL for none.
+func bindDigest(st *sqlite.Stmt, i int, d *sayso.Digest) {
+	if d.IsZero() {
+		st.BindNull(i)
+		return
+	}
+	st.BindBytes(i, d[:])
 }
 
 // eventColumns are those of an event, named e, with its content, named c.

@@ -14,11 +14,13 @@ import (
 // hub holds who waits for which stream. A commit costs only those who wait for
 // the streams that it made longer.
 type hub struct {
-	mu        sync.Mutex
+	mu        sync.Mutex // guards what follows
 	streams   map[string]*waiter
 	followers map[*waiter]struct{}
 	seen      sayso.Seq // everything up to here was published
 	window    window
+	ours      bool      // a commit of ours is made, and not published yet
+	base      sayso.Seq // behind which it adds
 }
 
 // waiter waits for a stream to have more than after events, or as a follower
@@ -50,6 +52,35 @@ func (h *hub) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.window.reset()
+}
+
+// committing notes that this process is about to commit behind base, and will
+// publish that itself.
+func (h *hub) committing(base sayso.Seq) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ours, h.base = true, base
+}
+
+// settled notes that the commit was published, or did not come about.
+func (h *hub) settled() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ours = false
+}
+
+// others returns the events, as they were found in the database, without those
+// that this process is about to publish: whoever was woken for these now would
+// not find them in the window.
+func (h *hub) others(found []sayso.Event) []sayso.Event {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range found {
+		if h.ours && found[i].Seq > h.base {
+			return found[:i]
+		}
+	}
+	return found
 }
 
 // began notes where the log ends as the watch begins.
@@ -202,7 +233,7 @@ func (l *Log) Wait(ctx context.Context, stream string, after int, until time.Tim
 	if err := l.usable(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.watch.start(l); err != nil {
+	if err := l.watch.start(ctx, l); err != nil {
 		return nil, err
 	}
 	after = max(after, 0)
@@ -241,7 +272,7 @@ func (l *Log) WaitSince(ctx context.Context, after sayso.Seq) error {
 	if err := l.usable(ctx); err != nil {
 		return err
 	}
-	if err := l.watch.start(l); err != nil {
+	if err := l.watch.start(ctx, l); err != nil {
 		return err
 	}
 	w, behind := l.hub.follow(uint64(after))

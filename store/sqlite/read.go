@@ -34,7 +34,7 @@ func (l *Log) lend(ctx context.Context, quick bool, doing string, do func(*sqlit
 		}
 		defer end()
 	}
-	c, err := l.readers.take(quick)
+	c, err := l.readers.take(ctx, quick)
 	if err != nil {
 		return err
 	}
@@ -358,7 +358,7 @@ func (l *Log) Find(ctx context.Context, typed string, limit int) (out []sayso.ID
 // Grants returns the streams of grants, oldest first; see [sayso.Log].
 func (l *Log) Grants(ctx context.Context, keys []sayso.Digest, session string, all bool) (out []string, err error) {
 	query, args := grantQuery(keys, session, all)
-	err = l.glance(ctx, "list grants", func(c *sqlite.Conn) error {
+	err = l.lend(ctx, len(keys) > 0, "list grants", func(c *sqlite.Conn) error {
 		return run(c, query, func(st *sqlite.Stmt) error {
 			out = append(out, st.ColumnText(0))
 			return nil

@@ -119,11 +119,33 @@ func when(t time.Time) any {
 const insertRequest = `INSERT INTO requests (` + rowColumns + `)
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
+// insertRow binds without the detour of run, as insert does: both are on the way
+// of every call.
 func insertRow(c *sqlite.Conn, w *sayso.Row) error {
-	return run(c, insertRequest, nil,
-		int64(w.First), string(w.ID), w.Session, w.Run, w.Group, w.CallID, w.Host, w.Tool, w.Server, string(w.Kind),
-		w.Asker, w.Holder, orNull(w.Digest), w.Created.Wall.UnixNano(), w.Created.Boot, int64(w.Created.Since),
-		int64(w.After), string(w.State), string(w.Source), w.Asked, w.Spent, when(w.Decided), int64(w.Last), w.State.Open())
+	st, err := c.Prepare(insertRequest)
+	if err != nil {
+		return err
+	}
+	st.BindInt64(1, int64(w.First))
+	for i, text := range [...]string{
+		string(w.ID), w.Session, w.Run, w.Group, w.CallID, w.Host, w.Tool, w.Server, string(w.Kind), w.Asker, w.Holder,
+	} {
+		st.BindText(2+i, text)
+	}
+	bindDigest(st, 13, &w.Digest)
+	st.BindInt64(14, w.Created.Wall.UnixNano())
+	st.BindText(15, w.Created.Boot)
+	st.BindInt64(16, int64(w.Created.Since))
+	st.BindInt64(17, int64(w.After))
+	st.BindText(18, string(w.State))
+	st.BindText(19, string(w.Source))
+	st.BindBool(20, w.Asked)
+	st.BindBool(21, w.Spent)
+	bind(st, 22, when(w.Decided))
+	st.BindInt64(23, int64(w.Last))
+	st.BindBool(24, w.State.Open())
+	_, err = st.Step()
+	return err
 }
 
 const rowColumns = `first_seq, id, session, run, grouped, call, host, tool, server, kind, asker, holder, digest, wall,

@@ -39,7 +39,7 @@ var newWatcher = fsnotify.NewWatcher
 
 // start begins to watch, once. When it returns, whatever is committed later
 // will be published.
-func (w *watch) start(l *Log) error {
+func (w *watch) start(ctx context.Context, l *Log) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stopped {
@@ -48,10 +48,10 @@ func (w *watch) start(l *Log) error {
 	if w.cancel != nil {
 		return nil
 	}
-	if err := l.catchUp(true); err != nil {
+	if err := l.catchUp(ctx, true); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w.cancel, w.ended = cancel, make(chan struct{})
 	go func() {
 		defer close(w.ended)
@@ -84,7 +84,7 @@ func (l *Log) look(ctx context.Context) {
 			again = 0
 		case <-timer.C:
 		}
-		_ = l.catchUp(false) // what fails now is tried again at the next hint or poll
+		_ = l.catchUp(ctx, false) // what fails now is tried again at the next hint or poll
 		pause(ctx, hintGap)
 		next := poll + rand.N(poll/4+1)
 		if again < len(afterHint) {
@@ -139,8 +139,8 @@ func (l *Log) hints(ctx context.Context) (<-chan struct{}, time.Duration) {
 
 // catchUp publishes what lies in the log behind the last event that was
 // published. The first time it only finds out where that is.
-func (l *Log) catchUp(first bool) error {
-	c, err := l.readers.take(false)
+func (l *Log) catchUp(ctx context.Context, first bool) error {
+	c, err := l.readers.take(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -166,6 +166,7 @@ func (l *Log) catchUp(first bool) error {
 	if err != nil {
 		return unavailable("follow the log", err)
 	}
+	news = l.hub.others(news)
 	if n := len(news); n > 0 && news[n-1].Seq != seen+sayso.Seq(n) {
 		if err := l.missed(c); err != nil {
 			return err

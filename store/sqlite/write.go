@@ -237,6 +237,7 @@ func (w *writer) next() (group []*pending, tasks []*task) {
 // goes without savepoints at first. If one shows later, all is undone and done
 // again with a savepoint for each batch.
 func (w *writer) group(ps []*pending) {
+	defer w.log.hub.settled()
 	results := make([]result, len(ps))
 	stored, err := w.transact(ps, results, (*writer).bare)
 	if errors.Is(err, errCareful) {
@@ -320,6 +321,7 @@ func (w *writer) transact(ps []*pending, results []result, one func(*writer, *pr
 		return a, nil
 	}
 	failpoint.Hit("append.before-commit")
+	w.log.hub.committing(a.base)
 	if err := w.commit(); err != nil {
 		return a, err
 	}
