@@ -18,7 +18,7 @@ import (
 
 const (
 	percent = 400
-	least   = 400 << 20
+	least   = 320 << 20
 )
 
 // Tune tunes the collector of this process until ctx ends, unless the
@@ -48,6 +48,7 @@ func Tune(ctx context.Context) {
 // back what it does not need.
 func next(before usage) usage {
 	now := inUse()
+	now.grows = now.live+now.stacks > before.live+before.stacks+surplus/4
 	if !now.rests(before) {
 		return now
 	}
@@ -65,11 +66,16 @@ type usage struct {
 	free    uint64 // what nothing takes, and the system has not got back
 	made    uint64 // what objects took since the process began
 	shrinks bool   // the last time it rested, goroutines gave much back
+	grows   bool   // more is in use than a second before
 }
 
-// limit is how much may be filled where so much is in use.
+// limit is how much may be filled where so much is in use. While that grows it is
+// less: of what comes to stay, the more lies scattered the more garbage lies between.
 func (u usage) limit() int64 {
 	used := u.live + u.stacks
+	if u.grows {
+		return max(least, int64(used+used/2))
+	}
 	return max(least, int64(2*used))
 }
 

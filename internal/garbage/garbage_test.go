@@ -26,6 +26,14 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+func TestLimit_whileItGrows(t *testing.T) {
+	for used, want := range map[uint64]int64{least / 4: least, 2 * least: 3 * least} {
+		if got := (usage{live: used, grows: true}).limit(); got != want {
+			t.Errorf("the limit of %d is %d, want %d", used, got, want)
+		}
+	}
+}
+
 func TestRests(t *testing.T) {
 	const mb = 1 << 20
 	before := usage{live: 100 * mb, made: 1000 * mb}
