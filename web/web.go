@@ -96,6 +96,8 @@ func kindOf(name string) string {
 		return "text/javascript; charset=utf-8"
 	case ".css":
 		return "text/css; charset=utf-8"
+	case ".webmanifest":
+		return "application/manifest+json"
 	case ".svg":
 		return "image/svg+xml"
 	}

@@ -22,6 +22,7 @@ func TestHandler(t *testing.T) {
 	h := handler(fstest.MapFS{
 		"index.html":       {Data: []byte("<!doctype html>")},
 		"icon.svg":         {Data: []byte("<svg/>")},
+		"app.webmanifest":  {Data: []byte("{}")},
 		"assets/app-X1.js": {Data: []byte("1")},
 	})
 	for path, want := range map[string]struct {
@@ -37,6 +38,7 @@ func TestHandler(t *testing.T) {
 		"//grants":          {404, "text/plain; charset=utf-8", ""},
 		"/grant":            {404, "text/plain; charset=utf-8", ""},
 		"//r/a":             {404, "text/plain; charset=utf-8", ""},
+		"/app.webmanifest":  {200, "application/manifest+json", "no-cache"},
 		"/icon.svg":         {200, "image/svg+xml", "no-cache"},
 		"/assets/app-X1.js": {200, "text/javascript; charset=utf-8", "max-age=31536000, immutable"},
 		"/assets/app-X2.js": {404, "text/plain; charset=utf-8", ""},

@@ -280,7 +280,7 @@ class Inbox {
 
 export const inbox = new Inbox()
 
-const heading = (r: Request) =>
+export const heading = (r: Request) =>
   `New request: ${r.tool}, ${r.danger.length > 0 ? 'dangerous' : risks[r.risk]}, from ${r.caller || r.host || 'an agent'}.`
 
 // endOf is how a request that was read ended; null for one that is open.
