@@ -91,7 +91,7 @@ test('hostile payloads in every field stay text', async () => {
     const text = await page.locator('body').innerText()
     const raw = /.{0,20}[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff].{0,20}/u.exec(text)
     assert.equal(raw && JSON.stringify(raw[0]), null, 'what deceives is spelled out')
-    assert.equal(await page.evaluate(() => document.querySelectorAll('article script, article img, article iframe, article a').length), 0)
+    assert.equal(await page.evaluate(() => document.querySelectorAll('article script, article img, article iframe, article a:not([href^="/history/"])').length), 0)
   }
   assert.equal(await page.evaluate(() => 'pwned' in window), false)
 })
