@@ -328,11 +328,11 @@ func TestExplain_floor(t *testing.T) {
 		spoke int
 		ask   bool // it says what to write for it to be asked about
 	}{
-		{obj{"cmd": "git status"}, "arguments must be readable", 2, false},
+		{obj{"cmd": "git status"}, "arguments must be known", 3, false},
 		{obj{}, "arguments must be readable", 2, false},
-		{obj{"Command": "git status"}, "deny: bash:git*", 2, true},
+		{obj{"Command": "git status"}, "deny: bash:git*", 3, true},
 		{obj{"command": []any{"git", "push"}}, "deny: bash:git*", 2, true},
-		{obj{"Command": "ls"}, "arguments must be readable", 2, false},
+		{obj{"Command": "ls"}, "arguments must be known", 3, false},
 		{obj{"command": "ls", "background": 3}, "arguments must be known", 2, false},
 	} {
 		c := call(t, "Bash", tt.args)
