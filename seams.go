@@ -71,6 +71,9 @@ type Inbox interface {
 	Grants(ctx context.Context, session string, all bool) ([]Grant, error)
 	// Revoke ends a grant.
 	Revoke(ctx context.Context, id ID) error
+	// Sessions returns the sessions that made a call since then, the newest
+	// first.
+	Sessions(ctx context.Context, since time.Time) ([]SessionInfo, error)
 	// Policies returns the tool policies of a session.
 	Policies(ctx context.Context, session string) (map[string]Effect, error)
 	// SetPolicies replaces the tool policies of a session.

@@ -14,6 +14,7 @@ type Session struct {
 	Approvers []string // others who may answer for it
 	Host      string
 	Started   bool
+	Begun     time.Time // when it started last
 	Ended     bool
 	Policies  map[string]Effect // by canonical tool name, or server/tool
 	Mode      Mode              // empty if none was set for this session
@@ -57,7 +58,7 @@ func (s *Session) apply(e *Event) error {
 		if !s.Started { // whoever started it first owns it
 			s.Owner, s.Approvers = p.Owner, p.Approvers
 		}
-		s.Host, s.Started, s.Ended = p.Host, true, false
+		s.Host, s.Started, s.Ended, s.Begun = p.Host, true, false, e.At.Wall
 	case EventSessionPolicy:
 		p, err := readPayload[SessionPolicy](e)
 		if err != nil {
@@ -142,4 +143,21 @@ func (s *Session) MayAnswer(a Actor) bool {
 func (s *Session) MayLook(a Actor) bool {
 	return s.MayAnswer(a) || (a.Kind == PrincipalViewer && a.Principal != "" &&
 		(slices.Contains(s.Approvers, a.Principal) || slices.Contains(a.Approvers, "*")))
+}
+
+// SessionInfo is a session as people see it: what is known of it, and of the
+// calls that it made.
+type SessionInfo struct {
+	ID        string     `json:"session_id"`
+	Host      string     `json:"host"`
+	Caller    string     `json:"caller"` // of its newest call
+	Cwd       string     `json:"cwd"`    // of its newest call
+	Owner     string     `json:"owner"`
+	Approvers []string   `json:"approvers"`
+	Calls     int        `json:"calls"`
+	Asked     int        `json:"asked"` // that a person was asked about
+	Open      int        `json:"open"`
+	BegunAt   *time.Time `json:"begun_at"` // null where no host said so
+	LastAt    time.Time  `json:"last_at"`  // of its newest call
+	Ended     bool       `json:"ended"`
 }

@@ -128,6 +128,18 @@ func (c *Client) Revoke(ctx context.Context, id sayso.ID) error {
 	}, nil)
 }
 
+// Sessions implements [sayso.Inbox].
+func (c *Client) Sessions(ctx context.Context, since time.Time) ([]sayso.SessionInfo, error) {
+	in := wire.SessionsSince{Since: since}
+	path := "/v1/sessions"
+	if !since.IsZero() {
+		path += "?since=" + url.QueryEscape(since.Format(time.RFC3339Nano))
+	}
+	var out wire.Sessions
+	err := c.get(ctx, operation{name: wire.OpSessions, frame: &in, path: path}, &out)
+	return out.Sessions, err
+}
+
 // Policies implements [sayso.Inbox].
 func (c *Client) Policies(ctx context.Context, session string) (map[string]sayso.Effect, error) {
 	var out wire.PoliciesBody

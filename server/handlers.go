@@ -192,6 +192,15 @@ func (s *Server) deleteGrant(x *exchange) (any, error) {
 	return plain(x, &wire.ByID{ID: x.values[0]}, s.revoke)
 }
 
+func (s *Server) getSessions(x *exchange) (any, error) {
+	p := wire.ParseParams(x.r.URL.RawQuery)
+	in := wire.SessionsSince{Since: p.Time("since")}
+	if err := p.Done(); err != nil {
+		return nil, err
+	}
+	return s.sessions(x.ctx(), x.as, &in)
+}
+
 func (s *Server) getPolicies(x *exchange) (any, error) {
 	return plain(x, &wire.SessionOnly{Session: x.values[0]}, s.policies)
 }

@@ -206,6 +206,26 @@ func (s *Server) revoke(ctx context.Context, c *caller, in *wire.ByID) (any, err
 	return nil, c.inbox.Revoke(ctx, id)
 }
 
+// sinceDefault is how far back a list of sessions goes.
+const sinceDefault = 7 * 24 * time.Hour
+
+func (s *Server) sessions(ctx context.Context, c *caller, in *wire.SessionsSince) (any, error) {
+	since := in.Since
+	if since.IsZero() {
+		since = time.Now().Add(-sinceDefault)
+	}
+	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	list, err := c.inbox.Sessions(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	return &wire.Sessions{Sessions: list}, nil
+}
+
 func (s *Server) policies(ctx context.Context, c *caller, in *wire.SessionOnly) (any, error) {
 	p, err := c.inbox.Policies(ctx, in.Session)
 	if err != nil {

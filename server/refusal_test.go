@@ -107,6 +107,7 @@ var examples = map[string]example{
 	"GET /v1/head":                                    {"person", path("/v1/head"), nil, 200},
 	"GET /v1/events":                                  {"person", path("/v1/events?since=0"), nil, 200},
 	"GET /v1/ws":                                      {"person", path("/v1/ws"), nil, 422}, // no upgrade; see TestSocket
+	"GET /v1/sessions":                                {"viewer", path("/v1/sessions"), nil, 200},
 	"GET /v1/sessions/{session}/requests":             {"person", path("/v1/sessions/s1/requests"), nil, 200},
 	"GET /v1/sessions/{session}/calls/{call}":         {"person", path("/v1/sessions/s1/calls/open"), nil, 200},
 	"POST /v1/sessions/{session}/calls/{call}/answer": {"person", path("/v1/sessions/s1/calls/open/answer"), yes, 200},

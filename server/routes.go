@@ -118,6 +118,9 @@ func inboxRoutes() []route {
 func sessionRoutes() []route {
 	late := []int{http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusPreconditionFailed, http.StatusPreconditionRequired}
 	return []route{
+		{method: "GET", pattern: "/v1/sessions", who: lookers, serve: (*Server).getSessions,
+			query: []param{{"since", "that made a call at or after this time (RFC 3339); in the last week if absent", "string"}},
+			op:    wire.OpSessions, summary: "Sessions of agents, the newest first, with who answers for them", out: gives[wire.Sessions]()},
 		{method: "GET", pattern: "/v1/sessions/{session}/requests", who: everyone, serve: (*Server).getSessionRequests, query: selection[1:],
 			summary: "Requests of one session, the open ones if no state is named", out: gives[wire.Requests]()},
 		{method: "GET", pattern: "/v1/sessions/{session}/calls/{call}", who: everyone, serve: (*Server).getCall,

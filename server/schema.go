@@ -27,7 +27,7 @@ var named = []reflect.Type{
 	of[wire.GroupResult](), of[wire.Head](), of[wire.Life](), of[wire.Login](), of[wire.MadeToken](), of[wire.Match](),
 	of[wire.MemberResult](), of[wire.Mode](), of[wire.ModeState](), of[wire.NewToken](), of[wire.Nothing](), of[wire.OutcomeBody](),
 	of[wire.Pending](), of[wire.PoliciesBody](), of[wire.PolicyInfo](), of[wire.Problem](), of[wire.RedeemBody](), of[wire.Redeemed](),
-	of[wire.Requests](), of[wire.Status](), of[wire.Token](), of[wire.TokenInfo](), of[wire.Tokens](), of[wire.Verdict](),
+	of[wire.Requests](), of[sayso.SessionInfo](), of[wire.Sessions](), of[wire.Status](), of[wire.Token](), of[wire.TokenInfo](), of[wire.Tokens](), of[wire.Verdict](),
 	of[wire.WithdrawBody](),
 	of[wire.Notice](), of[wire.NoticeTarget](), of[wire.Notices](),
 	of[wire.Explain](), of[wire.Explanation](), of[wire.Spoken](), of[wire.CommandOutcome](), of[wire.Near](), of[wire.Change](), of[wire.Edit](),

@@ -62,6 +62,7 @@ var operations = map[string]operation{
 	wire.OpHead:         bind(everyone, (*Server).head),
 	wire.OpGrants:       bind(deciders, (*Server).grants),
 	wire.OpRevoke:       bind(deciders, (*Server).revoke),
+	wire.OpSessions:     bind(lookers, (*Server).sessions),
 	wire.OpPolicies:     bind(deciders, (*Server).policies),
 	wire.OpSetPolicies:  bind(deciders, (*Server).setPolicies),
 	wire.OpMode:         bind(lookers, (*Server).mode),

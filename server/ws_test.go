@@ -244,7 +244,7 @@ func TestSocket_mirrorsRoutes(t *testing.T) {
 	want := []string{
 		wire.OpAdmit, wire.OpPresentation, wire.OpRedeem, wire.OpOutcome, wire.OpWithdraw, wire.OpBegin, wire.OpEnd, wire.OpRequests,
 		wire.OpRequest, wire.OpCall, wire.OpContent, wire.OpLife, wire.OpAnswer, wire.OpGroup, wire.OpHead, wire.OpGrants, wire.OpRevoke,
-		wire.OpPolicies, wire.OpSetPolicies, wire.OpMode, wire.OpSetMode, wire.OpCheck, wire.OpExplain, wire.OpReplay,
+		wire.OpSessions, wire.OpPolicies, wire.OpSetPolicies, wire.OpMode, wire.OpSetMode, wire.OpCheck, wire.OpExplain, wire.OpReplay,
 		wire.OpPolicyFiles, wire.OpStatus,
 		wire.OpNotices, wire.OpRetry,
 	}

@@ -53,6 +53,7 @@ const (
 	OpUnfollow     = "unfollow"
 	OpGrants       = "grants"
 	OpRevoke       = "revoke"
+	OpSessions     = "sessions"
 	OpPolicies     = "policies"
 	OpSetPolicies  = "set_policies"
 	OpMode         = "mode"

@@ -172,6 +172,16 @@ type GrantList struct {
 	Grants []sayso.Grant `json:"grants"`
 }
 
+// SessionsSince is the operation sessions: those that made a call since then.
+type SessionsSince struct {
+	Since time.Time `json:"since,omitzero"`
+}
+
+// Sessions answers it.
+type Sessions struct {
+	Sessions []sayso.SessionInfo `json:"sessions"`
+}
+
 // PoliciesBody is the tool policies of a session.
 type PoliciesBody struct {
 	Policies map[string]sayso.Effect `json:"policies"`

@@ -13,6 +13,8 @@ export type Actor = Schemas['Actor']
 export type CoverOffer = Schemas['CoverOffer']
 export type Verdict = Schemas['Verdict']
 export type Mode = Schemas['ModeState']
+export type Session = Schemas['SessionInfo']
+export type Policies = Record<string, 'allow' | 'ask' | 'deny'>
 export type Grant = Schemas['Grant']
 export type Status = Schemas['Report']
 export type PolicyFiles = Schemas['PolicyFiles']
@@ -83,11 +85,15 @@ export const api = {
   grants: (all: boolean, signal?: AbortSignal) => call<Schemas['GrantList']>('GET', `/v1/grants?all=${all}`, undefined, signal),
   revoke: (id: string) => call<void>('DELETE', `/v1/grants/${encodeURIComponent(id)}`),
   head: () => call<Schemas['Head']>('GET', '/v1/head'),
+  sessions: (signal?: AbortSignal) => call<Schemas['Sessions']>('GET', '/v1/sessions', undefined, signal),
+  policies: (session: string, signal?: AbortSignal) => call<{ policies: Policies }>('GET', `/v1/sessions/${encodeURIComponent(session)}/policies`, undefined, signal),
+  setPolicies: (session: string, policies: Policies) => call<void>('PUT', `/v1/sessions/${encodeURIComponent(session)}/policies`, { policies }),
+  setMode: (mode: Schemas['Mode']) => call<void>('PUT', '/v1/mode', mode),
   status: (signal?: AbortSignal) => call<Status>('GET', '/v1/status', undefined, signal),
   policyFiles: (signal?: AbortSignal) => call<PolicyFiles>('GET', '/v1/policy/files', undefined, signal),
   explain: (what: { request: string } | { call: unknown; assume: boolean }, signal?: AbortSignal) => call<Explanation>('POST', '/v1/policy/explain', what, signal),
   replay: (policy: string, days: number, signal?: AbortSignal) => call<Replayed>('POST', '/v1/policy/replay', { policy, since: `${days * 24}h` }, signal),
-  mode: () => call<Mode>('GET', '/v1/mode'),
+  mode: (session = '', signal?: AbortSignal) => call<Mode>('GET', `/v1/mode${session ? `?session=${encodeURIComponent(session)}` : ''}`, undefined, signal),
 }
 
 // quiet is how long a stream may say nothing before it counts as lost. The

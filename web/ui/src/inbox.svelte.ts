@@ -1,6 +1,6 @@
 // What this page knows: a fold over the log, as far as it concerns open
 // requests. Nothing here answers anything.
-import { api, follow, Refused, skew, token, type Actor, type Event, type Mode, type Request } from './api'
+import { api, follow, Refused, skew, token, type Actor, type Event, type Mode, type Request, type Status } from './api'
 import { Groups } from './order'
 import { count, modes, risks } from './words'
 
@@ -33,6 +33,9 @@ class Inbox {
   mode = $state.raw<Mode | null>(null)
   // modeEnds is when the mode ends, null for never.
   modeEnds = $state<number | null>(null)
+  // off says until when calls are not gated, and locked that no grant counts.
+  off = $state.raw<Status['off']>()
+  locked = $state(false)
   // said is what is read out, and away what happened while the line was cut.
   said = $state('')
   away = $state.raw<Away | null>(null)
@@ -189,9 +192,17 @@ class Inbox {
     void this.askMode()
   }
 
+  // modeTurned asks now and once more: a switch is recorded just before it is
+  // turned.
+  #modeTurned() {
+    void this.askMode()
+    setTimeout(() => void this.askMode(), 1500)
+  }
+
   async askMode() {
     try {
-      const mode = await api.mode()
+      const [mode, status] = await Promise.all([api.mode(), api.status()])
+      ;[this.off, this.locked] = [status.off, status.locked]
       if (this.mode && mode.mode !== this.mode.mode) this.said = modes[mode.mode] ?? mode.mode
       this.mode = mode
       this.modeEnds = mode.left_s === null ? null : Date.now() + skew + mode.left_s * 1000
@@ -247,7 +258,7 @@ class Inbox {
     const ended: Item[] = []
     for (const e of events) {
       this.#seq = Math.max(this.#seq, e.seq)
-      if (e.type === 'mode.changed') void this.askMode()
+      if (e.type === 'mode.changed') this.#modeTurned()
       const was = this.#items.get(e.approval_id)
       const is = apply(was, e)
       if (!is) continue

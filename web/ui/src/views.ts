@@ -12,6 +12,7 @@ export const views: View[] = [
   { path: '/', name: 'Queue' },
   { path: '/history', name: 'History', load: () => import('./History.svelte') },
   { path: '/grants', name: 'Grants', load: () => import('./Grants.svelte') },
+  { path: '/sessions', name: 'Sessions', load: () => import('./Sessions.svelte') },
   { path: '/policy', name: 'Policy', load: () => import('./Policy.svelte') },
   { path: '/status', name: 'Status', load: () => import('./Status.svelte') },
 ]

@@ -1,0 +1,70 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// listedCalls is how many of the newest calls a list of sessions is made from.
+const listedCalls = 10_000
+
+// Sessions implements sayso.Inbox.
+func (in inbox) Sessions(ctx context.Context, since time.Time) ([]sayso.SessionInfo, error) {
+	if !in.actor.Kind.Looks() {
+		return nil, fmt.Errorf("sessions: %w", sayso.ErrNotAllowed)
+	}
+	rows, err := in.b.log.Rows(ctx, sayso.RowQuery{Since: since, Limit: listedCalls})
+	if err != nil {
+		return nil, fmt.Errorf("listing sessions: %w", err)
+	}
+	eyes := sight{in: in}
+	list, at := []sayso.SessionInfo{}, map[string]int{}
+	for i := range rows {
+		row := &rows[i]
+		if see, err := eyes.see(ctx, row.Session); err != nil {
+			return nil, err
+		} else if !see {
+			continue
+		}
+		n, known := at[row.Session]
+		if !known {
+			info, err := in.sessionInfo(ctx, row)
+			if err != nil {
+				return nil, err
+			}
+			n, list = len(list), append(list, info)
+			at[row.Session] = n
+		}
+		list[n].Calls++
+		if row.Asked {
+			list[n].Asked++
+		}
+		if row.State.Open() {
+			list[n].Open++
+		}
+	}
+	return list, nil
+}
+
+// sessionInfo is a session without its counts, as its newest call has it.
+func (in inbox) sessionInfo(ctx context.Context, newest *sayso.Row) (sayso.SessionInfo, error) {
+	s, err := in.b.session(ctx, newest.Session)
+	if err != nil {
+		return sayso.SessionInfo{}, err
+	}
+	r, err := in.b.load(ctx, newest.ID)
+	if err != nil {
+		return sayso.SessionInfo{}, err
+	}
+	info := sayso.SessionInfo{
+		ID: newest.Session, Host: newest.Host, Caller: r.Caller, Cwd: r.Cwd, Owner: s.Owner, Approvers: append([]string{}, s.Approvers...),
+		LastAt: r.CreatedAt, Ended: s.Ended,
+	}
+	if s.Started {
+		info.BegunAt = new(s.Begun.UTC())
+	}
+	return info, nil
+}
