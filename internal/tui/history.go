@@ -29,6 +29,9 @@ type history struct {
 	told   string
 }
 
+// over are the states of requests that wait no longer.
+var over = []sayso.State{sayso.StateAllowed, sayso.StateDenied, sayso.StateExpired, sayso.StateWithdrawn}
+
 type historyMsg struct {
 	limit int
 	all   bool
@@ -48,7 +51,7 @@ func (h *history) load(m *model) tea.Cmd {
 		h.told = "Not connected."
 		return nil
 	}
-	in, ctx, q := m.door.Inbox, m.ctx, sayso.RowQuery{Limit: h.limit, Asked: !h.all}
+	in, ctx, q := m.door.Inbox, m.ctx, sayso.RowQuery{Limit: h.limit, Asked: !h.all, States: over}
 	return func() tea.Msg {
 		list, err := in.Requests(ctx, q)
 		return historyMsg{q.Limit, !q.Asked, list, err}

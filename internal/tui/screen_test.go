@@ -277,11 +277,13 @@ func TestHistory(t *testing.T) {
 	staged(t, 100, 40, "", func(s *stage) {
 		r := s.command("make one")
 		s.elsewhere(r, sayso.Deny)
-		s.command("make two")
+		two := s.command("make two")
+		s.elsewhere(two, sayso.Allow)
+		s.command("make three") // it waits, and is not history
 		s.press("h")
 		s.shows("History: 2 requests", r.ShortID+" ✗ denied by ann")
 		s.press("/")
-		s.typed("ann")
+		s.typed("denied")
 		s.press("enter")
 		s.shows("History: 1 request", "make one")
 		s.hides("make two")
