@@ -240,8 +240,8 @@ func (l *lexer) hyphen() bool {
 // redirected: a number that bash takes for one, or a variable in braces.
 func leadsRedirect(word string) bool {
 	if name, ok := strings.CutPrefix(word, "{"); ok && strings.HasSuffix(name, "}") {
-		name, _, _ = strings.Cut(strings.TrimSuffix(name, "}"), "[")
-		return syntax.ValidName(name)
+		name, subscript, array := strings.Cut(strings.TrimSuffix(name, "}"), "[")
+		return syntax.ValidName(name) && (!array || strings.HasSuffix(subscript, "]"))
 	}
 	return strings.Trim(word, "0123456789") == "" && numbers(word)
 }
