@@ -1,7 +1,7 @@
 // How the page looks, to whoever looks at it or does not.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { axe, live, quit, World } from './world.mjs'
+import { axe, everywhere, live, quit, World } from './world.mjs'
 import * as payload from './payloads.mjs'
 
 let w
@@ -142,6 +142,30 @@ test('whoever does not see or point: each view, both themes', async () => {
   await button(out, 'Sign in').waitFor()
   await look(out, 'sign in')
   assert.deepEqual(wrong, [])
+})
+
+test('states of a request: edited, cut off, back again, ended', async () => {
+  const page = await w.page()
+  w.bash('git push origin main', {}, { canEdit: true })
+  const [r] = await w.open(1)
+  await live(page, r.id)
+  await page.keyboard.press('e')
+  await page.getByLabel('All arguments, as JSON').fill('{"command":"git push origin topic"}')
+  await button(page, 'Look at the change').click()
+  await page.getByText('The policy, asked about the changed call').waitFor()
+  await everywhere(page, 'edit')
+  await page.keyboard.press('Escape')
+  await page.route('**/v1/events*', (route) => route.abort())
+  await w.halt()
+  await page.getByText('Connection lost.').waitFor()
+  await everywhere(page, 'lost')
+  await w.serve()
+  await page.unroute('**/v1/events*')
+  await page.getByRole('banner').getByText('Connected again.').waitFor()
+  await everywhere(page, 'back again')
+  await w.post(`/v1/requests/${r.id}/withdraw`, { reason: 'the turn was cancelled' })
+  await ended(page).getByText('Withdrawn by the agent').waitFor()
+  await everywhere(page, 'ended')
 })
 
 test('what comes in is said aloud', async () => {
