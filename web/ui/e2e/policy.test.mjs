@@ -38,12 +38,16 @@ async function settle(call, effect) {
   return r
 }
 
-test('policy: what is in force is read, and what is wrong with it', async () => {
+test('policy: what is in force is read, what of it asked, and what is wrong with it', async () => {
+  w.bash('git push origin main')
+  await w.open(1)
   const page = await opened('/policy')
   const mine = page.locator('article', { hasText: file() })
   await mine.getByText('nothing is removed').waitFor()
   assert.match(await mine.innerText(), /Yours.*in force.*3 rules.*1\s*version: 1\s*2\s*rules:/s)
+  await mine.getByText('asked 1 time in the last 7 days').waitFor()
   assert.match(await page.locator('article', { hasText: 'The organisation’s' }).innerText(), /not there/)
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/policy-in-force.png` })
   const was = readFileSync(file(), 'utf8')
   rule('version: 1\nrules:\n  - alow: bash\n')
   await page.reload()
@@ -175,6 +179,11 @@ test('theme: the button says what it does, and what was chosen is kept', async (
     assert.equal(await ink(), want, name)
   }
   await page.reload()
+  await button(page, 'Light theme').waitFor()
+  assert.equal(await ink(), dark)
+  await button(page, 'Light theme').click()
+  await button(page, 'System theme').click()
+  await page.emulateMedia({ colorScheme: 'dark' }) // the evening comes
   await button(page, 'Light theme').waitFor()
   assert.equal(await ink(), dark)
 })
