@@ -298,10 +298,12 @@ func (w *world) everything() {
 	}
 	surfaces := map[string]string{
 		"server-sent events": w.stream(head.Seq), "a WebSocket": w.frames(head.Seq), "metrics": w.get("/metrics"), "notices": w.notices(),
+		"webhooks and chats": w.toldElsewhere(),
 	}
 	for _, args := range [][]string{
 		{"log"}, {"log", "--json"}, {"log", "export"}, {"inbox"}, {"inbox", "--json"}, {"grants", "--all"}, {"session", "list"},
 		{"session", "list", "--json"}, {"status", "--json"}, {"token", "list"}, {"log", "verify"},
+		{"notices"}, {"notices", "--json"}, {"config"}, {"policy", "where"},
 	} {
 		surfaces["sayso "+strings.Join(args, " ")] = w.sayso(args...).Both()
 	}

@@ -32,12 +32,14 @@ type world struct {
 	in     *client.Client
 	tool   *client.Client // of a program that asks in its own words
 	told   string         // where desktop notices are written
+	far    *elsewhere     // who is told by webhook and by chat
 }
 
 func newWorld(t *testing.T, n *nest) *world {
 	t.Helper()
 	w := &world{t: t, n: n, m: machine.New(t), http: &http.Client{}}
 	w.desktop()
+	w.elsewhere()
 	w.m.Env = append(w.m.Env, "SAYSO_NOTICE=on", "SAYSO_PATIENCE=1ms")
 	w.s = w.m.Serve("127.0.0.1:0", "--log-level", "debug")
 	token := func(kind, name string) string {
