@@ -4,6 +4,7 @@ package down_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,6 +25,7 @@ func TestNoticesSurviveKills(t *testing.T) {
 	told := map[string]int{}
 	arrived, hold := make(chan string), true
 	far := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then it is seen that whoever sent it is gone
 		mu.Lock()
 		told[r.Header.Get("Webhook-Id")]++
 		held := hold

@@ -1,6 +1,7 @@
 // The policy and the state of the gate, over a real server with a real log.
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
 import { everywhere, quit, World } from './world.mjs'
@@ -167,6 +168,51 @@ test('status and policy: who may only look is told no more', async () => {
   await page.goto(`${w.address}/policy`)
   await page.getByRole('alert').getByText('This is not for whom you are signed in as.').waitFor()
   assert.doesNotMatch(await page.locator('body').innerText(), /nothing is removed/)
+})
+
+// eventually waits until something holds that nothing can be waited for.
+async function eventually(holds) {
+  for (let i = 0; !(await holds()); i++) {
+    if (i > 800) throw new Error(`it did not come to ${holds}`)
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}
+
+test('notices: who is told elsewhere, what could not be delivered, and trying again', async () => {
+  let says = 503
+  const told = []
+  const far = createServer((request, answer) => {
+    request.resume()
+    request.on('end', () => { told.push(request.headers['webhook-id']); answer.writeHead(says).end() })
+  })
+  await new Promise((ready) => far.listen(0, '127.0.0.1', ready))
+  const before = readFileSync(file(), 'utf8')
+  const secret = join(w.home, 'far.secret')
+  writeFileSync(secret, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n', { mode: 0o600 })
+  rule(`${before}notices:\n  - {name: far, webhook: "http://127.0.0.1:${far.address().port}/", secret: {file: "${secret}"}}\n`)
+  try {
+    await eventually(async () => (await w.get('/v1/notices')).targets.length === 1)
+    const waits = (await w.get('/v1/requests?state=open')).requests.length
+    w.bash('git push origin notices')
+    await w.open(waits + 1)
+    await eventually(async () => (await w.get('/v1/notices')).notices.length === 1)
+    const page = await opened('/status')
+    const notices = page.getByRole('region', { name: 'Webhooks and chats' })
+    await notices.getByText('it answered with status 503').waitFor()
+    await everywhere(page, 'notices')
+    says = 200
+    await notices.getByRole('button', { name: 'Try again: opened to far' }).click()
+    await eventually(async () => (await w.get('/v1/notices')).notices.length === 0)
+    await page.reload()
+    await notices.getByText('1 delivered').waitFor()
+    assert.equal(new Set(told).size, 1, 'it is told under one id')
+    const vic = await w.page({ path: '/status', secret: w.token('val', 'viewer', []) })
+    await vic.getByRole('heading', { name: 'Agents' }).waitFor()
+    assert.equal(await vic.getByRole('heading', { name: 'Webhooks and chats' }).count(), 0)
+  } finally {
+    rule(before)
+    far.close()
+  }
 })
 
 test('theme: the button says what it does, and what was chosen is kept', async () => {

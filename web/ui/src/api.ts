@@ -21,6 +21,7 @@ export type PolicyFiles = Schemas['PolicyFiles']
 export type PolicyFile = Schemas['PolicyFile']
 export type Explanation = Schemas['Explanation']
 export type ToWrite = Schemas['Edit']
+export type Notices = Schemas['Notices']
 export type Replayed = Schemas['Replayed']
 export type Turned = Schemas['Turned']
 export type Problem = Schemas['Problem']
@@ -94,6 +95,8 @@ export const api = {
   explain: (what: { request: string } | { call: unknown; assume: boolean }, signal?: AbortSignal) => call<Explanation>('POST', '/v1/policy/explain', what, signal),
   replay: (policy: string, days: number, signal?: AbortSignal) => call<Replayed>('POST', '/v1/policy/replay', { policy, since: `${days * 24}h` }, signal),
   mode: (session = '', signal?: AbortSignal) => call<Mode>('GET', `/v1/mode${session ? `?session=${encodeURIComponent(session)}` : ''}`, undefined, signal),
+  notices: (signal?: AbortSignal) => call<Notices>('GET', '/v1/notices', undefined, signal),
+  retry: (id: string) => call<Schemas['Notice']>('POST', `/v1/notices/${encodeURIComponent(id)}/retry`, {}),
 }
 
 // quiet is how long a stream may say nothing before it counts as lost. The
