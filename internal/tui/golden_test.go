@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -25,7 +26,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // golden is a screen as it is drawn, without a program.
 func golden(columns, rows int, plain bool) *model {
-	m := newModel(nil, Options{Plain: plain, Highlight: highlight.Code, Now: func() time.Time { return noon }}) //nolint:staticcheck // nothing is read here
+	m := newModel(context.Background(), Options{Plain: plain, Highlight: highlight.Code, Now: func() time.Time { return noon }})
 	m.Update(tea.WindowSizeMsg{Width: columns, Height: rows})
 	m.Update(connectedMsg{door: Door{Where: "server /run/user/1000/sayso/socket"}, fresh: true, open: samples()})
 	m.see("01m7wyf0nnpx5134avv40bmx4g3chvqgbe01")
