@@ -152,10 +152,12 @@ func TestFailures(t *testing.T) {
 		why    string
 		dead   bool
 	}{
-		"fails":          {status(500), "status 500", false},
-		"has too much":   {status(429), "status 429", false},
-		"is gone":        {status(410), "wants no more", true},
-		"sends away":     {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, away.url, http.StatusTemporaryRedirect) }, "leads elsewhere", false},
+		"fails":        {status(500), "status 500", false},
+		"has too much": {status(429), "status 429", false},
+		"is gone":      {status(410), "wants no more", true},
+		"sends away": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, away.url, http.StatusTemporaryRedirect)
+		}, "leads elsewhere", false},
 		"sends to see":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, away.url, http.StatusSeeOther) }, "leads elsewhere", false},
 		"hangs":          {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "did not answer", false},
 		"breaks off":     {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "broke off", false},

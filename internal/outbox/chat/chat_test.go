@@ -64,9 +64,11 @@ func TestSend_failures(t *testing.T) {
 	defer elsewhere.Close()
 	for name, address := range scheme {
 		for what, answer := range map[string]http.HandlerFunc{
-			"status 500":  func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "the SECRET is wrong", 500) },
-			"status 404":  func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"error":"the SECRET is wrong"}`, 404) },
-			"elsewhere":   func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect) },
+			"status 500": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "the SECRET is wrong", 500) },
+			"status 404": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"error":"the SECRET is wrong"}`, 404) },
+			"elsewhere": func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+			},
 			"not reached": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		} {
 			s := httptest.NewServer(answer)
