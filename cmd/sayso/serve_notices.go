@@ -110,8 +110,8 @@ func (d noticeDesk) List(context.Context) (server.NoticeList, error) {
 }
 
 // Retry implements server.Notices.
-func (d noticeDesk) Retry(_ context.Context, id sayso.ID) (server.Notice, error) {
-	tried, err := d.o.Retry(func(l outbox.Letter) bool { return l.ID == id })
+func (d noticeDesk) Retry(ctx context.Context, id sayso.ID) (server.Notice, error) {
+	tried, err := d.o.Retry(ctx, func(l outbox.Letter) bool { return l.ID == id })
 	if err != nil {
 		return server.Notice{}, err
 	}

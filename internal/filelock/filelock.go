@@ -7,9 +7,12 @@
 package filelock
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // Kind says who else may hold a lock at the same time.
@@ -27,6 +30,24 @@ var ErrHeld = errors.New("the file is locked by another process")
 // Wait locks a file, if need be when others have let go of it. Closing the
 // file lets go.
 func Wait(path string, k Kind) (*os.File, error) { return acquire(path, k, true) }
+
+// WaitFor locks a file as [Wait] does, and gives up when ctx ends: whoever holds
+// it may have been stopped. It tries once whatever ctx says.
+func WaitFor(ctx context.Context, path string, k Kind) (*os.File, error) {
+	for gap := time.Millisecond; ; gap = min(2*gap, 50*time.Millisecond) {
+		f, err := Try(path, k)
+		if !errors.Is(err, ErrHeld) {
+			return f, err
+		}
+		t := time.NewTimer(gap)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return nil, fmt.Errorf("waiting for %s: %w (%w)", path, ctx.Err(), err)
+		case <-t.C:
+		}
+	}
+}
 
 // Try locks a file if that is possible at once; else the error is [ErrHeld].
 // Closing the file lets go.

@@ -1,6 +1,7 @@
 package filelock_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/sayso-dev/sayso/internal/filelock"
 )
@@ -190,6 +192,37 @@ func TestWait_waits(t *testing.T) {
 	wg.Wait()
 }
 
+// Who waits for a lock that nobody lets go of can be called back, and gets the
+// lock as soon as somebody does.
+func TestWaitFor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	one, err := filelock.Wait(path, filelock.Exclusive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := filelock.WaitFor(ctx, path, filelock.Exclusive); !errors.Is(err, filelock.ErrHeld) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("called back: %v", err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		f, err := filelock.WaitFor(t.Context(), path, filelock.Exclusive)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = f.Close()
+	})
+	_ = one.Close()
+	wg.Wait()
+	f, err := filelock.WaitFor(ctx, path, filelock.Shared) // free: taken, though ctx has ended
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+}
+
 func TestLinksAreNotFollowed(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "other"), nil, 0o600); err != nil {
@@ -202,8 +235,9 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	_, hold := filelock.Hold(link)
 	_, wait := filelock.Wait(link, filelock.Shared)
 	_, try := filelock.Try(link, filelock.Shared)
+	_, waitFor := filelock.WaitFor(t.Context(), link, filelock.Shared)
 	_, look := filelock.Held(link)
-	for name, err := range map[string]error{"Hold": hold, "Wait": wait, "Try": try, "Held": look} {
+	for name, err := range map[string]error{"Hold": hold, "Wait": wait, "WaitFor": waitFor, "Try": try, "Held": look} {
 		if err == nil {
 			t.Errorf("%s follows a link", name)
 		}

@@ -1,6 +1,8 @@
 package outbox
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -60,18 +62,23 @@ func (b book) read() (page, error) {
 	return p, nil
 }
 
-// change changes the book, alone among all processes. The file is replaced as a
-// whole; if f returns an error it is left as it is.
-func (b book) change(f func(*page) error) error {
+// change changes the book, alone among all processes, unless it has waited for
+// the others until ctx ended. The file is replaced as a whole; if f returns an
+// error, or changes nothing, it is left as it is.
+func (b book) change(ctx context.Context, f func(*page) error) error {
 	if err := os.MkdirAll(b.folder, 0o700); err != nil {
 		return err
 	}
-	lock, err := filelock.Wait(b.lock(), filelock.Exclusive)
+	lock, err := filelock.WaitFor(ctx, b.lock(), filelock.Exclusive)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = lock.Close() }() // nothing was written to it
 	p, err := b.read()
+	if err != nil {
+		return err
+	}
+	before, err := jcs.Marshal(p)
 	if err != nil {
 		return err
 	}
@@ -82,16 +89,21 @@ func (b book) change(f func(*page) error) error {
 		s.trim()
 	}
 	text, err := jcs.Marshal(p)
-	if err != nil {
+	if err != nil || bytes.Equal(before, text) {
 		return err
 	}
 	return b.write(text)
 }
 
 // write replaces the file; what is there after a crash is the old one or the
-// new one.
+// new one. Who writes is alone, so the file that becomes the new one has one
+// name, and what a crash left of it goes.
 func (b book) write(text []byte) error {
-	f, err := os.CreateTemp(b.folder, ".new-*") // for its owner alone
+	path := b.path() + ".new"
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,10 @@ import (
 // is kept that they did.
 const lookedAt = 256
 
+// lastMoment is how long it is tried to keep what was sent when the process is
+// about to end.
+const lastMoment = 2 * time.Second
+
 // news is an event that a reader met: a letter, or how far the reader came.
 type news struct {
 	letter *Letter
@@ -164,10 +168,13 @@ func (c *carrier) tellOthers(p *page, l *Letter) {
 }
 
 // keep changes what is kept, however long it takes: what was sent and is not
-// kept would be sent again.
+// kept would be sent again. When ctx has ended it is tried for a moment longer.
 func (c *carrier) keep(ctx context.Context, f func(*page, *shelf)) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { pause(late, lastMoment); cancel() })()
 	for wait := c.tick; ; wait = min(2*wait, time.Minute) {
-		err := c.book.change(func(p *page) error {
+		err := c.book.change(late, func(p *page) error {
 			if s := p.Targets[c.name]; s != nil {
 				f(p, s)
 			}

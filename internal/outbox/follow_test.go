@@ -1,7 +1,10 @@
 package outbox_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -9,9 +12,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/filelock"
 	"github.com/sayso-dev/sayso/internal/outbox"
 )
 
@@ -144,7 +149,7 @@ func TestBound(t *testing.T) {
 	eventually(t, "three letters", func() bool { l, err := o.Letters(); return err == nil && len(l) == 3 })
 	r.await(3)
 	open.Store(true)
-	if _, err := o.Retry(func(outbox.Letter) bool { return true }); err != nil {
+	if _, err := o.Retry(t.Context(), func(outbox.Letter) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	told := map[string]bool{}
@@ -252,6 +257,61 @@ func TestBook_broken(t *testing.T) {
 	}
 }
 
+// TestBook_held: a process that was stopped while it changed the book holds up
+// nobody who has somewhere else to go, and what is sent meanwhile is kept once it
+// goes on.
+func TestBook_held(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said := make(chan string, 10)
+		w := newWorld(t, outbox.Target{Name: "chat", On: []outbox.Kind{outbox.ModeSet}, Chat: text("x://")})
+		w.chat = chatInto(said, &atomic.Bool{})
+		o := w.outbox()
+		stop := w.run(o)
+		w.began(o)
+		for _, goesOn := range []bool{true, false} {
+			lock, err := filelock.Try(filepath.Join(w.folder, "notices.lock"), filelock.Exclusive)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.b.InboxOf(root).SetMode(t.Context(), "", sayso.ModeStrict, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			<-said
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			if _, err := o.Retry(ctx, func(outbox.Letter) bool { return true }); !errors.Is(err, filelock.ErrHeld) {
+				t.Errorf("while the book is held: %v", err)
+			}
+			cancel()
+			if goesOn {
+				_ = lock.Close()
+				time.Sleep(time.Minute)
+				continue
+			}
+			stop()
+			_ = lock.Close()
+		}
+		w.run(w.outbox())
+		<-said // what could not be kept is told again
+		time.Sleep(time.Minute)
+		if len(said) > 0 {
+			t.Errorf("what was kept was told again: %s", <-said)
+		}
+	})
+}
+
+// What a crash left of a book that was being written is in nobody's way, and goes.
+func TestBook_halfWritten(t *testing.T) {
+	w := newWorld(t, hook(receiving(t, nil), outbox.None, outbox.Opened))
+	half := filepath.Join(w.folder, "notices.json.new")
+	if err := os.WriteFile(half, []byte(`{"vers`), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	w.begun()
+	if _, err := os.Lstat(half); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
 // TestChat: a chat is told in words, and not of what no longer waits.
 func TestChat(t *testing.T) {
 	said := make(chan string, 10)
@@ -279,7 +339,7 @@ func TestChat(t *testing.T) {
 	if got := <-said; !strings.Contains(got, second.ShortID+" (bash) was denied by root: ＠here") {
 		t.Errorf("said %s", got)
 	}
-	if _, err := o.Retry(func(outbox.Letter) bool { return true }); err == nil {
+	if _, err := o.Retry(t.Context(), func(outbox.Letter) bool { return true }); err == nil {
 		eventually(t, "an empty book", func() bool { l, err := o.Letters(); return err == nil && len(l) == 0 })
 	}
 	if len(said) > 0 {

@@ -90,7 +90,7 @@ func (o *Outbox) lead(ctx context.Context) error {
 		return err
 	}
 	if len(o.names()) == 0 {
-		return o.forget()
+		return o.forget(ctx)
 	}
 	if err := os.MkdirAll(o.book.folder, 0o700); err != nil {
 		return err
@@ -187,7 +187,7 @@ func (o *Outbox) settle(ctx context.Context) error {
 		return err
 	}
 	names := o.names()
-	return o.book.change(func(p *page) error {
+	return o.book.change(ctx, func(p *page) error {
 		for _, name := range names {
 			s := p.shelf(name, head.Seq)
 			s.Seq = min(s.Seq, head.Seq) // the log was restored from a backup
@@ -198,12 +198,12 @@ func (o *Outbox) settle(ctx context.Context) error {
 }
 
 // forget forgets all targets, since nobody is told.
-func (o *Outbox) forget() error {
+func (o *Outbox) forget(ctx context.Context) error {
 	p, err := o.book.read()
 	if err != nil || len(p.Targets) == 0 {
 		return err
 	}
-	return o.book.change(func(p *page) error { clear(p.Targets); return nil })
+	return o.book.change(ctx, func(p *page) error { clear(p.Targets); return nil })
 }
 
 // Letters lists what could not be delivered yet and what was given up, the
@@ -233,9 +233,9 @@ func compare(a, b sayso.ID) int {
 
 // Retry has letters tried again, from the first attempt on, by whoever sends.
 // It is [sayso.ErrNotFound] if none is selected.
-func (o *Outbox) Retry(selected func(Letter) bool) ([]Letter, error) {
+func (o *Outbox) Retry(ctx context.Context, selected func(Letter) bool) ([]Letter, error) {
 	var found []Letter
-	err := o.book.change(func(p *page) error {
+	err := o.book.change(ctx, func(p *page) error {
 		for _, s := range p.Targets {
 			for i := range s.Letters {
 				if l := &s.Letters[i]; selected(*l) {

@@ -131,7 +131,7 @@ func TestSchedule(t *testing.T) {
 			t.Errorf("the log: %s", w.logs)
 		}
 		// A person has it tried again, from the first pause on.
-		if _, err := o.Retry(func(l outbox.Letter) bool { return l.ID == dead[0].ID }); err != nil {
+		if _, err := o.Retry(t.Context(), func(l outbox.Letter) bool { return l.ID == dead[0].ID }); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Hour)
@@ -191,7 +191,7 @@ func TestFailures(t *testing.T) {
 			if strings.Contains(kept[0].Error, "127.0.0.1") {
 				t.Errorf("it says where it went: %s", kept[0].Error)
 			}
-			if _, err := o.Retry(func(outbox.Letter) bool { return true }); err != nil {
+			if _, err := o.Retry(t.Context(), func(outbox.Letter) bool { return true }); err != nil {
 				t.Fatal(err)
 			}
 			got := r.await(2)
