@@ -88,7 +88,7 @@ func noticeMetrics(n Notices) []prometheus.Collector {
 	}
 	return []prometheus.Collector{&sentNotices{
 		list: n.List,
-		sent: prometheus.NewDesc("sayso_notices_total", "Notices: delivered, attempts that failed, given up.", []string{"target", "outcome"}, nil),
+		sent: prometheus.NewDesc("sayso_notices_total", "Notices: delivered, attempts that failed, given up, dropped.", []string{"target", "outcome"}, nil),
 		now:  prometheus.NewDesc("sayso_notices_waiting", "Notices that are tried again.", []string{"target"}, nil),
 		not:  prometheus.NewDesc("sayso_notices_dead", "Notices that were given up and are kept.", []string{"target"}, nil),
 	}}
@@ -111,7 +111,7 @@ func (m *sentNotices) Collect(ch chan<- prometheus.Metric) {
 		return
 	}
 	for _, t := range list.Targets {
-		for outcome, n := range map[string]int{"delivered": t.Sent, "failed": t.Failed, "given_up": t.Died} {
+		for outcome, n := range map[string]int{"delivered": t.Sent, "failed": t.Failed, "given_up": t.Died, "dropped": t.Dropped} {
 			ch <- prometheus.MustNewConstMetric(m.sent, prometheus.CounterValue, float64(n), t.Name, outcome)
 		}
 		ch <- prometheus.MustNewConstMetric(m.now, prometheus.GaugeValue, float64(t.Waiting), t.Name)

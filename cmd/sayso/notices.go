@@ -24,7 +24,8 @@ func (a *app) noticesCommand() *cobra.Command {
 		Use: "notices", GroupID: "wire", Short: "who elsewhere is told what waits, and what could not be delivered", RunE: list,
 		Long: `Webhooks and chats are told what waits, as the policy says under notices:. The
 server sends. What could not be delivered is tried again for three days; then it
-is a dead letter, which stays until you have it tried again.`,
+is a dead letter, which stays until you have it tried again. What a target had
+that the policy names no more is kept for seven days.`,
 	}
 	return a.parent(c,
 		&cobra.Command{Use: "list", Short: "lists who is told, and what could not be delivered", Args: cobra.NoArgs, RunE: list},
@@ -137,7 +138,11 @@ func (a *app) printNotices(ctx context.Context, list wire.Notices) error {
 	}
 	rows := [][]string{{"TARGET", "DELIVERED", "WAITING", "DEAD"}}
 	for _, t := range list.Targets {
-		rows = append(rows, []string{t.Name, fmt.Sprint(t.Sent), fmt.Sprint(t.Waiting), fmt.Sprint(t.Dead)})
+		name := t.Name
+		if t.Gone {
+			name += " (target gone)"
+		}
+		rows = append(rows, []string{name, fmt.Sprint(t.Sent), fmt.Sprint(t.Waiting), fmt.Sprint(t.Dead)})
 	}
 	if err := table(a.out, rows); err != nil || len(list.Notices) == 0 {
 		return err
@@ -153,6 +158,8 @@ func (a *app) printNotices(ctx context.Context, list wire.Notices) error {
 // nextTry is when a notice is tried again.
 func (a *app) nextTry(n *wire.Notice) string {
 	switch {
+	case n.State == wire.NoticeGone:
+		return "target gone"
 	case n.NextAt == nil:
 		return "dead"
 	case !n.NextAt.After(a.now()):
@@ -179,6 +186,10 @@ func (a *app) noticesRetry(ctx context.Context, typed string) error {
 		case typed != "" && len(list.Notices) > 1:
 			return hint(fmt.Errorf("%w: %s means several notices", sayso.ErrConflict, asTyped(typed)), "type more of it: the first four characters are not enough here")
 		}
+		if typed != "" && list.Notices[0].State == wire.NoticeGone {
+			n := list.Notices[0]
+			return hint(fmt.Errorf("%w: the policy does not name %s, to whom notice %s goes", sayso.ErrConflict, n.Target, n.ShortID), "write %s under notices: again; the notice is sent then", n.Target)
+		}
 		return a.retryEach(ctx, from, list.Notices)
 	})
 }
@@ -188,7 +199,7 @@ func (a *app) retryEach(ctx context.Context, from undelivered, list []wire.Notic
 	for _, n := range list {
 		again, err := from.Retry(ctx, n.ID)
 		if errors.Is(err, sayso.ErrNotFound) {
-			continue // it was delivered meanwhile
+			continue // it was delivered meanwhile, or its target is gone
 		}
 		if err != nil {
 			return err

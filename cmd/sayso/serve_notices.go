@@ -13,6 +13,7 @@ import (
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/internal/outbox"
 	"github.com/sayso-dev/sayso/internal/outbox/chat"
+	"github.com/sayso-dev/sayso/internal/wire"
 	"github.com/sayso-dev/sayso/policy"
 	"github.com/sayso-dev/sayso/server"
 )
@@ -104,7 +105,7 @@ func (d noticeDesk) List(context.Context) (server.NoticeList, error) {
 		list.Notices = append(list.Notices, noticeOf(l))
 	}
 	for _, c := range d.o.Counts() {
-		list.Targets = append(list.Targets, server.NoticeTarget{Name: c.Target, Sent: c.Sent, Failed: c.Failed, Died: c.Died, Waiting: c.Waiting, Dead: c.Dead})
+		list.Targets = append(list.Targets, server.NoticeTarget{Name: c.Target, Sent: c.Sent, Failed: c.Failed, Died: c.Died, Dropped: c.Dropped, Waiting: c.Waiting, Dead: c.Dead, Gone: c.Gone})
 	}
 	return list, nil
 }
@@ -120,11 +121,15 @@ func (d noticeDesk) Retry(ctx context.Context, id sayso.ID) (server.Notice, erro
 
 func noticeOf(l outbox.Letter) server.Notice {
 	n := server.Notice{
-		ID: l.ID, ShortID: l.ID.Short(), Target: l.Target, About: string(l.Kind), Request: l.Request, State: "waiting",
+		ID: l.ID, ShortID: l.ID.Short(), Target: l.Target, About: string(l.Kind), Request: l.Request, State: wire.NoticeWaiting,
 		Attempts: l.Attempts, CreatedAt: l.Made.UTC().Truncate(time.Millisecond), Error: l.Error,
 	}
-	if l.Dead {
-		n.State = "dead"
+	switch {
+	case l.Gone:
+		n.State = wire.NoticeGone
+		return n
+	case l.Dead:
+		n.State = wire.NoticeDead
 		return n
 	}
 	next := l.Next.UTC().Truncate(time.Millisecond)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/filelock"
@@ -23,16 +24,23 @@ type book struct{ folder string }
 type page struct {
 	Version int               `json:"version"`
 	Targets map[string]*shelf `json:"targets"`
+
+	dropped map[string]int // of each target, what goes by the change that is made
 }
 
 // shelf is what is kept of one target.
 type shelf struct {
-	Seq     sayso.Seq `json:"seq"`     // the newest event that was sent, or lies here, or is not told of
-	Letters []Letter  `json:"letters"` // the oldest first
+	Seq     sayso.Seq `json:"seq"`           // the newest event that was sent, or lies here, or is not told of
+	Letters []Letter  `json:"letters"`       // the oldest first
+	Gone    time.Time `json:"gone,omitzero"` // since when the policy names it no more; zero if it does
 }
 
 // bookVersion is the version of the file that this release reads and writes.
 const bookVersion = 1
+
+// goneFor is how long it is kept what a target had that the policy names no more.
+// It may have been taken out by mistake, or for a while.
+const goneFor = 7 * 24 * time.Hour
 
 // maxDead is how many dead letters are kept of one target; the oldest go.
 const maxDead = 500
@@ -45,7 +53,7 @@ func (b book) sender() string { return filepath.Join(b.folder, "sender.lock") }
 
 // read returns what stands in the book; nothing if there is none.
 func (b book) read() (page, error) {
-	p := page{Version: bookVersion, Targets: map[string]*shelf{}}
+	p := page{Version: bookVersion, Targets: map[string]*shelf{}, dropped: map[string]int{}}
 	text, err := os.ReadFile(b.path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
@@ -84,9 +92,6 @@ func (b book) change(ctx context.Context, f func(*page) error) error {
 	}
 	if err := f(&p); err != nil {
 		return err
-	}
-	for _, s := range p.Targets {
-		s.trim()
 	}
 	text, err := jcs.Marshal(p)
 	if err != nil || bytes.Equal(before, text) {
@@ -146,9 +151,28 @@ func (s *shelf) find(id sayso.ID) int {
 	return slices.IndexFunc(s.Letters, func(l Letter) bool { return l.ID == id })
 }
 
-// trim forgets the oldest dead letters when there are too many.
-func (s *shelf) trim() {
-	for dead := len(s.Letters) - waiting(s.Letters); dead > maxDead; dead-- {
-		s.drop(s.Letters[slices.IndexFunc(s.Letters, func(l Letter) bool { return l.Dead })].ID)
+// part notes which targets are named no more, and forgets those that have not
+// been for long. One that is named again goes on where it was.
+func (p *page) part(names []string, now time.Time) {
+	for name, s := range p.Targets {
+		switch {
+		case slices.Contains(names, name):
+			s.Gone = time.Time{}
+		case s.Gone.IsZero():
+			s.Gone = now
+		case now.Sub(s.Gone) > goneFor:
+			p.dropped[name] += len(s.Letters)
+			delete(p.Targets, name)
+		}
+	}
+}
+
+// trim forgets the oldest dead letters of each target that has too many.
+func (p *page) trim() {
+	for name, s := range p.Targets {
+		for dead := len(s.Letters) - waiting(s.Letters); dead > maxDead; dead-- {
+			s.drop(s.Letters[slices.IndexFunc(s.Letters, func(l Letter) bool { return l.Dead })].ID)
+			p.dropped[name]++
+		}
 	}
 }

@@ -174,7 +174,7 @@ func (c *carrier) keep(ctx context.Context, f func(*page, *shelf)) {
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { pause(late, lastMoment); cancel() })()
 	for wait := c.tick; ; wait = min(2*wait, time.Minute) {
-		err := c.book.change(late, func(p *page) error {
+		err := c.change(late, func(p *page) error {
 			if s := p.Targets[c.name]; s != nil {
 				f(p, s)
 			}

@@ -20,10 +20,15 @@ var Quiet = quiet
 // Pauses are the times between attempts.
 var Pauses = pauses
 
-// Begun is how many targets have begun.
-func (o *Outbox) Begun() (int, error) {
+// Begun is how many targets have begun, and are named still.
+func (o *Outbox) Begun() (n int, err error) {
 	p, err := o.book.read()
-	return len(p.Targets), err
+	for _, s := range p.Targets {
+		if s.Gone.IsZero() {
+			n++
+		}
+	}
+	return n, err
 }
 
 // Rarely has an outbox look every so often at what others may have changed.

@@ -184,34 +184,105 @@ func TestDead(t *testing.T) {
 	}
 }
 
-// TestTargets: who is told is as the policy says now. One that is named no more
-// is forgotten, and begins anew if it comes back.
-func TestTargets(t *testing.T) {
-	r := receiving(t, nil)
-	w := newWorld(t, hook(r, outbox.None, outbox.Opened))
-	all, none := w.targets, func() ([]outbox.Target, error) { return nil, nil }
-	var named atomic.Bool
-	w.targets = func() ([]outbox.Target, error) {
-		if named.Load() {
-			return all()
+// named is who is told as long as the names say so, one for each name.
+func named(w *world, names *atomic.Pointer[[]string], on ...outbox.Kind) {
+	w.targets = func() (list []outbox.Target, err error) {
+		for _, name := range *names.Load() {
+			list = append(list, outbox.Target{Name: name, On: on, Chat: text("x://")})
 		}
-		return none()
+		return list, nil
 	}
-	o := w.outbox().Quick(time.Minute)
-	w.run(o)
-	w.ask("before", `{}`)
-	var want []string
-	for i := range 2 {
-		named.Store(true)
-		w.began(o)
-		want = append(want, string(w.ask(fmt.Sprint("c", i), `{}`).ID))
-		r.await(len(want))
-		named.Store(false)
-		eventually(t, "nobody", func() bool { n, err := o.Begun(); return err == nil && n == 0 })
-		w.ask(fmt.Sprint("unseen", i), `{}`)
-	}
-	if got := ids(r.all()); !slices.Equal(got, want) {
-		t.Errorf("told of %v, not of %v", got, want)
+}
+
+// TestTargets: who is told is as the policy says now. One that is named no more
+// is told nothing and loses nothing: named again it goes on where it was.
+func TestTargets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var names atomic.Pointer[[]string]
+		var fails atomic.Bool
+		said := make(chan string, 10)
+		w := newWorld(t)
+		named(w, &names, outbox.ModeSet)
+		w.chat = chatInto(said, &fails)
+		o := w.outbox()
+		now := func(list ...string) { names.Store(&list); time.Sleep(time.Minute) }
+		set := func(m sayso.Mode) {
+			t.Helper()
+			if err := w.b.InboxOf(root).SetMode(t.Context(), "", m, 0); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		}
+		now()
+		w.run(o)
+		set(sayso.ModeStrict) // before anybody was told
+		now("old", "other")
+		fails.Store(true)
+		set(sayso.ModeInteractive)
+		for _, without := range [][]string{{}, {"other"}, {"new", "other"}} {
+			now(without...)
+			list, err := o.Letters()
+			if err != nil || len(list) != 2 {
+				t.Fatalf("named are %q, and kept is %+v, %v", without, list, err)
+			}
+			for _, l := range list {
+				if l.Gone != !slices.Contains(without, l.Target) {
+					t.Errorf("named are %q, and of %s it is %t that it is gone", without, l.Target, l.Gone)
+				}
+			}
+			if c := o.Counts(); c[len(c)-2].Target != "old" || !c[len(c)-2].Gone || c[len(c)-2].Waiting != 1 {
+				t.Errorf("named are %q, and counted is %+v", without, c)
+			}
+			if _, err := o.Retry(t.Context(), func(l outbox.Letter) bool { return l.Target == "old" }); !errors.Is(err, sayso.ErrNotFound) {
+				t.Errorf("tried again for a target that is gone: %v", err)
+			}
+		}
+		now()
+		set(sayso.ModeStrict) // meanwhile
+		fails.Store(false)
+		now("old")
+		time.Sleep(time.Hour)
+		if list, err := o.Letters(); err != nil || len(said) != 2 || len(list) != 1 || list[0].Target != "other" {
+			t.Errorf("told %d, and kept is %+v, %v", len(said), list, err)
+		}
+	})
+}
+
+// What a target had that is gone for long is dropped, and it is said how much,
+// whether or not anybody is told still.
+func TestTargets_goneForLong(t *testing.T) {
+	for _, rest := range [][]string{{}, {"other"}} {
+		synctest.Test(t, func(t *testing.T) {
+			var names atomic.Pointer[[]string]
+			var fails atomic.Bool
+			w := newWorld(t)
+			named(w, &names, outbox.ModeSet)
+			fails.Store(true)
+			w.chat = chatInto(nil, &fails)
+			o := w.outbox()
+			o.Rarely(10 * time.Minute)
+			names.Store(&[]string{"old"})
+			w.run(o)
+			time.Sleep(time.Hour)
+			if err := w.b.InboxOf(root).SetMode(t.Context(), "", sayso.ModeStrict, 0); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Hour)
+			names.Store(&rest)
+			time.Sleep(7 * 24 * time.Hour)
+			if list, err := o.Letters(); err != nil || len(list) != 1 || !list[0].Gone {
+				t.Errorf("after seven days it has %+v, %v", list, err)
+			}
+			time.Sleep(2 * time.Hour)
+			if list, err := o.Letters(); err != nil || len(list) != 0 {
+				t.Errorf("later it has %+v, %v", list, err)
+			}
+			c := o.Counts()
+			i := slices.IndexFunc(c, func(c outbox.Count) bool { return c.Target == "old" })
+			if i < 0 || c[i].Dropped != 1 || c[i].Waiting != 0 || !c[i].Gone || !strings.Contains(w.logs.String(), "kept no more") {
+				t.Errorf("counted %+v; the log: %s", c, w.logs)
+			}
+		})
 	}
 }
 

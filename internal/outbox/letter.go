@@ -23,6 +23,7 @@ type Letter struct {
 	Next     time.Time `json:"next"`           // when it is tried again
 	Dead     bool      `json:"dead,omitzero"`  // it is not
 	Error    string    `json:"error,omitzero"` // why the last attempt failed
+	Gone     bool      `json:"-"`              // the policy names its target no more; the shelf knows
 }
 
 // pauses are the times between attempts, as Standard Webhooks has them.

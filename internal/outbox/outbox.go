@@ -55,8 +55,10 @@ type Outbox struct {
 // Count is what became of the notices to one target since this process began.
 type Count struct {
 	Target             string
-	Sent, Failed, Died int // notices that were delivered, attempts that were not, notices given up
-	Waiting, Dead      int // that are kept now
+	Gone               bool // the policy names it no more
+	Sent, Failed, Died int  // notices that were delivered, attempts that were not, notices given up
+	Dropped            int  // notices that are kept no more, and were not delivered
+	Waiting, Dead      int  // that are kept now
 }
 
 // New returns an outbox. It does nothing until [Outbox.Run].
@@ -90,7 +92,9 @@ func (o *Outbox) lead(ctx context.Context) error {
 		return err
 	}
 	if len(o.names()) == 0 {
-		return o.forget(ctx)
+		if p, err := o.book.read(); err != nil || len(p.Targets) == 0 {
+			return err
+		}
 	}
 	if err := os.MkdirAll(o.book.folder, 0o700); err != nil {
 		return err
@@ -108,6 +112,9 @@ func (o *Outbox) lead(ctx context.Context) error {
 		if err := o.settle(ctx); err != nil {
 			return err
 		}
+		if len(o.names()) == 0 {
+			return nil
+		}
 		inner, stop := context.WithCancel(ctx)
 		for _, name := range o.names() {
 			wg.Go(func() { o.carry(inner, name) }) // ends with inner
@@ -116,18 +123,23 @@ func (o *Outbox) lead(ctx context.Context) error {
 		stop()
 		wg.Wait()
 		if !again {
-			return ctx.Err() // or nobody is told any more
+			return ctx.Err()
 		}
 	}
 }
 
-// changed waits until other targets are told than now; false if nobody is any
-// more, or ctx ended.
+// changed waits until other targets are told than now; false if ctx ended.
 func (o *Outbox) changed(ctx context.Context) bool {
-	for pause(ctx, o.tick) {
+	for looked := o.o.Now(); pause(ctx, o.tick); {
 		other, err := o.refresh()
 		if err == nil && other {
-			return len(o.names()) > 0
+			return true
+		}
+		if now := o.o.Now(); now.Sub(looked) >= time.Hour {
+			looked = now
+			if err := o.part(ctx); err != nil {
+				o.o.Log.Error("notices of targets that are gone cannot be dropped", "error", err)
+			}
 		}
 	}
 	return false
@@ -179,7 +191,7 @@ func (o *Outbox) count(name string, f func(*Count)) {
 	f(o.counts[name])
 }
 
-// settle begins with targets that are new, at the end of the log, and forgets
+// settle begins with targets that are new, at the end of the log, and parts with
 // those that are told no more.
 func (o *Outbox) settle(ctx context.Context) error {
 	head, err := o.o.Inbox.Head(ctx)
@@ -187,23 +199,40 @@ func (o *Outbox) settle(ctx context.Context) error {
 		return err
 	}
 	names := o.names()
-	return o.book.change(ctx, func(p *page) error {
+	return o.change(ctx, func(p *page) error {
 		for _, name := range names {
 			s := p.shelf(name, head.Seq)
 			s.Seq = min(s.Seq, head.Seq) // the log was restored from a backup
 		}
-		maps.DeleteFunc(p.Targets, func(name string, _ *shelf) bool { return !slices.Contains(names, name) })
+		p.part(names, o.o.Now())
 		return nil
 	})
 }
 
-// forget forgets all targets, since nobody is told.
-func (o *Outbox) forget(ctx context.Context) error {
-	p, err := o.book.read()
-	if err != nil || len(p.Targets) == 0 {
+// part forgets those who were told no more for long.
+func (o *Outbox) part(ctx context.Context) error {
+	names := o.names()
+	return o.change(ctx, func(p *page) error { p.part(names, o.o.Now()); return nil })
+}
+
+// change changes the book. What had to go without having been delivered is
+// counted, and the log has it.
+func (o *Outbox) change(ctx context.Context, f func(*page) error) error {
+	var dropped map[string]int
+	err := o.book.change(ctx, func(p *page) error {
+		err := f(p)
+		p.trim()
+		dropped = p.dropped
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	return o.book.change(ctx, func(p *page) error { clear(p.Targets); return nil })
+	for name, n := range dropped {
+		o.count(name, func(c *Count) { c.Dropped += n })
+		o.o.Log.Warn("notices that were not delivered are kept no more", "target", name, "notices", n)
+	}
+	return nil
 }
 
 // Letters lists what could not be delivered yet and what was given up, the
@@ -215,7 +244,10 @@ func (o *Outbox) Letters() ([]Letter, error) {
 	}
 	var list []Letter
 	for _, s := range p.Targets {
-		list = append(list, s.Letters...)
+		for _, l := range s.Letters {
+			l.Gone = !s.Gone.IsZero()
+			list = append(list, l)
+		}
 	}
 	slices.SortFunc(list, func(a, b Letter) int { return compare(a.ID, b.ID) })
 	return list, nil
@@ -232,20 +264,20 @@ func compare(a, b sayso.ID) int {
 }
 
 // Retry has letters tried again, from the first attempt on, by whoever sends.
-// It is [sayso.ErrNotFound] if none is selected.
+// It is [sayso.ErrNotFound] if none is selected whose target is told.
 func (o *Outbox) Retry(ctx context.Context, selected func(Letter) bool) ([]Letter, error) {
 	var found []Letter
-	err := o.book.change(ctx, func(p *page) error {
+	err := o.change(ctx, func(p *page) error {
 		for _, s := range p.Targets {
 			for i := range s.Letters {
-				if l := &s.Letters[i]; selected(*l) {
+				if l := &s.Letters[i]; s.Gone.IsZero() && selected(*l) {
 					l.Dead, l.Attempts, l.Next = false, 0, o.o.Now()
 					found = append(found, *l)
 				}
 			}
 		}
 		if len(found) == 0 {
-			return fmt.Errorf("%w: no notice like that is kept", sayso.ErrNotFound)
+			return fmt.Errorf("%w: no notice like that is kept for a target that the policy names", sayso.ErrNotFound)
 		}
 		return nil
 	})
@@ -260,11 +292,13 @@ func (o *Outbox) Counts() []Count {
 	counts := map[string]Count{}
 	o.mu.Lock()
 	for name, c := range o.counts {
-		counts[name] = *c
+		gone := *c
+		gone.Gone = true
+		counts[name] = gone
 	}
 	for name := range o.targets {
 		c := counts[name]
-		c.Target = name
+		c.Target, c.Gone = name, false
 		counts[name] = c
 	}
 	o.mu.Unlock()
@@ -274,7 +308,7 @@ func (o *Outbox) Counts() []Count {
 	}
 	for name, s := range p.Targets {
 		c := counts[name]
-		c.Target, c.Waiting = name, waiting(s.Letters)
+		c.Target, c.Gone, c.Waiting = name, !s.Gone.IsZero(), waiting(s.Letters)
 		c.Dead = len(s.Letters) - c.Waiting
 		counts[name] = c
 	}

@@ -14,10 +14,10 @@ type Notice struct {
 	Target    string     `json:"target"`
 	About     string     `json:"about"`             // opened, decided, expired, withdrawn, mode, dead
 	Request   sayso.ID   `json:"request,omitempty"` // that it is about
-	State     string     `json:"state"`             // waiting or dead
+	State     string     `json:"state"`             // waiting, dead or gone
 	Attempts  int        `json:"attempts"`
 	CreatedAt time.Time  `json:"created_at"`
-	NextAt    *time.Time `json:"next_at"` // null for a dead one
+	NextAt    *time.Time `json:"next_at"` // null unless it waits
 	Error     string     `json:"error"`   // why the last attempt failed
 }
 
@@ -25,6 +25,7 @@ type Notice struct {
 const (
 	NoticeWaiting = "waiting"
 	NoticeDead    = "dead"
+	NoticeGone    = "gone" // the policy names its target no more
 )
 
 // NoticeTarget is who is told, with what became of the notices since the server
@@ -34,8 +35,10 @@ type NoticeTarget struct {
 	Sent    int    `json:"sent"`
 	Failed  int    `json:"failed"` // attempts
 	Died    int    `json:"died"`
+	Dropped int    `json:"dropped"` // not delivered, and kept no more
 	Waiting int    `json:"waiting"`
 	Dead    int    `json:"dead"`
+	Gone    bool   `json:"gone"` // the policy names it no more
 }
 
 // Notices is the answer to GET /v1/notices, the oldest first.
