@@ -213,6 +213,38 @@ func TestWatch_inATerminal(t *testing.T) {
 	}
 }
 
+// TestWatch_signals has another program end the screen: it leaves, and leaves the
+// terminal as it was.
+func TestWatch_signals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts programs; type: go test ./cmd/sayso -run TestWatch_signals")
+	}
+	sayso_, err := exec.LookPath("sayso")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TERM=xterm", "LC_ALL=C.UTF-8", "SAYSO_HOME=" + filepath.Join(t.TempDir(), "home"), "SAYSO_NOTICE=off"}
+	for _, signal := range []unix.Signal{unix.SIGTERM, unix.SIGINT} {
+		t.Run(signal.String(), func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "pid")
+			p := newPane(t, env, "sh -c 'echo $$ >"+file+"; exec "+sayso_+" watch'; echo left with $?; stty -a; read -r line")
+			p.shows("Nothing waits")
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pid int
+			if _, err := fmt.Sscan(string(text), &pid); err != nil {
+				t.Fatal(err)
+			}
+			if err := unix.Kill(pid, signal); err != nil {
+				t.Fatal(err)
+			}
+			p.shows("left with 0", " icanon ", " echo ")
+		})
+	}
+}
+
 // TestWatch_printsLinesWhereThereIsNoScreen has everything but a screen, or
 // nobody who may answer.
 func TestWatch_printsLinesWhereThereIsNoScreen(t *testing.T) {

@@ -51,7 +51,8 @@ func Run(ctx context.Context, o Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(ctx, o)
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.Input), tea.WithOutput(o.Output), tea.WithEnvironment(o.Environ))
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.Input), tea.WithOutput(o.Output), tea.WithEnvironment(o.Environ),
+		tea.WithoutSignalHandler()) // signals end ctx
 	f := feed{open: o.Open, send: p.Send}
 	fed := make(chan struct{})
 	go func() { defer close(fed); f.run(ctx) }() // ends with ctx
