@@ -24,7 +24,10 @@ type guard struct {
 	cross  *http.CrossOriginProtection
 
 	proxies []netip.Prefix // whose word counts for where a request came from, and how
+	nearby  bool           // one of them may be on this machine
 }
+
+var loopback4 = netip.MustParsePrefix("127.0.0.0/8")
 
 func newGuard(public string, hosts []string, proxies []netip.Prefix) (*guard, error) {
 	g := &guard{hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(), proxies: proxies}
@@ -32,6 +35,7 @@ func newGuard(public string, hosts []string, proxies []netip.Prefix) (*guard, er
 		if !p.IsValid() || p.Bits() == 0 {
 			return nil, fmt.Errorf("%w: a proxy is an address or a network, and not everybody", sayso.ErrInvalid)
 		}
+		g.nearby = g.nearby || p.Addr().Unmap().IsLoopback() || p.Overlaps(loopback4) || p.Contains(netip.IPv6Loopback())
 	}
 	if public != "" {
 		u, err := url.Parse(public)

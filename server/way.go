@@ -21,7 +21,7 @@ func overSocket(r *http.Request) bool {
 // forwarded reports whether a request says of itself that it came through a
 // proxy.
 func forwarded(r *http.Request) bool {
-	for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Proto", "Forwarded"} {
+	for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Real-Ip", "Forwarded", "Via"} {
 		if r.Header[name] != nil {
 			return true
 		}
@@ -64,9 +64,10 @@ func (g *guard) way(r *http.Request) bool {
 }
 
 // here reports whether it is a program of this machine that asks, and no proxy
-// for somebody else.
+// for somebody else. A proxy need not say that it is one: where one of ours may
+// stand on this machine, it is the socket alone that tells.
 func (g *guard) here(r *http.Request) bool {
-	return overSocket(r) || isLoopback(r.RemoteAddr) && isLoopback(r.Host) && !forwarded(r)
+	return overSocket(r) || !g.nearby && isLoopback(r.RemoteAddr) && isLoopback(r.Host) && !forwarded(r)
 }
 
 // client is the address of whoever asks: the other end or, on the word of a

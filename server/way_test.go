@@ -95,18 +95,43 @@ func TestWay(t *testing.T) {
 	}
 }
 
-// What is for programs of this machine is not for everybody behind a proxy on it.
+// What is for programs of this machine is not for everybody behind a proxy on it,
+// also one that does not say that it is one.
 func TestWay_localRoutes(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) {
-		o.PublicURL, o.Proxies = "https://sayso.example.org", []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	})
-	for _, path := range []string{"/metrics", "/readyz", "/openapi.json"} {
-		if r := w.do("", "GET", path, ""); r.status != 200 {
-			t.Errorf("%s here: %d", path, r.status)
+	const here, own = "127.0.0.1:4711", "127.0.0.1:7117"
+	for proxy, want := range map[string]int{
+		"": 200, "10.0.0.0/24": 200, "127.0.0.1/32": 401, "127.0.0.0/8": 401, "::1/128": 401, "::ffff:127.0.0.1/128": 401, "0.0.0.0/1": 401,
+	} {
+		o := server.Options{Authenticate: (&tokenList{}).authenticate, PublicURL: "https://sayso.example.org"}
+		if proxy != "" {
+			o.Proxies = []netip.Prefix{netip.MustParsePrefix(proxy)}
 		}
-		r := w.do("", "GET", path, "", "Host: sayso.example.org", "X-Forwarded-Proto: https", "X-Forwarded-For: 127.0.0.1")
-		if r.status != http.StatusUnauthorized {
-			t.Errorf("%s through the proxy: %d %s", path, r.status, r.body)
+		s, err := server.New(nothing, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		status := func(r *http.Request, path string) int {
+			r.URL.Path = path
+			w := newRecorder()
+			s.ServeHTTP(w, r)
+			return w.Code
+		}
+		for _, path := range []string{"/healthz", "/openapi.json"} {
+			if got := status(arriving(here, own, false), path); got != want {
+				t.Errorf("proxy %q, %s here: %d, want %d", proxy, path, got, want)
+			}
+			socket := arriving("@", "sayso", false)
+			socket = socket.WithContext(context.WithValue(socket.Context(), http.LocalAddrContextKey, net.Addr(&net.UnixAddr{Net: "unix"})))
+			if got := status(socket, path); got != 200 {
+				t.Errorf("proxy %q, %s over the socket: %d", proxy, path, got)
+			}
+			for _, line := range []string{
+				"X-Forwarded-For: 127.0.0.1", "X-Forwarded-Proto: https", "X-Forwarded-Host: x.org", "X-Real-IP: 1.2.3.4", "Forwarded: for=127.0.0.1", "Via: 1.1 x",
+			} {
+				if got := status(arriving(here, own, false, line), path); got == 200 {
+					t.Errorf("proxy %q, %s with %s is for everybody", proxy, path, line)
+				}
+			}
 		}
 	}
 }
