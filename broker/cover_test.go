@@ -308,6 +308,33 @@ func TestGR3_onlyWhatCanBeShown(t *testing.T) {
 	}
 }
 
+// What was answered while a request waits counts for it.
+func TestGR3_coveredWhileItWaits(t *testing.T) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		w.ask(t.Context(), immediate(calls("git add a")))
+		first := w.only()
+		for _, command := range []string{"git add b", "make"} {
+			other := calls(command)
+			other.Call.Session = "s2"
+			w.ask(t.Context(), immediate(other))
+			for _, r := range w.open() {
+				if r.ID != first.ID {
+					w.say(r.ID, sayso.Allow)
+				}
+			}
+		}
+		for _, o := range w.request(first.ID).Covers {
+			want := 1
+			if o.Cover == sayso.CoverCall {
+				want = 0
+			}
+			if o.LookedAt != 2 || o.WouldHaveCovered != want {
+				t.Errorf("%s: %d of %d, want %d of 2", o.Cover, o.WouldHaveCovered, o.LookedAt, want)
+			}
+		}
+	})
+}
+
 func TestGR3_whatWouldHaveBeenCovered(t *testing.T) {
 	p := always(sayso.Ask)
 	p.judge = func(c sayso.Call) sayso.Verdict {

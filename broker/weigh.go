@@ -15,10 +15,12 @@ import (
 const (
 	weighedCalls = 100
 	weighingTime = 50 * time.Millisecond
+	weighedFirst = 10 // that are looked at however long it takes
 )
 
-// weigh fills in what the covers of a request would have covered of the calls
-// before it that this person may see, and how many of those a person denied.
+// weigh fills in what the covers of a request would have covered of the newest
+// other calls that this person may see, and how many of those a person denied.
+// What came while the request waits counts: it is what they have just answered.
 func (in inbox) weigh(ctx context.Context, r *sayso.Request) error {
 	if !r.State.Open() || !in.actor.Kind.Answers() || len(r.Covers) == 0 {
 		return nil
@@ -29,7 +31,7 @@ func (in inbox) weigh(ctx context.Context, r *sayso.Request) error {
 	}
 	scale := newScale(r, &asked)
 	ends := time.Now().Add(weighingTime)
-	rows, err := in.b.log.Rows(ctx, sayso.RowQuery{Before: r.Life.Last, Limit: weighedCalls + 1})
+	rows, err := in.b.log.Rows(ctx, sayso.RowQuery{Limit: weighedCalls + 1})
 	if err != nil {
 		return err
 	}
@@ -38,7 +40,7 @@ func (in inbox) weigh(ctx context.Context, r *sayso.Request) error {
 		if row.ID == r.ID || scale.looked == weighedCalls {
 			continue
 		}
-		if time.Now().After(ends) {
+		if scale.looked >= weighedFirst && time.Now().After(ends) {
 			break
 		}
 		see, err := eyes.request(ctx, row.Session, row.Asker)
