@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"regexp"
+	"strings"
 
 	"github.com/sayso-dev/sayso/internal/wire"
 	"github.com/sayso-dev/sayso/policy"
@@ -98,7 +100,7 @@ func (l LookBack) Files() (out wire.PolicyFiles, err error) {
 
 func (l LookBack) file(s Source) wire.PolicyFile {
 	f := wire.PolicyFile{
-		Tier: string(s.Tier), File: s.Path, Workspace: s.Workspace, State: s.State(), Rules: s.Rules, Text: l.shown(string(s.Text)), Mistakes: []wire.PolicyNote{},
+		Tier: string(s.Tier), File: s.Path, Workspace: s.Workspace, State: s.State(), Rules: s.Rules, Text: l.policyText(string(s.Text)), Mistakes: []wire.PolicyNote{},
 	}
 	f.Altered = f.Text != string(s.Text)
 	var all policy.Errors
@@ -118,6 +120,27 @@ func (l LookBack) file(s Source) wire.PolicyFile {
 
 func (l LookBack) note(e *policy.Error) wire.PolicyNote {
 	return wire.PolicyNote{File: e.File, Line: e.Line, Column: e.Column, What: l.shown(e.What), Write: l.shown(e.Write)}
+}
+
+var (
+	// kept finds a secret of a notice that is kept elsewhere: the policy says
+	// where, and that is none.
+	kept = regexp.MustCompile(`\bsecret(:\s*\{?\s*(?:file|env):)`)
+	// bare finds a value of which part is hidden, and that has no quotes. YAML
+	// would read a list.
+	bare = regexp.MustCompile(`(?m)([:-][ \t]+)([^\s"'{}\[\],]*\[hidden \d+ bytes\][^\s"'{}\[\],]*)([ \t]*(?:[,}\]]|#|$))`)
+)
+
+// policyText is a policy as it may be shown, so that it loads if it did. Where a
+// secret is kept stands there under a name that tells nothing while it is
+// searched; a secret that was put there by mistake is found by its shape.
+func (l LookBack) policyText(text string) string {
+	name := "kept"
+	for strings.Contains(text, name) {
+		name += "x"
+	}
+	masked := l.shown(kept.ReplaceAllString(text, name+"$1"))
+	return bare.ReplaceAllString(strings.ReplaceAll(masked, name, "secret"), "$1'$2'$3")
 }
 
 // shown is a text as it may be shown.

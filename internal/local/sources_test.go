@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/internal/wire"
@@ -79,6 +81,39 @@ func TestFiles_showNothingHiddenAndNothingThatDeceives(t *testing.T) {
 
 // The policies that people begin with are shown as they are, so that a change of
 // them can be tried.
+// Where the secret of a notice is kept is no secret: the text is that of the
+// file, and can be tried again as it is. What is hidden leaves YAML.
+func TestFiles_sayWhereSecretsAreKept(t *testing.T) {
+	const token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	p := at(t)
+	l := open(t, p, local.Options{})
+	for text, hidden := range map[string]bool{
+		"version: 1\nnotices:\n  - name: team\n    webhook: https://x.example/hook\n    secret: {file: ~/.config/whsec}\n": false,
+		"version: 1\nnotices:\n  - {name: kept, webhook: {env: HOOK}, secret: {env: TEAM_SECRET}} # kept\n":                  false,
+		"version: 1\nnotices:\n  - name: team\n    webhook: {file: /hook}\n    secret:\n      file: ~/.config/whsec\n":      false,
+		"version: 1\nnotices:\n  - name: team\n    chat: {file: /" + token + "}\n":                                            true,
+		"version: 1\nnotices:\n  - name: team\n    webhook: {file: /a}\n    secret: {file: /" + token + "}\n":               true,
+		"version: 1\nnotices:\n  - name: team\n    webhook: {file: /a}\n    secret: hunter2-hunter2\n":                      true,
+		"version: 1\nnotices:\n  - {name: team, webhook: {file: /a}, secret: hunter2-hunter2} # so\n":                        true,
+	} {
+		policyIs(t, p, text)
+		_, by := files(t, l)
+		got := by["user"]
+		if got.Altered != hidden || (got.Text != text) != hidden || strings.Contains(got.Text, "hunter2") || strings.Contains(got.Text, token) {
+			t.Errorf("%s\nis shown as (altered: %v)\n%s", text, got.Altered, got.Text)
+		}
+		var read map[string]any
+		if err := yaml.Unmarshal([]byte(got.Text), &read); err != nil {
+			t.Errorf("%v:\n%s", err, got.Text)
+		}
+		for _, n := range read["notices"].([]any) {
+			if secret := n.(map[string]any)["secret"]; strings.Contains(text, "secret: hunter2") && secret != "[hidden 15 bytes]" {
+				t.Errorf("the secret reads %v:\n%s", secret, got.Text)
+			}
+		}
+	}
+}
+
 func TestFiles_presetsAreShownAsTheyAre(t *testing.T) {
 	for _, name := range policy.Presets() {
 		text, _ := policy.Preset(name)
