@@ -306,3 +306,83 @@ test('nothing moves under the pointer, and what ended stays until it leaves', as
   await page.mouse.move(900, 300)
   await row(first).waitFor({ state: 'detached' })
 })
+
+test('numbers: what is shown, edited and runs is what was written, to the last digit', async () => {
+  const page = await w.page()
+  const written = '{"account":9007199254740993,"amount":1.0,"deep":[-9007199254740993,{"far":12345678901234567890}],"note":"9007199254740993"}'
+  const call = { host: 'claude-code', session: w.session, call_id: 'toolu_numbers', cwd: '/home/dev/app', caller: 'claude-code/main', tool: 'pay', server: 'bank', args: 0 }
+  const asked = w.post('/v1/admissions', JSON.stringify({ call, patience_s: 120, can_edit: true }).replace('"args":0', `"args":${written}`))
+  const [r] = await w.open(1)
+  await live(page, r.id)
+  const shown = await page.locator('article').innerText()
+  for (const number of ['9007199254740993', '-9007199254740993', '12345678901234567890']) assert.ok(shown.includes(number), `${number} in ${shown}`)
+  await page.keyboard.press('e')
+  const field = page.getByLabel('All arguments, as JSON')
+  const text = await field.inputValue()
+  assert.match(text, /"account": 9007199254740993,/)
+  await field.fill(text.replace(/"note": "\d+"/, '"note": "changed"'))
+  await button(page, 'Look at the change').click()
+  await button(page, 'Allow with these changes').click()
+  const { body, text: answer } = await asked
+  assert.equal(body.effect, 'allow')
+  for (const part of ['"account":9007199254740993', '[-9007199254740993,{"far":12345678901234567890}]', '"note":"changed"']) assert.ok(answer.includes(part), `${part} in ${answer}`)
+  await ended(page).getByText('Allowed by you').waitFor()
+})
+
+test('a key that is held answers one request, and closes nothing else', async () => {
+  const page = await w.page()
+  for (const [key, state] of [['Escape', 'denied'], ['n', 'denied'], ['y', 'allowed']]) {
+    for (const n of [1, 2, 3]) w.bash(`git commit -m ${key}${n}`, { session: `${w.session}-${key}` })
+    const [r] = await w.open(3)
+    await page.locator(`button[data-id="${r.id}"]`).click()
+    await live(page, r.id)
+    await page.keyboard.down(key)
+    await ended(page).getByText(/by you/).waitFor()
+    // Held on, it comes again and again, on some systems without saying so.
+    for (let i = 0; i < 16; i++) {
+      if (i % 2) await page.keyboard.down(key)
+      else await page.evaluate(({ key, code }) => document.body.dispatchEvent(new KeyboardEvent('keydown', { key, code, bubbles: true, cancelable: true })), { key, code: key === 'Escape' ? key : `Key${key.toUpperCase()}` })
+      await page.waitForTimeout(30)
+    }
+    assert.equal((await page.locator('article').getAttribute('data-request')), r.id, `held ${key} goes nowhere`)
+    // Not even when the next request is on the screen and live.
+    const next = (await w.open(2))[0]
+    await page.locator(`button[data-id="${next.id}"]`).click()
+    await live(page, next.id)
+    for (let i = 0; i < 5; i++) await page.keyboard.down(key)
+    await page.waitForTimeout(200)
+    assert.deepEqual((await w.open(2)).map((r) => r.state), ['open', 'open'], `${key} was held`)
+    assert.equal((await w.get(`/v1/requests/${r.id}`)).state, state)
+    await page.keyboard.up(key)
+    await page.keyboard.press(key)
+    await ended(page).getByText(/by you/).waitFor()
+    for (const left of await w.open(1)) await w.post(`/v1/requests/${left.id}/withdraw`, { reason: 'the round ended' })
+    await page.getByText('0 requests wait').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('Nothing waits for you.').waitFor()
+  }
+})
+
+test('what is chosen is answered elsewhere: the keys that meant it are no answer for a moment', async () => {
+  const page = await w.page()
+  for (const n of [1, 2]) w.bash(`git commit -m ${n}`)
+  const [first, second] = await w.open(2)
+  await page.locator(`button[data-id="${first.id}"]`).click()
+  await live(page, first.id)
+  await page.getByLabel(`Choose ${second.short_id}`).check()
+  await page.getByText('1 chosen').waitFor()
+  await live(page, first.id)
+  await page.evaluate(() => {
+    const seen = new MutationObserver(() => {
+      if (document.querySelector('.chosen')) return
+      seen.disconnect()
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true }))
+      window.escaped = true
+    })
+    seen.observe(document.body, { childList: true, subtree: true })
+  })
+  await w.post(`/v1/requests/${second.id}/withdraw`, { reason: 'no more' })
+  await page.waitForFunction(() => window.escaped)
+  await live(page, first.id)
+  assert.equal((await w.open(1))[0].id, first.id, 'Esc was to let go of what was chosen')
+})

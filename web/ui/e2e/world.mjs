@@ -98,9 +98,9 @@ export class World {
     return answer
   }
   async post(path, body, secret = this.agent) {
-    const r = await fetch(this.address + path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${secret}` } })
+    const r = await fetch(this.address + path, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${secret}` } })
     const text = await r.text()
-    return { status: r.status, body: text ? JSON.parse(text) : null }
+    return { status: r.status, body: text ? JSON.parse(text) : null, text }
   }
   async get(path, secret = this.bob) {
     return (await fetch(this.address + path, { headers: { Authorization: `Bearer ${secret}` } })).json()

@@ -1,4 +1,5 @@
 // The public API, as docs/openapi.json describes it. The page uses nothing else.
+import { parse, write } from './json'
 import type { components } from './schema'
 
 type Schemas = components['schemas']
@@ -62,12 +63,12 @@ async function call<T>(method: string, path: string, body?: unknown, signal?: Ab
   const secret = token.get()
   if (secret) headers.Authorization = `Bearer ${secret}`
   if (body !== undefined) headers['Content-Type'] = 'application/json'
-  const answer = await fetch(path, { method, headers, body: body === undefined ? null : JSON.stringify(body), signal: signal ?? null, credentials: 'omit', redirect: 'error' })
+  const answer = await fetch(path, { method, headers, body: body === undefined ? null : write(body), signal: signal ?? null, credentials: 'omit', redirect: 'error' })
   heard(answer)
   if (answer.status === 204) return undefined as T
-  const out = await answer.json()
-  if (!answer.ok) throw new Refused(out)
-  return out
+  const out = parse(await answer.text())
+  if (!answer.ok) throw new Refused(out as Problem)
+  return out as T
 }
 
 const at = (id: string) => `/v1/requests/${encodeURIComponent(id)}`
@@ -140,5 +141,5 @@ export async function follow(since: number, opened: () => void, take: (events: E
 // eventIn is the event of one frame; comments and the like have none.
 function eventIn(frame: string): Event | null {
   const data = frame.split('\n').filter((line) => line.startsWith('data: ')).map((line) => line.slice(6))
-  return data.length > 0 ? JSON.parse(data.join('\n')) : null
+  return data.length > 0 ? (parse(data.join('\n')) as Event) : null
 }

@@ -1,5 +1,6 @@
 // What a policy says, in words.
 import type { Explanation, ToWrite } from './api'
+import { parse } from './json'
 
 export const effects: Record<string, { word: string; sign: string }> = {
   allow: { word: 'allowed', sign: '✓' }, ask: { word: 'asked about', sign: '?' }, deny: { word: 'denied', sign: '✕' },
@@ -41,7 +42,7 @@ export function called(typed: string, cwd: string): Record<string, unknown> | nu
   if (typed.trim() === '') return null
   if (!typed.trimStart().startsWith('{')) return { tool: 'bash', args: { command: typed }, ...(cwd ? { cwd } : {}) }
   try {
-    return { ...(cwd ? { cwd } : {}), ...(JSON.parse(typed) as Record<string, unknown>) }
+    return { ...(cwd ? { cwd } : {}), ...(parse(typed) as Record<string, unknown>) }
   } catch {
     return null
   }

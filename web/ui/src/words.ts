@@ -1,5 +1,6 @@
 // What things are called on the page.
 import type { Actor, CoverOffer, Request } from './api'
+import { write } from './json'
 
 // risks are what the risk of a call means. The policy calls it destructive when no
 // table knows what a command does, and when one knows that it does harm: that is
@@ -75,7 +76,7 @@ export function summary(r: Request): string {
     const line = value.replaceAll(/\s+/g, ' ')
     return name.endsWith('path') && r.cwd && line.startsWith(`${r.cwd}/`) ? line.slice(r.cwd.length + 1) : line
   }
-  const all = Object.entries(args).map(([name, value]) => `${name}: ${typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : JSON.stringify(value)}`)
+  const all = Object.entries(args).map(([name, value]) => `${name}: ${typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : write(value)}`)
   return all.join('  ') || r.description || r.host_tool || r.tool
 }
 
