@@ -209,7 +209,8 @@ func (c *command) word(i int) int {
 		return n
 	}
 	c.meet(w)
-	if c.sed && c.replaces(w) {
+	if c.sed {
+		c.script(w)
 		return 0
 	}
 	if c.isLine(i) {
@@ -271,6 +272,9 @@ func (c *command) assignment(w *word) bool {
 		return false
 	}
 	c.f.vars.sets(w.text[:n], w, len(w.text)-len(rest)+1)
+	if c.f.telling(w.text[:n]) && c.f.line.runs(w.text[:n]) {
+		return true
+	}
 	c.value(w, w.text[:n], len(w.text)-len(rest)+1)
 	return true
 }
@@ -333,6 +337,9 @@ func (c *command) pairWord(i int) bool {
 	isOption := strings.HasPrefix(w.text, "-") || strings.HasPrefix(w.text, "/")
 	if n := span0(w.text, isVarName); n > 0 && strings.HasPrefix(w.text[n:], "=") {
 		c.f.vars.sets(w.text[:n], w, n+1)
+		if c.f.telling(w.text[:n]) && c.f.line.runs(w.text[:n]) {
+			return true
+		}
 	}
 	at := 0
 	for range 4 {

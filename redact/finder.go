@@ -20,7 +20,8 @@ type finder struct {
 	// secret in the call is known.
 	known *table
 
-	vars *variables // of the command line that is read, nil if none is
+	line *line      // the command line that is read, nil if none is
+	vars *variables // of that line
 }
 
 // telling is names.telling, less the words that are ours.

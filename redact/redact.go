@@ -24,6 +24,15 @@
 // looked up, so it stays visible too: nothing can be smuggled past a reader by
 // calling it a password.
 //
+// What is executable is never hidden. Two command lines that differ only in what
+// is hidden of them run the same programs with the same options, and change the
+// same files: whatever the inspection of a line says of it must be the same with
+// other bytes in those places, or they are shown. A variable that a program takes
+// as a password is hidden where it is set only if it is plain, and used for
+// nothing else; a program in another language is shown but for plain values, and
+// but for random ones if it may run what it holds. A line that cannot be read
+// hides plain values alone.
+//
 // All work is linear in the size of the input.
 package redact
 

@@ -1,11 +1,18 @@
 package redact
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
-// replaces searches the commands s/pattern/replacement/ of a script of sed, and
-// reports whether there is one. A pattern shows what is looked for and stays; what
-// takes the place of a telling name is a secret like what stands behind one.
-func (c *command) replaces(w *word) (any bool) {
+// adds finds the texts that the commands a, i and c of sed put into a file. Each
+// takes the rest of its line.
+var adds = regexp.MustCompile(`(?m)(?:^|[/0-9$!;{} \t])[aic](?:\\\n?|[ \t])[ \t]*(.+)$`)
+
+// script searches a word of sed: the commands s/pattern/replacement/ and the texts
+// that it adds. A pattern shows what is looked for and stays; what takes the place
+// of a telling name is a secret like what stands behind one.
+func (c *command) script(w *word) {
 	for i := 0; i+3 < len(w.text); {
 		pattern, replacement, end, ok := substitute(w.text, i)
 		if !ok {
@@ -13,9 +20,11 @@ func (c *command) replaces(w *word) (any bool) {
 			continue
 		}
 		c.replacement(w, w.text[pattern.from:pattern.to], replacement)
-		i, any = end, true
+		i = end
 	}
-	return any
+	for _, at := range adds.FindAllStringSubmatchIndex(w.text, -1) {
+		c.f.text(w.text[at[2]:at[3]], w.from(at[2]), c.depth+1)
+	}
 }
 
 // substitute finds the parts of the command s at s[i:], which begins a command

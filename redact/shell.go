@@ -33,12 +33,12 @@ func (f *finder) shell(s string, h hide, depth int) {
 		f.text(s, h, depth)
 		return
 	}
+	if f.line == nil {
+		f.commandLine(s, h, func(h hide) { f.shell(s, h, depth) })
+		return
+	}
 	if f.known == nil {
 		f.shapes(s, h)
-		if f.vars == nil {
-			f.vars = &variables{}
-			defer func() { f.vars.settle(f); f.vars = nil }()
-		}
 	}
 	l := &lexer{f: f, s: s, h: h, depth: depth}
 	l.list(0, 0)

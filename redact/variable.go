@@ -6,7 +6,7 @@ import "strings"
 // stand where a program takes a secret. P=x; mysql -p$P hides x.
 type variables struct {
 	set   []setting
-	spent map[string]bool
+	spent map[string]int
 }
 
 // setting is a word that sets a variable, and where its value begins in it.
@@ -32,9 +32,9 @@ func (v *variables) spends(secret string) {
 		name := strings.TrimPrefix(secret[i+1:], "{")
 		if name = name[:span0(name, isVarName)]; name != "" {
 			if v.spent == nil {
-				v.spent = map[string]bool{}
+				v.spent = map[string]int{}
 			}
-			v.spent[name] = true
+			v.spent[name]++
 		}
 		next := strings.IndexByte(secret[i+1:], '$')
 		if next < 0 {
@@ -44,11 +44,19 @@ func (v *variables) spends(secret string) {
 	}
 }
 
-// settle hides what the variables were set to that turned out to be secrets.
+// settle hides what a variable was set to that is a secret and nothing else: it is
+// set once, to one plain word, and named nowhere but where programs take secrets.
+// The value is hidden there alone, since it is a secret only by what an agent does
+// with it.
 func (v *variables) settle(f *finder) {
+	quiet := *f
+	quiet.learn = func(string, string) {}
 	for i := range v.set {
-		if s := &v.set[i]; v.spent[s.name] {
-			s.word.secret(f, s.from, len(s.word.text), s.name)
+		s := &v.set[i]
+		spent := v.spent[s.name]
+		if spent == 0 || !plain(s.word.text[s.from:]) || !f.line.onlySpent(s.name, spent) {
+			continue
 		}
+		s.word.secret(&quiet, s.from, len(s.word.text), s.name)
 	}
 }
