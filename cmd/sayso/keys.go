@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"github.com/sayso-dev/sayso/internal/tui"
 )
 
 // errLeft says that the person left without an answer.
@@ -27,10 +31,15 @@ const (
 	keyDelete    = 0x7f // what most terminals send for backspace
 )
 
-// key reads one key at the terminal: a letter in lower case, or esc. Keys that
-// were typed before the question are thrown away.
+// key reads one key at the terminal: a letter in lower case, or esc. The question
+// is there once keys count: no key may have been pressed for a while before it,
+// so that none that is held down answers one question after the other.
 func (a *app) key(ctx context.Context, question string) (key string, err error) {
-	err = a.raw(question, func(f *os.File) error {
+	err = a.raw(func(f *os.File) error {
+		if err := untilStill(ctx, f); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.err, "%s ", safe(question))
 		key, err = readKey(ctx, f)
 		fmt.Fprint(a.err, printable(key))
 		return err
@@ -41,15 +50,17 @@ func (a *app) key(ctx context.Context, question string) (key string, err error) 
 // line reads a line at the terminal, typed after the question. It fails with
 // errLeft if the person leaves by Escape, Ctrl-C or Ctrl-D.
 func (a *app) line(ctx context.Context, question string) (text string, err error) {
-	err = a.raw(question, func(f *os.File) error {
+	err = a.raw(func(f *os.File) error {
+		fmt.Fprintf(a.err, "%s ", safe(question))
 		text, err = a.readLine(ctx, f)
 		return err
 	})
 	return text, err
 }
 
-// raw asks a question and lets do read keys as they are pressed.
-func (a *app) raw(question string, do func(*os.File) error) error {
+// raw lets do read keys as they are pressed. Those that were typed before are
+// thrown away.
+func (a *app) raw(do func(*os.File) error) error {
 	f, ok := a.terminal()
 	if !ok {
 		return hint(errNoTerminal, "add --yes")
@@ -59,7 +70,6 @@ func (a *app) raw(question string, do func(*os.File) error) error {
 		return err
 	}
 	flush(f)
-	fmt.Fprintf(a.err, "%s ", safe(question))
 	err = do(f)
 	err = errors.Join(err, term.Restore(int(f.Fd()), state))
 	fmt.Fprintln(a.err)
@@ -69,7 +79,7 @@ func (a *app) raw(question string, do func(*os.File) error) error {
 // pressed waits until keys are pressed or ctx ends. It looks again and again,
 // since a read from a terminal cannot be called off.
 func pressed(ctx context.Context, f *os.File) ([]byte, error) {
-	for !ready(f) {
+	for !ready(f, 100*time.Millisecond) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -82,17 +92,49 @@ func pressed(ctx context.Context, f *os.File) ([]byte, error) {
 	return buf[:n], nil
 }
 
+// leaves reports whether the person leaves by one of the keys.
+func leaves(keys []byte) bool { return bytes.ContainsAny(keys, string([]byte{keyInterrupt, keyEnd})) }
+
+// untilStill waits until no key was pressed for as long as a prompt is deaf.
+func untilStill(ctx context.Context, f *os.File) error {
+	for last := time.Now(); ctx.Err() == nil; {
+		if !ready(f, 50*time.Millisecond) {
+			if time.Since(last) < tui.Inert {
+				continue
+			}
+			flush(f) // what was typed while the program stood still
+			return nil
+		}
+		keys, err := pressed(ctx, f)
+		switch {
+		case err != nil:
+			return err
+		case leaves(keys):
+			return errLeft
+		}
+		last = time.Now()
+	}
+	return ctx.Err()
+}
+
+// readKey reads a key that is the only one for a moment: one that sends several
+// bytes, several at once, and one that is held down are no answers.
 func readKey(ctx context.Context, f *os.File) (string, error) {
 	keys, err := pressed(ctx, f)
+	if err == nil && !leaves(keys) && ready(f, tui.Repeats) {
+		var more []byte
+		more, err = pressed(ctx, f)
+		keys = append(keys, more...)
+	}
 	switch {
 	case err != nil:
 		return "", err
+	case leaves(keys):
+		return "", errLeft
 	case len(keys) > 1:
-		return "", nil // a key that sends several bytes, or several keys at once: none of them is an answer
+		return "", nil
 	case keys[0] == keyEscape:
 		return "esc", nil
-	case keys[0] == keyInterrupt || keys[0] == keyEnd:
-		return "", errLeft
 	}
 	return strings.ToLower(string(keys)), nil
 }

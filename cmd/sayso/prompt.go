@@ -20,7 +20,7 @@ session and asks how far, n and Escape deny it, e changes the arguments, v shows
 Then it goes on to the next, the oldest first, until nothing waits; with an ID it
 asks about that one alone. Ctrl-C leaves; so does Escape where a line is typed, and
 then the request still waits. Nothing happens by default, and what was typed before
-is no answer.`,
+is no answer: the keys are named once they count, when none was pressed for a moment.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.prompt(c.Context(), strings.Join(args, "")) },
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -256,4 +257,66 @@ func (s seeing) Write(text []byte) (int, error) {
 	n, err := s.Writer.Write(text)
 	s.do(string(text))
 	return n, err
+}
+
+// TestVW4_promptHeldKey holds y while one request after the other is asked about:
+// the first is allowed, and no other.
+func TestVW4_promptHeldKey(t *testing.T) {
+	paths := home.Paths{State: t.TempDir() + "/home"}
+	paths.Config, paths.Runtime, paths.Home = paths.State, paths.State, paths.State
+	w := &watchedHome{t: t, opened: make(chan sayso.Request, 1)}
+	var err error
+	w.engine, err = local.OpenEngine(t.Context(), paths, local.Options{Opened: func(r sayso.Request) { w.opened <- r }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.engine.Close() })
+	list := []sayso.Request{w.ask("make one"), w.ask("make two"), w.ask("make three")}
+	person, program := openTTY(t)
+	drawn := make(chan struct{})
+	a := demoApp()
+	a.paths, a.in, a.out = paths, program, program
+	var once sync.Once
+	a.err = seeing{program, func(text string) {
+		if strings.Contains(text, "make two") {
+			once.Do(func() { close(drawn) })
+		}
+	}}
+	asked := make(chan error, 1)
+	go func() { asked <- a.prompt(t.Context(), "") }()
+	screen := make(chan string, 1)
+	go func() { screen <- typist{}.run(t, person, []typist{{editQuestion, "y"}, {editQuestion, "\x03"}}) }()
+	<-drawn
+	late := hold(t, person, "y")
+	if err := <-asked; !errors.Is(err, errLeft) {
+		t.Errorf("it ended with %v", err)
+	}
+	program.Close()
+	seen := <-screen
+	if now := w.state(list[0]); now.State != sayso.StateAllowed {
+		t.Errorf("the first is %s\n%s", now.State, seen)
+	}
+	for _, r := range list[1:] {
+		if now := w.state(r); !now.State.Open() && !late {
+			t.Errorf("%s is %s\n%s", r.ShortID, now.State, seen)
+		}
+	}
+}
+
+// hold presses a key as a keyboard repeats it, 60 times. late says that the machine
+// stood still for so long that a person might have let go of it.
+func hold(t *testing.T, tty *os.File, key string) (late bool) {
+	t.Helper()
+	again := time.NewTicker(33 * time.Millisecond)
+	defer again.Stop()
+	last := time.Now()
+	for range 60 {
+		if _, err := tty.WriteString(key); err != nil {
+			t.Error(err)
+		}
+		now := <-again.C
+		late = late || now.Sub(last) > 100*time.Millisecond
+		last = now
+	}
+	return late
 }

@@ -162,6 +162,9 @@ func (b *batch) danger() (list []sayso.Danger) {
 	return list
 }
 
+// slow reports whether how many they are has to be typed now.
+func (b *batch) slow() bool { return b.whole && len(b.danger()) > 0 }
+
 func (*batch) page() bool { return true }
 
 func (b *batch) keys(m *model) string {
@@ -198,7 +201,6 @@ func (b *batch) draw(m *model, columns, rows int) []string {
 }
 
 func (b *batch) key(m *model, k tea.KeyPressMsg) tea.Cmd {
-	slow := b.whole && len(b.danger()) > 0
 	key := name(k)
 	if cmd, ok := m.scrolls(&b.pager, key); ok {
 		return cmd
@@ -206,13 +208,13 @@ func (b *batch) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key == "esc":
 		return m.shut()
-	case slow && key == "enter":
+	case b.slow() && key == "enter":
 		if b.field.String() != fmt.Sprint(len(b.list)) {
 			m.told = "Not answered: that is not how many they are."
 			return nil
 		}
 		return m.act(func() tea.Cmd { return b.send(m) })
-	case slow:
+	case b.slow():
 		b.field.key(k)
 	case b.whole && len(b.list) > 0 && (key == "y" || key == "a"):
 		return m.act(func() tea.Cmd { return b.send(m) })

@@ -15,14 +15,13 @@ import (
 type (
 	// editedMsg is what the person left in their editor.
 	editedMsg struct {
-		id   sayso.ID
+		of   subject
 		text []byte
 		err  error
 	}
 	// judgedMsg is what policy says of edited arguments.
 	judgedMsg struct {
-		id      sayso.ID
-		args    sayso.Args
+		of      *editing
 		verdict sayso.Verdict
 		err     error
 	}
@@ -39,15 +38,16 @@ func (m *model) openEditor() tea.Cmd {
 		m.told = "This call holds values that cannot be shown as they are, so it cannot be edited here. Type: sayso approve " + r.ShortID + " --edit=FILE"
 		return nil
 	}
-	return m.editText(r.ID, []byte(words.Indented(m.look.content.Args)))
+	return m.editText([]byte(words.Indented(m.look.content.Args)))
 }
 
-func (m *model) editText(id sayso.ID, text []byte) tea.Cmd {
+func (m *model) editText(text []byte) tea.Cmd {
+	of := m.subject()
 	path, err := draft(text)
 	if err == nil {
 		cmd, bad := m.o.Editor(path)
 		if err = bad; err == nil {
-			return tea.ExecProcess(cmd, func(err error) tea.Msg { return edited(id, path, err) })
+			return tea.ExecProcess(cmd, func(err error) tea.Msg { return edited(of, path, err) })
 		}
 		os.RemoveAll(filepath.Dir(path))
 	}
@@ -65,19 +65,19 @@ func draft(text []byte) (path string, err error) {
 	return path, os.WriteFile(path, text, 0o600)
 }
 
-func edited(id sayso.ID, path string, err error) tea.Msg {
+func edited(of subject, path string, err error) tea.Msg {
 	defer os.RemoveAll(filepath.Dir(path))
 	if err != nil {
-		return editedMsg{id: id, err: fmt.Errorf("your editor: %w", err)}
+		return editedMsg{of: of, err: fmt.Errorf("your editor: %w", err)}
 	}
 	text, err := os.ReadFile(path)
-	return editedMsg{id, text, err}
+	return editedMsg{of, text, err}
 }
 
 // took has what was written judged, if there is anything to judge.
 func (msg editedMsg) took(m *model) tea.Cmd {
 	beat := m.guard.changed(m.now)
-	if msg.id != m.look.id {
+	if msg.of != m.subject() {
 		return beat
 	}
 	if msg.err != nil {
@@ -86,7 +86,7 @@ func (msg editedMsg) took(m *model) tea.Cmd {
 	}
 	args, err := words.Written(msg.text)
 	if err != nil {
-		return m.open(&mistaken{msg.text, err})
+		return m.ask(&mistaken{msg.text, err})
 	}
 	if words.Unchanged(m.look.content.Args, args) {
 		m.told = "Nothing was changed; not answered."
@@ -98,19 +98,22 @@ func (msg editedMsg) took(m *model) tea.Cmd {
 	}
 	in, ctx, facts := m.door.Inbox, m.ctx, m.o.Facts
 	call := words.EditedCall(m.look.request, args)
-	m.told = "Judging the change…"
+	e := &editing{args: args, says: "Policy is asked…"}
+	beat = m.ask(e)
+	e.layOut(m)
 	return tea.Batch(beat, func() tea.Msg {
 		v, err := in.Explain(ctx, call, facts(ctx, call))
-		return judgedMsg{msg.id, args, v, err}
+		return judgedMsg{e, v, err}
 	})
 }
 
-// took shows the change, with what policy says of it.
-func (msg judgedMsg) took(m *model) tea.Cmd {
-	if msg.id != m.look.id {
+// deliver shows what policy says of the change, if that is still asked about.
+func (msg judgedMsg) deliver(m *model) tea.Cmd {
+	e := msg.of
+	if m.panel != e {
 		return nil
 	}
-	e := &editing{args: msg.args, danger: words.EditedDanger(m.look.request, msg.verdict, msg.err), refused: msg.verdict.Effect == sayso.Deny && msg.err == nil}
+	e.judged, e.danger, e.refused = true, words.EditedDanger(m.look.request, msg.verdict, msg.err), msg.verdict.Effect == sayso.Deny && msg.err == nil
 	switch {
 	case msg.err != nil:
 		e.says = "What policy says of it could not be found out: " + words.Safe(msg.err.Error())
@@ -119,9 +122,8 @@ func (msg judgedMsg) took(m *model) tea.Cmd {
 	default:
 		e.says = "Policy was asked again: " + msg.verdict.Effect.String() + ", " + words.Safe(msg.verdict.Rule)
 	}
-	cmd := m.open(e)
 	e.layOut(m)
-	return cmd
+	return m.guard.changed(m.now)
 }
 
 // editing shows what edited arguments change, and asks whether that is meant.
@@ -129,6 +131,7 @@ type editing struct {
 	pager
 	args    sayso.Args
 	says    string
+	judged  bool // policy was asked
 	danger  []sayso.Danger
 	refused bool
 }
@@ -137,6 +140,8 @@ func (*editing) page() bool { return true }
 
 func (e *editing) keys(m *model) string {
 	switch {
+	case !e.judged:
+		return "asking policy…  [e] edit again  [esc] back"
 	case e.refused:
 		return "[e] edit again  [esc] back"
 	case !e.whole:
@@ -174,9 +179,9 @@ func (e *editing) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 		m.panel = nil
 		return m.redraw()
 	case "e":
-		return m.editText(m.look.id, []byte(words.Indented(e.args)))
+		return m.editText([]byte(words.Indented(e.args)))
 	case "y", "a":
-		if e.refused || !e.whole {
+		if !e.judged || e.refused || !e.whole {
 			return nil
 		}
 		return m.act(func() tea.Cmd { return e.send(m) })
@@ -191,7 +196,7 @@ func (e *editing) send(m *model) tea.Cmd {
 	}
 	a := sayso.Answer{Effect: sayso.Allow, Scope: sayso.ScopeOnce, Args: slices.Clone(e.args)}
 	if len(e.danger) > 0 {
-		return m.open(&slow{answer: a, danger: e.danger, back: e})
+		return m.ask(&slow{answer: a, danger: e.danger, back: e})
 	}
 	return m.send(a)
 }
@@ -217,7 +222,7 @@ func (w *mistaken) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 		return m.shut()
 	case "e":
 		m.panel = nil
-		return m.editText(m.look.id, w.text)
+		return m.editText(w.text)
 	}
 	return nil
 }

@@ -14,15 +14,16 @@ var (
 	Reasons  = reasons
 )
 
-// Inert is how long a prompt takes no answers.
-const Inert = inert
-
 // Feed follows the log for a program.
 func Feed(ctx context.Context, open func(context.Context) (Door, error), send func(tea.Msg)) {
 	f := feed{open: open, send: send}
 	f.run(ctx)
 }
 
-// Lost says that the inbox is gone, Back that it is there again.
-func Lost() tea.Msg       { return lostMsg{sayso.ErrUnavailable} }
+// Lost says that the inbox is gone, Back that it is there again, Fresh that it is
+// there with another log.
+func Lost() tea.Msg { return lostMsg{sayso.ErrUnavailable} }
+func Fresh(d Door, open []sayso.Request) tea.Msg {
+	return connectedMsg{door: d, fresh: true, open: open}
+}
 func Back(d Door) tea.Msg { return connectedMsg{door: d} }

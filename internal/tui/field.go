@@ -89,6 +89,19 @@ func (f *field) word() int {
 	return at
 }
 
+// typing reports whether letters go into a field, where they answer nothing.
+func (m *model) typing() bool {
+	switch p := m.panel.(type) {
+	case *denying, *slow, *filtering:
+		return true
+	case *batch:
+		return p.slow()
+	case *history:
+		return p.typing
+	}
+	return false
+}
+
 // draw is what of the field fits, with its cursor.
 func (f *field) draw(columns int) string {
 	from := max(f.at-columns+2, 0)

@@ -164,7 +164,9 @@ func TestScreens(t *testing.T) {
 			batchMsg{b, b.read}.deliver(m)
 		}}},
 		{"edit", 80, 24, false, []change{func(m *model) {
-			judgedMsg{m.look.id, edited, sayso.Verdict{Match: sayso.Match{Effect: sayso.Ask, Rule: "make"}}, nil}.took(m)
+			e := &editing{args: edited}
+			m.ask(e)
+			judgedMsg{e, sayso.Verdict{Match: sayso.Match{Effect: sayso.Ask, Rule: "make"}}, nil}.deliver(m)
 			m.guard.live = true
 		}}},
 		{"help", 80, 24, false, []change{pressed("?")}},

@@ -18,7 +18,10 @@ func name(k tea.KeyPressMsg) string {
 }
 
 func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
-	m.alone = m.hold.pressed(m.now) && !k.IsRepeat
+	m.alone = m.hold.pressed(name(k), m.now) && !k.IsRepeat
+	if !m.typing() || k.Text == "" {
+		m.guard.pressed(m.now)
+	}
 	if k.Code == tea.KeyEscape && m.now.Sub(m.guard.last) < escapes {
 		m.alone = false
 	}
@@ -63,7 +66,7 @@ func (m *model) opens(key string) (cmd tea.Cmd, ok bool) {
 	case "k", "up":
 		return m.step(-1), true
 	case "v":
-		m.panel = &full{}
+		m.open(&full{})
 		return m.redraw(), true
 	case "/":
 		f := &filtering{was: m.filter}
@@ -102,7 +105,7 @@ func (m *model) answers(key string) tea.Cmd {
 	case "esc":
 		return m.act(func() tea.Cmd { return m.send(sayso.Answer{Effect: sayso.Deny}) })
 	case "n", "d":
-		return m.open(&denying{})
+		return m.ask(&denying{})
 	case "y", "a", "s", "e":
 		return m.allows(key)
 	}
@@ -120,11 +123,11 @@ func (m *model) allows(key string) tea.Cmd {
 	case key == "s" && len(r.Covers) == 0:
 		m.told = "A yes to this may not be remembered."
 	case key == "s":
-		return m.open(&remembering{})
+		return m.ask(&remembering{})
 	case key == "e":
 		return m.openEditor()
 	case len(r.Danger) > 0:
-		return m.open(&slow{answer: sayso.Answer{Effect: sayso.Allow, Scope: sayso.ScopeOnce}, danger: r.Danger})
+		return m.ask(&slow{answer: sayso.Answer{Effect: sayso.Allow, Scope: sayso.ScopeOnce}, danger: r.Danger})
 	default:
 		return m.act(func() tea.Cmd { return m.send(sayso.Answer{Effect: sayso.Allow, Scope: sayso.ScopeOnce}) })
 	}
@@ -152,8 +155,15 @@ func (m *model) act(do func() tea.Cmd) tea.Cmd {
 
 // open opens a panel. Keys that were on their way are not for it.
 func (m *model) open(p panel) tea.Cmd {
-	m.panel, m.told = p, ""
+	m.panel, m.of, m.told = p, subject{}, ""
 	return m.guard.changed(m.now)
+}
+
+// ask opens a panel about the request that is looked at, and about no other.
+func (m *model) ask(p panel) tea.Cmd {
+	cmd := m.open(p)
+	m.of = m.subject()
+	return cmd
 }
 
 // shut closes the panel that is open.

@@ -42,7 +42,9 @@ type model struct {
 	hold   hold
 	alone  bool // the key that is taken was not one of several at once
 	panel  panel
-	told   string // what became of an answer
+	of     subject // what the panel is about; zero for none
+	was    prompt  // when the guard last looked
+	told   string  // what became of an answer
 	away   away
 }
 
@@ -84,7 +86,9 @@ func (m *model) Init() tea.Cmd { return everySecond() }
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.now = m.o.Now()
-	return m, m.update(msg)
+	before := m.guarded() // drawing may have changed what keys mean, too
+	cmd := m.update(msg)
+	return m, tea.Batch(before, cmd, m.guarded())
 }
 
 func (m *model) update(msg tea.Msg) tea.Cmd {
@@ -97,7 +101,8 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		return m.key(msg)
 	case tea.PasteMsg:
-		m.hold.pressed(m.now)
+		m.hold.pressed("", m.now)
+		m.guard.pressed(m.now)
 		return m.pasted(msg.Content)
 	case beatMsg:
 		return m.guard.beats(msg, m.now)
@@ -133,8 +138,6 @@ func (m *model) heard(msg tea.Msg) tea.Cmd {
 	case answeredMsg:
 		return m.answered(msg)
 	case editedMsg:
-		return msg.took(m)
-	case judgedMsg:
 		return msg.took(m)
 	case forPanel:
 		if m.panel != nil {

@@ -109,7 +109,7 @@ func (c *remembering) send(m *model) tea.Cmd {
 		Effect: sayso.Allow, Scope: sayso.ScopeSession, Cover: r.Covers[c.at].Cover, For: lasts[c.lasts], Uses: uses[c.uses],
 	}
 	if len(r.Danger) > 0 {
-		return m.open(&slow{answer: a, danger: r.Danger, back: c})
+		return m.ask(&slow{answer: a, danger: r.Danger, back: c})
 	}
 	return m.send(a)
 }

@@ -112,7 +112,7 @@ func TestEnded_staysUntilThePersonGoesOn(t *testing.T) {
 		s.press("y") // deaf: it has only just come
 		s.stands(second, sayso.StateOpen)
 		s.calm()
-		s.press("y")
+		s.press("y", "")
 		s.stands(second, sayso.StateAllowed)
 		s.shows(second.ShortID + " allowed by person")
 	})
@@ -246,7 +246,9 @@ func TestBatch_deny(t *testing.T) {
 	staged(t, 100, 30, "", func(s *stage) {
 		one, two := s.command("make one"), s.command("rm -rf build")
 		s.calm()
-		s.press("X", "esc")
+		s.press("X")
+		s.calm()
+		s.press("esc")
 		s.stands(one, sayso.StateOpen) // it selects none, and denies nothing
 		s.press("X", "n")
 		s.shows("Deny 2 requests.")

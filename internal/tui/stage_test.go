@@ -31,6 +31,7 @@ type stage struct {
 	p      *tea.Program
 	out    *screenful
 	asked  int
+	last   string // key that was pressed
 }
 
 // rmIsDanger asks about everything, and calls deletion a danger.
@@ -122,6 +123,14 @@ func (s *stage) wait(d time.Duration) {
 // ask has a call wait, and returns its request.
 func (s *stage) ask(call sayso.Call) sayso.Request {
 	s.t.Helper()
+	r := s.open(call)
+	s.settle()
+	return r
+}
+
+// open is ask that lets no time pass.
+func (s *stage) open(call sayso.Call) sayso.Request {
+	s.t.Helper()
 	s.asked++
 	if call.CallID == "" {
 		call.CallID = fmt.Sprint("call", s.asked)
@@ -140,7 +149,6 @@ func (s *stage) ask(call sayso.Call) sayso.Request {
 	if len(all) != before+1 {
 		s.t.Fatalf("%d requests were opened by %+v: %v", len(all)-before, call, <-ended)
 	}
-	s.settle()
 	return all[before]
 }
 
@@ -156,10 +164,19 @@ func (s *stage) press(keys ...string) {
 		if name := named[k]; name != "" {
 			k = name
 		}
-		if _, err := io.WriteString(s.keys, k); err != nil {
-			s.t.Fatal(err)
-		}
+		s.write(k)
 		s.settle()
+		if k == s.last {
+			s.settle() // it might have been one that is held down
+		}
+		s.last = k
+	}
+}
+
+func (s *stage) write(keys string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.keys, keys); err != nil {
+		s.t.Fatal(err)
 	}
 }
 
