@@ -58,6 +58,8 @@ func (a *app) record(ctx context.Context, in sayso.Inbox, r sayso.Request, answe
 	}
 	text := words.Standing(d)
 	switch {
+	case !r.State.Open(): // the same answer again
+		text = words.Already(r, d)
 	case d.State != sayso.StateAllowed:
 	case answer.Args != nil:
 		text += ", with your changes"
@@ -75,10 +77,32 @@ func remembered(ctx context.Context, in sayso.Inbox, r sayso.Request) string {
 	}
 	for _, g := range list {
 		if g.Request == r.ID {
-			return fmt.Sprintf(", and remembered for this session: %s (%s)", safe(g.Label), g.ShortID)
+			return fmt.Sprintf(", and remembered for this session: %s (%s)%s", safe(g.Label), g.ShortID, twins(ctx, in, r))
 		}
 	}
 	return ""
+}
+
+// twins says how many of the same call wait, which were asked before the answer
+// was remembered.
+func twins(ctx context.Context, in sayso.Inbox, r sayso.Request) string {
+	list, err := in.Requests(ctx, sayso.RowQuery{Session: r.SessionID, States: sayso.OpenStates()})
+	if err != nil {
+		return ""
+	}
+	n := 0
+	for _, other := range list {
+		if other.ID != r.ID && other.Digest == r.Digest {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 like it still waits"
+	}
+	return fmt.Sprintf("; %d like it still wait", n)
 }
 
 // closed prints that nobody can answer any more.

@@ -68,6 +68,9 @@ Use it: sayso init claude-code, then sayso watch`,
 	c.PersistentFlags().String("token-file", "", "act with the token in this file (SAYSO_TOKEN_FILE)")
 	c.PersistentFlags().String("server", "", "use the server at this address (SAYSO_SERVER)")
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if c.Name() == "deny" && err.Error() == "unknown flag: --reason" {
+			return usage(err, "sayso deny ID --note WHY")
+		}
 		return usage(wrongValue(err), c.CommandPath()+" --help")
 	})
 	for _, group := range []struct{ id, title string }{

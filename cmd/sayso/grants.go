@@ -38,9 +38,9 @@ func (a *app) grants(ctx context.Context, session string, all bool) error {
 			a.note("nothing is remembered")
 			return nil
 		}
-		rows := [][]string{{"ID", "TOOL", "COVERS", "SESSION", "BY", "USED", "ENDS"}}
+		rows := [][]string{{"ID", "TOOL", "COVERS", "SESSION", "BY", "USED", "ENDS", "ALLOWED"}}
 		for _, g := range list {
-			rows = append(rows, []string{g.ShortID, safe(g.Tool), words.GrantCovers(g), dash(safe(g.SessionID)), safe(g.By.Principal), words.GrantUses(g), words.GrantEnds(g)})
+			rows = append(rows, []string{g.ShortID, safe(g.Tool), words.GrantCovers(g), dash(safe(g.SessionID)), safe(g.By.Principal), words.GrantUses(g), words.GrantEnds(g), allowed(ctx, in, g)})
 		}
 		return table(a.out, rows)
 	})
@@ -61,9 +61,18 @@ func (a *app) revoke(ctx context.Context, typed string) error {
 		if a.json {
 			return a.printJSON(map[string]any{"revoked": g.ID})
 		}
-		a.print("revoked %s: %s", g.ShortID, safe(g.Label))
+		a.print("revoked %s: %s, given for %s", g.ShortID, safe(g.Label), allowed(ctx, in, g))
 		return nil
 	})
+}
+
+// allowed is the call that a grant was given for, in a line.
+func allowed(ctx context.Context, in sayso.Inbox, g sayso.Grant) string {
+	r, err := in.Request(ctx, string(g.Request))
+	if err != nil {
+		return g.Request.Short() // it may be too old to be kept, and can be asked for
+	}
+	return words.Summary(r)
 }
 
 // findGrant returns the live grant that was meant.

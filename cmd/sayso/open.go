@@ -35,7 +35,7 @@ spent. The page is that of the server that runs on this machine.
 
 If phones can reach the server (sayso serve --public-url), the address is drawn
 as a QR code too: point the phone's camera at it. sayso token list has the
-devices that were let in, and sayso token revoke ID puts one out.`,
+devices that were let in, and sayso token revoke DEVICE puts one out.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.openPage(c.Context(), o) },
 	}
 	c.Flags().BoolVar(&o.qr, "qr", false, "draw the address as a QR code, also where nobody seems to look")

@@ -30,13 +30,13 @@ type explainOptions struct {
 func (a *app) policyExplainCommand() *cobra.Command {
 	var o explainOptions
 	c := &cobra.Command{
-		Use: "explain [ID] [--command TEXT] [--policy FILE] [--workspace DIR] < calls.jsonl", Short: "says why a call comes out as it does, and what to write to change that",
+		Use: "explain [ID|CALL] [--command TEXT] [--policy FILE] [--workspace DIR] < calls.jsonl", Short: "says why a call comes out as it does, and what to write to change that",
 		Args: cobra.MaximumNArgs(1),
 		Long: `Says of a call what it comes out as, by which rule, in which file and line, which
 words decided, what each command of a line comes to, which rule almost matched,
 and what to write for it to come out otherwise. What is to be written was tried.
-The call is a command (--command), a request of the log (ID), or read from
-standard input, one a line. Nothing is recorded; modes and remembered answers
+The call is a command (--command), a request of the log (ID), a call as JSON, or
+read from standard input, one a line. Nothing is recorded; modes and remembered answers
 play no part. With --policy only the built-ins that are final are added to that
 file.`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -57,6 +57,11 @@ func (a *app) policyExplain(ctx context.Context, id string, o explainOptions) er
 	var err error
 	if id != "" && o.command != "" {
 		return usage(errors.New("it is either a request or a command"), "sayso policy explain --help")
+	}
+	if strings.HasPrefix(strings.TrimSpace(id), "{") { // a call, typed in place of an id
+		there := *a
+		there.in = strings.NewReader(id)
+		return there.policyExplain(ctx, "", o)
 	}
 	if strings.ContainsAny(id, " \t\n") {
 		return usage(fmt.Errorf("request %s: %w", asTyped(id), sayso.ErrNotFound), "for a command: sayso policy explain --command "+home.Quoted(withoutSecrets(id)))

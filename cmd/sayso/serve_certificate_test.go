@@ -23,6 +23,20 @@ import (
 	"time"
 )
 
+// What is asked to listen on IPv4 listens there, and nowhere else.
+func TestServe_listensWhereItWasTold(t *testing.T) {
+	a := demoApp()
+	a.settings.Listen = "0.0.0.0:0"
+	l, err := a.listenAddress(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if at := l.Addr().String(); !strings.HasPrefix(at, "0.0.0.0:") {
+		t.Errorf("it listens on %s", at)
+	}
+}
+
 // certify writes a certificate for a name that ends at a time, and its key.
 func certify(t testing.TB, dir, name string, serial int64, ends time.Time) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -22,7 +23,7 @@ func (a *app) checkAddress() error {
 	if s.Listen == "none" {
 		return nil
 	}
-	name, port, err := net.SplitHostPort(s.Listen)
+	host, port, err := net.SplitHostPort(s.Listen)
 	if err != nil {
 		return usage(fmt.Errorf("the address to listen on is %q: %w", s.Listen, err), "sayso serve --listen "+home.DefaultListen)
 	}
@@ -30,19 +31,27 @@ func (a *app) checkAddress() error {
 	if err != nil {
 		return err
 	}
-	_, here := address.Loopback(name)
+	_, here := address.Loopback(host)
 	public, certified := strings.HasPrefix(s.PublicURL, "https://"), s.TLSCert != ""
+	name, withPort := "https://NAME", "https://NAME:"+port
+	if public {
+		name, withPort = s.PublicURL, s.PublicURL
+	}
 	switch {
 	case certified != (s.TLSKey != ""):
-		return usage(errors.New("a certificate and its key belong together"), "sayso serve --tls-cert FILE --tls-key FILE")
+		given, missing := "--tls-cert "+s.TLSCert, "--tls-key"
+		if !certified {
+			given, missing = "--tls-key "+s.TLSKey, "--tls-cert"
+		}
+		return usage(fmt.Errorf("a certificate and its key belong together, and %s is missing", missing), "sayso serve "+given+" "+missing+" FILE")
 	case certified && !public:
 		return usage(errors.New("a certificate is for an address, and none was named"), "sayso serve … --public-url https://NAME:"+port)
 	case certified:
 		return nil
 	case !here && (!public || len(proxies) == 0):
 		return usage(fmt.Errorf("%w: others reach %s, and plain HTTP is spoken on loopback alone", sayso.ErrNotAllowed, s.Listen),
-			"with a certificate, sayso serve --listen "+s.Listen+" --public-url https://NAME:"+port+" --tls-cert FILE --tls-key FILE; "+
-				"behind a proxy with TLS, sayso serve --listen "+s.Listen+" --public-url https://NAME --proxy ITS_ADDRESS")
+			"with a certificate, sayso serve --listen "+s.Listen+" --public-url "+withPort+" --tls-cert FILE --tls-key FILE; "+
+				"behind a proxy with TLS, sayso serve --listen "+s.Listen+" --public-url "+name+" --proxy "+cmp.Or(s.Proxy, "ITS_ADDRESS"))
 	case public && len(proxies) == 0:
 		return usage(fmt.Errorf("%w: %s wants TLS, and nothing here speaks it", sayso.ErrInvalid, s.PublicURL),
 			"behind a proxy on this machine, sayso serve --public-url "+s.PublicURL+" --proxy 127.0.0.1; or with --tls-cert FILE --tls-key FILE")
@@ -92,7 +101,11 @@ func (a *app) listenAddress(ctx context.Context) (net.Listener, error) {
 		}
 		secure = c.config()
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.settings.Listen)
+	network := "tcp"
+	if at, err := netip.ParseAddrPort(a.settings.Listen); err == nil && at.Addr().Is4() {
+		network = "tcp4" // 0.0.0.0 would be every address of IPv6, too
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, network, a.settings.Listen)
 	if err != nil {
 		return nil, hint(err, "sayso serve --listen 127.0.0.1:0, or --listen none")
 	}

@@ -16,7 +16,7 @@ func (a *app) tokenCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return a.tokens() },
 	}
 	revoke := &cobra.Command{
-		Use: "revoke ID|NAME", Short: "ends a token, or all of one name", Args: cobra.ExactArgs(1),
+		Use: "revoke ID|NAME|DEVICE", Short: "ends a token, or all of one name or device", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.revokeToken(args[0]) },
 	}
 	c := &cobra.Command{
@@ -130,6 +130,14 @@ func (a *app) tokens() error {
 	return table(a.out, rows)
 }
 
+// ofDevice names the device of a token, if it has one.
+func ofDevice(t home.Token) string {
+	if t.Device == "" {
+		return ""
+	}
+	return ", " + t.Device
+}
+
 func (a *app) revokeToken(idOrName string) error {
 	if err := a.noAgent("revoking tokens"); err != nil {
 		return err
@@ -142,7 +150,7 @@ func (a *app) revokeToken(idOrName string) error {
 		return a.printJSON(map[string]int{"revoked": len(ended)})
 	}
 	for _, t := range ended {
-		a.print("revoked %s (%s, %s)", t.ID, t.Name, t.Kind)
+		a.print("revoked %s (%s, %s%s)", t.ID, t.Name, t.Kind, ofDevice(t))
 	}
 	return nil
 }

@@ -250,6 +250,15 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if _, _, err := tokens.Create(time.Now(), home.Token{Name: "eva", Kind: sayso.PrincipalPerson, Device: "phone"}); err != nil {
+		t.Fatal(err)
+	}
+	if ended, err := tokens.Revoke("phone"); err != nil || len(ended) != 1 || ended[0].Name != "eva" {
+		t.Errorf("of a device: %v, %v", ended, err)
+	}
+	if _, err := tokens.Revoke(""); !errors.Is(err, sayso.ErrNotFound) {
+		t.Errorf("of no device: %v", err)
+	}
 	if _, err := tokens.Revoke("ana"); err != nil {
 		t.Fatal(err)
 	}

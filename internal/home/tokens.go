@@ -101,21 +101,21 @@ func (t *Tokens) List() ([]Token, error) {
 	return slices.Clone(list), err
 }
 
-// Revoke ends the token with this id, or all with this name, and returns what
-// was ended.
-func (t *Tokens) Revoke(idOrName string) ([]Token, error) {
+// Revoke ends the token with this id, or all with this name or of this device,
+// and returns what was ended.
+func (t *Tokens) Revoke(which string) ([]Token, error) {
 	var ended []Token
 	err := t.change(time.Time{}, func(list []Token) ([]Token, error) {
 		ended = nil
 		kept := slices.DeleteFunc(list, func(k Token) bool {
-			gone := k.ID == idOrName || k.Name == idOrName
+			gone := k.ID == which || k.Name == which || which != "" && k.Device == which
 			if gone {
 				ended = append(ended, k)
 			}
 			return gone
 		})
 		if len(ended) == 0 {
-			return nil, fmt.Errorf("%w: no token has the id or the name %q", sayso.ErrNotFound, idOrName)
+			return nil, fmt.Errorf("%w: no token has the id, the name or the device %q", sayso.ErrNotFound, which)
 		}
 		return kept, nil
 	})

@@ -89,12 +89,12 @@ func TestFiles_sayWhereSecretsAreKept(t *testing.T) {
 	l := open(t, p, local.Options{})
 	for text, hidden := range map[string]bool{
 		"version: 1\nnotices:\n  - name: team\n    webhook: https://x.example/hook\n    secret: {file: ~/.config/whsec}\n": false,
-		"version: 1\nnotices:\n  - {name: kept, webhook: {env: HOOK}, secret: {env: TEAM_SECRET}} # kept\n":                  false,
-		"version: 1\nnotices:\n  - name: team\n    webhook: {file: /hook}\n    secret:\n      file: ~/.config/whsec\n":      false,
-		"version: 1\nnotices:\n  - name: team\n    chat: {file: /" + token + "}\n":                                            true,
-		"version: 1\nnotices:\n  - name: team\n    webhook: {file: /a}\n    secret: {file: /" + token + "}\n":               true,
-		"version: 1\nnotices:\n  - name: team\n    webhook: {file: /a}\n    secret: hunter2-hunter2\n":                      true,
-		"version: 1\nnotices:\n  - {name: team, webhook: {file: /a}, secret: hunter2-hunter2} # so\n":                        true,
+		"version: 1\nnotices:\n  - {name: kept, webhook: {env: HOOK}, secret: {env: TEAM_SECRET}} # kept\n":                false,
+		"version: 1\nnotices:\n  - name: team\n    webhook: {file: /hook}\n    secret:\n      file: ~/.config/whsec\n":     false,
+		"version: 1\nnotices:\n  - name: team\n    chat: {file: /" + token + "}\n":                                         true,
+		"version: 1\nnotices:\n  - name: team\n    webhook: {file: /a}\n    secret: {file: /" + token + "}\n":              true,
+		"version: 1\nnotices:\n  - name: team\n    webhook: {file: /a}\n    secret: hunter2-hunter2\n":                     true,
+		"version: 1\nnotices:\n  - {name: team, webhook: {file: /a}, secret: hunter2-hunter2} # so\n":                      true,
 	} {
 		policyIs(t, p, text)
 		_, by := files(t, l)

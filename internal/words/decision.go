@@ -3,20 +3,21 @@ package words
 import "github.com/sayso-dev/sayso"
 
 // TooLate says which decision stands instead.
-func TooLate(r sayso.Request, d sayso.Decision) string {
-	id := r.ShortID
-	switch d.State {
-	case sayso.StateAllowed, sayso.StateDenied:
-		text := "too late: " + id + " was already " + string(d.State) + " by " + Safe(d.Who())
-		if r.Decision = &d; Edited(r) {
-			text += ", with changes"
-		}
-		if d.Note != "" {
-			text += ": " + Safe(d.Note)
-		}
-		return text
+func TooLate(r sayso.Request, d sayso.Decision) string { return "too late: " + Already(r, d) }
+
+// Already says which decision stood before an answer.
+func Already(r sayso.Request, d sayso.Decision) string {
+	if d.State != sayso.StateAllowed && d.State != sayso.StateDenied {
+		return Standing(d)
 	}
-	return "too late: " + Standing(d)
+	text := r.ShortID + " was already " + string(d.State) + " by " + Safe(d.Who())
+	if r.Decision = &d; Edited(r) {
+		text += ", with changes"
+	}
+	if d.Note != "" {
+		text += ": " + Safe(d.Note)
+	}
+	return text
 }
 
 // Standing is a decision in a line.
