@@ -75,10 +75,17 @@ func (f *finder) authority(s string, a, end int, h hide, depth int) int {
 	info := s[a : a+at]
 	if c := strings.IndexByte(info, ':'); c >= 0 {
 		f.userPassword(s, a+c+1, a+at, h, depth)
-	} else if (len(info) >= 20 || len(info) >= 12 && noWord(info) || looksRandom(info)) && !isReference(info) {
+	} else if isReference(info) {
+		f.vars.names(info)
+	} else if tokenLike(info) {
 		f.foundText(s, a, a+at, "user info", h, depth)
 	}
 	return path
+}
+
+// tokenLike reports whether what stands where a user's name does is a token.
+func tokenLike(info string) bool {
+	return len(info) >= 20 || len(info) >= 12 && noWord(info) || looksRandom(info)
 }
 
 // brokenUserInfo finds the @ after a password that holds a slash or the like
@@ -94,6 +101,7 @@ func brokenUserInfo(authority, all string) int {
 func (f *finder) userPassword(s string, from, to int, h hide, depth int) {
 	v := s[from:to]
 	if isReference(v) {
+		f.vars.spends(v)
 		if v != "" && substitution(v) == len(v) {
 			f.inside(s, from, to, h, depth)
 		}
@@ -185,6 +193,7 @@ func (f *finder) parameterValue(s string, v, to int, name string, h hide, depth 
 		return
 	}
 	if isReference(text) {
+		f.vars.spends(text)
 		if text != "" && substitution(text) == len(text) {
 			f.inside(s, v, to, h, depth)
 		}

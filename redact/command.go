@@ -125,8 +125,20 @@ func storesSecrets(ws []word) bool {
 				return true
 			}
 		}
-		if base(ws[i-1].text) == "vault" && (ws[i].text == "write" || ws[i].text == "kv" && (ws[i+1].text == "put" || ws[i+1].text == "patch")) {
+		if base(ws[i-1].text) == "vault" && (ws[i].text == "write" && !steersVault(ws[i+1:]) || ws[i].text == "kv" && (ws[i+1].text == "put" || ws[i+1].text == "patch")) {
 			return true
+		}
+	}
+	return false
+}
+
+// steersVault reports whether vault writes to a place where no secrets are kept,
+// but what it runs and who may do what.
+func steersVault(ws []word) bool {
+	for _, w := range ws {
+		if !strings.HasPrefix(w.text, "-") {
+			place := strings.TrimLeft(w.text, "/")
+			return strings.HasPrefix(place, "sys/") || strings.HasPrefix(place, "auth/")
 		}
 	}
 	return false
@@ -364,8 +376,13 @@ func (c *command) pairWord(i int) bool {
 // stored reports whether the pair is one of those that a command stores as
 // secrets: a variable, or what follows --from-literal=.
 func (c *command) stored(i int, name string, nested bool) bool {
-	return c.store && nested == strings.HasPrefix(c.ws[i].text, "--from-literal=") && name[0] != '-'
+	_, v, _ := strings.Cut(c.ws[i].text, "=")
+	return c.store && (nested == strings.HasPrefix(c.ws[i].text, "--from-literal=") && name[0] != '-' || name == "--value") &&
+		!steering[name] && !strings.HasPrefix(v, "@")
 }
+
+// steering are names of what a server of secrets runs or allows.
+var steering = set(`command policy policies`)
 
 // lastPart drops dashes and what stands before a colon: //host/:_authToken.
 func lastPart(name string) string {

@@ -264,12 +264,16 @@ func (l *line) runningText(c *shell.Command) string {
 	return l.text
 }
 
-// countNames counts what may be names of variables in a text.
+// countNames counts what may be names of variables in a text: not the X of
+// X-Api-Key, nor that of curl -X.
 func countNames(count map[string]int, text string) {
 	for i := 0; i < len(text); {
 		n := span0(text[i:], isVarName)
-		if n > 0 {
-			count[text[i:i+n]]++
+		end := i + n
+		header := end+1 < len(text) && text[end] == '-' && isAlpha(text[end+1]) && (i == 0 || strings.IndexByte("$!{", text[i-1]) < 0)
+		option := n == 1 && i > 1 && text[i-1] == '-' && isBlank(text[i-2])
+		if n > 0 && !header && !option {
+			count[text[i:end]]++
 		}
 		i += max(1, n)
 	}

@@ -10,6 +10,7 @@ type program struct {
 	userPass []string // options whose value is name:password
 	sep      string   // between name and password; a colon if empty
 	next     []string // options whose value is the next word
+	joins    bool     // those of one letter may have it attached
 	cookies  []string // options whose value is cookies or the name of a file
 	keyed    []string // options whose value is pass:X or env:X
 	last     []string // options that make the last word a password
@@ -30,13 +31,15 @@ var programs = func() map[string]*program {
 		"curl":              {userPass: []string{"-u", "--user", "-U", "--proxy-user", "-x", "--proxy", "-E", "--cert"}, cookies: []string{"-b", "--cookie"}, next: []string{"--pass", "--proxy-pass", "--oauth2-bearer", "--tlspassword", "--proxy-tlspassword"}},
 		"http https xh xhs": {userPass: []string{"-a", "--auth"}},
 		"wget aria2c":       {next: []string{"--http-passwd", "--ftp-passwd", "--http-pass"}},
-		"mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mysqlsh mariadb mariadb-dump mariadb-admin mycli":                     {attached: "p"},
+		"mysql mysqldump mysqlimport mysqlshow mysqlcheck mysqlsh mariadb mariadb-dump mycli":                                              {attached: "p"},
 		"mongo mongosh mongodump mongorestore mongoimport mongoexport cqlsh sshpass twine snowsql clickhouse-client beeline rabbitmqadmin": {apart: "p"},
+		"mysqladmin mariadb-admin":              {attached: "p", after: map[string]int{"password": 1}},
+		"npm pnpm yarn":                         {after: map[string]int{"_auth": 1}},
 		"7z 7za 7zr rar unrar":                  {attached: "p"},
 		"redis-cli":                             {apart: "a", next: []string{"--pass"}, after: map[string]int{"auth": 0}, sign: ">"},
 		"rabbitmqctl":                           {after: map[string]int{"add_user": 2, "change_password": 2, "authenticate_user": 2}},
 		"nmcli":                                 {after: map[string]int{"password": 1, "wifi-sec.psk": 1, "802-11-wireless-security.psk": 1}},
-		"vault":                                 {after: map[string]int{"login": 1}},
+		"vault":                                 {after: map[string]int{"login": 1, "unseal": 1}},
 		"pulumi":                                {after: map[string]int{"set": 2}, with: "--secret", bare: []string{"--secret"}},
 		"aws":                                   {next: []string{"--value"}, with: "SecureString"},
 		"oc cf":                                 {apart: "p", only: "login"},
@@ -63,14 +66,14 @@ var programs = func() map[string]*program {
 		"openssl": {keyed: []string{"-pass", "-passin", "-passout", "-password"}, next: []string{"-k", "-K", "-macopt"}, after: map[string]int{"passwd": 1}},
 		"docker podman nerdctl helm buildah skopeo crane oras az": {apart: "p", only: "login"},
 		"skopeo-copy":                           {userPass: []string{"--creds", "--src-creds", "--dest-creds"}},
-		"ssh-keygen":                            {next: []string{"-N", "-P"}},
+		"ssh-keygen":                            {joins: true, next: []string{"-N", "-P"}},
 		"plink putty pscp psftp":                {next: []string{"-pw"}},
-		"snmpwalk snmpget snmpset snmpbulkwalk": {next: []string{"-A", "-X", "-c"}},
+		"snmpwalk snmpget snmpset snmpbulkwalk": {joins: true, next: []string{"-A", "-X", "-c"}},
 		"htpasswd":                              {last: []string{"-b", "-bc", "-nb", "-cb", "-nbB", "-bB", "-Bb", "-Bbn", "-nbm", "-bn"}},
-		"useradd usermod":                       {next: []string{"-p", "--password"}},
-		"security":                              {next: []string{"-w", "-p"}},
+		"useradd usermod":                       {joins: true, next: []string{"-p", "--password"}},
+		"security":                              {joins: true, next: []string{"-w", "-p"}},
 		"keytool jarsigner":                     {next: []string{"-storepass", "-keypass", "-srcstorepass", "-deststorepass"}},
-		"ipmitool":                              {next: []string{"-P"}},
+		"ipmitool":                              {joins: true, next: []string{"-P"}},
 		"gh":                                    {next: []string{"--body"}, apart: "b", only: "secret"},
 		"gpg gpg2":                              {next: []string{"--passphrase"}},
 	} {
@@ -116,7 +119,7 @@ func (c *command) attached(p *program, w *word) bool {
 		if long := strings.HasPrefix(option, "--"); long {
 			option += "="
 			from++
-		} else if len(option) != 2 {
+		} else if len(option) != 2 || !p.joins {
 			continue
 		}
 		if strings.HasPrefix(w.text, option) {
@@ -132,7 +135,8 @@ func (c *command) has(word string) bool {
 	if c.all == nil {
 		c.all = map[string]bool{}
 		for i := range c.ws {
-			c.all[c.ws[i].text] = true
+			_, value, _ := strings.Cut(c.ws[i].text, "=")
+			c.all[c.ws[i].text], c.all[value] = true, true
 		}
 	}
 	return c.all[word]

@@ -7,6 +7,7 @@ import "strings"
 type variables struct {
 	set   []setting
 	spent map[string]int
+	users map[string]bool // those that stand where a user's name does, or a token
 }
 
 // setting is a word that sets a variable, and where its value begins in it.
@@ -44,6 +45,18 @@ func (v *variables) spends(secret string) {
 	}
 }
 
+// names notes the variable that stands where an address has a user's name.
+func (v *variables) names(reference string) {
+	if v == nil {
+		return
+	}
+	v.spends(reference)
+	if v.users == nil {
+		v.users = map[string]bool{}
+	}
+	v.users[strings.Trim(reference, "${}")] = true
+}
+
 // settle hides what a variable was set to that is a secret and nothing else: it is
 // set once, to one plain word, and named nowhere but where programs take secrets.
 // The value is hidden there alone, since it is a secret only by what an agent does
@@ -54,6 +67,9 @@ func (v *variables) settle(f *finder) {
 	for i := range v.set {
 		s := &v.set[i]
 		spent := v.spent[s.name]
+		if v.users[s.name] && !tokenLike(s.word.text[s.from:]) {
+			continue
+		}
 		if spent == 0 || !plain(s.word.text[s.from:]) || !f.line.onlySpent(s.name, spent) {
 			continue
 		}
