@@ -1,11 +1,14 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"path"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
@@ -126,28 +129,20 @@ func shownText(r *sayso.Request) []string {
 	if d := r.Decision; d != nil {
 		text = append(text, d.Who(), d.Note, d.Rule, d.Reason)
 	}
-	var args any
-	if jcs.UnmarshalLenient(r.Preview, &args) != nil {
-		return text
-	}
-	return appendText(text, args)
+	return appendText(text, r.Preview)
 }
 
-// appendText adds all names and words of a JSON value.
-func appendText(text []string, v any) []string {
-	switch v := v.(type) {
-	case string:
-		return append(text, v)
-	case []any:
-		for _, e := range v {
-			text = appendText(text, e)
+// appendText adds all names and values of JSON, numbers as they are written.
+func appendText(text []string, src []byte) []string {
+	for d := jsontext.NewDecoder(bytes.NewReader(src)); ; {
+		t, err := d.ReadToken()
+		if err != nil {
+			return text
 		}
-	case map[string]any:
-		for name, e := range v {
-			text = appendText(append(text, name), e)
+		if t.Kind() != 'n' && !strings.ContainsRune("{}[]", rune(t.Kind())) {
+			text = append(text, t.String())
 		}
 	}
-	return text
 }
 
 // likeness is what calls like another have in common with it: the tool, and for

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/wire"
@@ -81,6 +82,21 @@ func TestHistory_goesOn(t *testing.T) {
 		}
 		if len(want) == 0 || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
+}
+
+// Numbers and truths are found as they are written.
+func TestHistory_findsNumbers(t *testing.T) {
+	w := newWorld(t, nil)
+	c := call("bash", "c1")
+	c.Args = sayso.Args(`{"command":"git push","account":9007199254740993,"force":true}`)
+	if _, err := w.b.Gate(actors["agent"]).Admit(t.Context(), sayso.Admission{Call: c, Patience: time.Nanosecond}); err == nil {
+		t.Fatal("nobody answered, and it was decided")
+	}
+	for text, want := range map[string]int{"9007199254740993": 1, "9007199254740992": 0, "true": 1, "false": 0} {
+		if got, _ := w.listed(t, "person", "/v1/history?text="+text); len(got) != want {
+			t.Errorf("%s: %d found, want %d", text, len(got), want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/expfmt"
@@ -41,7 +42,7 @@ func (s *Server) exposeMetrics(x *exchange) (any, error) {
 	format := expfmt.NewFormat(expfmt.TypeTextPlain)
 	enc := expfmt.NewEncoder(&text, format)
 	for _, f := range families {
-		if x.as == nil && f.GetName() == openRequestsName {
+		if x.as == nil && strings.HasPrefix(f.GetName(), openRequestsName) {
 			continue
 		}
 		if err := enc.Encode(f); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// openRequestsName is the metric that only people with a token see.
+// openRequestsName begins the names of what only people with a token see.
 const openRequestsName = "sayso_open_requests"
 
 // metrics are what /metrics shows. Labels are words of ours alone, never ids,

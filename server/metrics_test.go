@@ -42,6 +42,7 @@ func TestMetricsAndLogLines(t *testing.T) {
 	}
 	r := w.open("s1", canary)
 	w.metric("admin", `sayso_open_requests{age="1m"} 1`)
+	w.metric("admin", `sayso_open_requests_cut 0`)
 	if body := string(w.do("", "GET", "/metrics", "").body); strings.Contains(body, "sayso_open_requests") {
 		t.Error("who shows no token is told of open requests")
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/status"
-	"github.com/sayso-dev/sayso/internal/wire"
 )
 
 // observer is who follows the log for the metrics and the log lines. It only
@@ -160,34 +159,40 @@ func causeWord(c sayso.Cause) string {
 
 // openAges counts the open requests by age, when somebody wants to know.
 type openAges struct {
-	desc *prometheus.Desc
-	list func(context.Context) ([]sayso.Request, error)
+	desc, cut *prometheus.Desc
+	count     func(context.Context) (status.Open, error)
 }
 
 // openRequests is the metric of the requests behind a door.
 func openRequests(door func(sayso.Actor) (sayso.Gate, sayso.Inbox)) *openAges {
 	return &openAges{
 		desc: prometheus.NewDesc(openRequestsName, "Requests that wait for people, by age.", []string{"age"}, nil),
-		list: func(ctx context.Context) ([]sayso.Request, error) {
+		cut:  prometheus.NewDesc(openRequestsName+"_cut", "1 if more requests wait for people than are counted.", nil, nil),
+		count: func(ctx context.Context) (status.Open, error) {
 			_, inbox := door(observer)
-			return inbox.Requests(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true, Limit: wire.MaxLimit})
+			return status.Waiting(ctx, inbox, time.Now())
 		},
 	}
 }
 
 // Describe implements [prometheus.Collector].
-func (o *openAges) Describe(ch chan<- *prometheus.Desc) { ch <- o.desc }
+func (o *openAges) Describe(ch chan<- *prometheus.Desc) { ch <- o.desc; ch <- o.cut }
 
 // Collect implements [prometheus.Collector].
 func (o *openAges) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	open, err := o.list(ctx)
+	open, err := o.count(ctx)
 	if err != nil {
 		ch <- prometheus.NewInvalidMetric(o.desc, err)
 		return
 	}
-	for _, a := range status.OpenOf(open, time.Now()).Ages {
+	cut := 0.0
+	if open.Cut {
+		cut = 1
+	}
+	ch <- prometheus.MustNewConstMetric(o.cut, prometheus.GaugeValue, cut)
+	for _, a := range open.Ages {
 		ch <- prometheus.MustNewConstMetric(o.desc, prometheus.GaugeValue, float64(a.Count), a.Age)
 	}
 }

@@ -24,11 +24,9 @@ func (s *Server) status(ctx context.Context, c *caller, _ *wire.Nothing) (any, e
 	if s.o.Machine != nil {
 		out.Machine = s.o.Machine()
 	}
-	open, err := c.inbox.Requests(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true, Limit: wire.MaxLimit})
-	if err != nil {
+	if out.Open, err = status.Waiting(ctx, c.inbox, now); err != nil {
 		return nil, err
 	}
-	out.Open = status.OpenOf(open, now)
 	if out.Prompts, err = status.Recent(ctx, c.inbox, now); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -60,6 +61,25 @@ func TestCount_rateTakesCalls(t *testing.T) {
 			t.Errorf("%d calls: few is %v", n, got)
 		}
 		list = append(list, decided("x", "allow", sayso.SourcePolicy))
+	}
+}
+
+// many is an inbox in which so many requests wait.
+type many struct {
+	sayso.Inbox
+	n int
+}
+
+func (m many) Requests(_ context.Context, q sayso.RowQuery) ([]sayso.Request, error) {
+	return make([]sayso.Request, min(m.n, q.Limit)), nil
+}
+
+func TestWaiting_saysWhereItStopsCounting(t *testing.T) {
+	for n, cut := range map[int]bool{0: false, 3: false, status.MaxOpen - 1: false, status.MaxOpen + 1: true} {
+		got, err := status.Waiting(t.Context(), many{n: n}, noon)
+		if err != nil || got.Cut != cut || got.Count != min(n, status.MaxOpen) {
+			t.Errorf("%d wait: %d count, cut %v, %v", n, got.Count, got.Cut, err)
+		}
 	}
 }
 

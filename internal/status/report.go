@@ -1,6 +1,8 @@
 package status
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -61,6 +63,7 @@ const (
 // Open is what waits for people.
 type Open struct {
 	Count  int        `json:"count"`
+	Cut    bool       `json:"cut"`    // there are more, younger than those that count
 	Oldest *time.Time `json:"oldest"` // null if nothing waits
 	Ages   []AgeCount `json:"ages"`
 }
@@ -76,6 +79,20 @@ var Ages = []struct {
 	Name string
 	Most time.Duration
 }{{"1m", time.Minute}, {"10m", 10 * time.Minute}, {"1h", time.Hour}, {"1d", 24 * time.Hour}, {"older", 1<<63 - 1}}
+
+// MaxOpen is how many open requests are counted, the oldest.
+const MaxOpen = 10_000
+
+// Waiting counts the open requests that whoever holds the inbox may see.
+func Waiting(ctx context.Context, in sayso.Inbox, now time.Time) (Open, error) {
+	open, err := in.Requests(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true, Limit: MaxOpen})
+	if err != nil {
+		return Open{}, fmt.Errorf("counting open requests: %w", err)
+	}
+	out := OpenOf(open, now)
+	out.Cut = len(open) == MaxOpen
+	return out, nil
+}
 
 // OpenOf counts open requests by their age.
 func OpenOf(open []sayso.Request, now time.Time) Open {
