@@ -11,9 +11,9 @@ import (
 // remembered request is shared, and nobody changes it. Whoever does not find one
 // here reads it.
 type recent struct {
-	mu         sync.Mutex // guards what follows
-	young, old map[sayso.ID]*sayso.Request
-	bytes      int // of the young
+	mu         sync.Mutex                  // guards what follows
+	young, old map[sayso.ID]*sayso.Request // nil for one whose content was erased
+	bytes      int                         // of the young
 }
 
 const (
@@ -23,26 +23,32 @@ const (
 )
 
 // put remembers a request, which must not be changed any more, unless more is
-// known of it.
+// known of it. Whoever read it before its content was erased, and comes after,
+// does not bring that back.
 func (c *recent) put(r *sayso.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known, ok := c.look(r.ID); ok && known.Life.Len >= r.Life.Len {
+	if known, ok := c.look(r.ID); ok && (known == nil && !r.Erased || known != nil && known.Life.Len >= r.Life.Len) {
 		return
 	}
 	if over(r) && r.Life.Bytes > bulky {
 		c.drop(r.ID)
 		return
 	}
+	c.turn()
+	c.drop(r.ID)
+	c.young[r.ID] = r
+	c.bytes += r.Life.Bytes
+}
+
+// turn makes room among the young, for who holds the lock.
+func (c *recent) turn() {
 	if len(c.young) >= generation || c.bytes >= generationBytes {
 		c.young, c.old, c.bytes = nil, c.young, 0
 	}
 	if c.young == nil {
 		c.young = map[sayso.ID]*sayso.Request{}
 	}
-	c.drop(r.ID)
-	c.young[r.ID] = r
-	c.bytes += r.Life.Bytes
 }
 
 // over reports whether nobody decides about a request any more, nor waits for
@@ -53,7 +59,8 @@ func over(r *sayso.Request) bool { return !r.State.Open() && !r.Unspent() && !r.
 func (c *recent) get(id sayso.ID) (*sayso.Request, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.look(id)
+	r, ok := c.look(id)
+	return r, ok && r != nil
 }
 
 // forget forgets requests whose content was erased.
@@ -61,13 +68,15 @@ func (c *recent) forget(ids []sayso.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range ids {
+		c.turn()
 		c.drop(id)
+		c.young[id] = nil
 	}
 }
 
 // drop is forget for who holds the lock.
 func (c *recent) drop(id sayso.ID) {
-	if r, ok := c.young[id]; ok {
+	if r := c.young[id]; r != nil {
 		c.bytes -= r.Life.Bytes
 	}
 	delete(c.young, id)

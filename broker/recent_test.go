@@ -86,6 +86,18 @@ func TestRecent_forgetsWhatWasErased(t *testing.T) {
 	if _, ok := c.get("r1"); !ok {
 		t.Error("others were forgotten too")
 	}
+	c.put(seenAt(0, 1)) // by whoever read it before
+	if _, ok := c.get("r0"); ok {
+		t.Error("what was erased is remembered again")
+	}
+	bare := seenAt(0, 2)
+	bare.Erased = true
+	for _, r := range []*sayso.Request{bare, seenAt(0, 1)} {
+		c.put(r)
+		if got, ok := c.get("r0"); !ok || !got.Erased {
+			t.Errorf("remembered %v: %+v, want it without its content", ok, got)
+		}
+	}
 }
 
 // It holds so many bytes and no more, and nothing large of a request that is over.
