@@ -53,10 +53,16 @@ func (b book) sender() string { return filepath.Join(b.folder, "sender.lock") }
 
 // read returns what stands in the book; nothing if there is none.
 func (b book) read() (page, error) {
+	p, _, err := b.load()
+	return p, err
+}
+
+// load is read, and returns the text of the book too.
+func (b book) load() (page, []byte, error) {
 	p := page{Version: bookVersion, Targets: map[string]*shelf{}, dropped: map[string]int{}}
 	text, err := os.ReadFile(b.path())
 	if errors.Is(err, fs.ErrNotExist) {
-		return p, nil
+		return p, nil, nil
 	}
 	if err == nil {
 		err = jcs.Unmarshal(text, &p)
@@ -65,9 +71,9 @@ func (b book) read() (page, error) {
 		err = fmt.Errorf("%w: it has version %d, and this program reads version %d", sayso.ErrInvalid, p.Version, bookVersion)
 	}
 	if err != nil {
-		return page{}, fmt.Errorf("reading what notices wait, in %s: %w", b.path(), err)
+		return page{}, nil, fmt.Errorf("reading what notices wait, in %s: %w", b.path(), err)
 	}
-	return p, nil
+	return p, text, nil
 }
 
 // change changes the book, alone among all processes, unless it has waited for
@@ -82,11 +88,7 @@ func (b book) change(ctx context.Context, f func(*page) error) error {
 		return err
 	}
 	defer func() { _ = lock.Close() }() // nothing was written to it
-	p, err := b.read()
-	if err != nil {
-		return err
-	}
-	before, err := jcs.Marshal(p)
+	p, before, err := b.load()
 	if err != nil {
 		return err
 	}
@@ -133,18 +135,40 @@ func (p *page) shelf(name string, head sayso.Seq) *shelf {
 
 // put keeps a letter in place of what was kept of it.
 func (s *shelf) put(l Letter) {
-	if i := s.find(l.ID); i >= 0 {
-		s.Letters[i] = l
+	i := s.find(l.ID)
+	if i < 0 {
+		s.Letters = append(s.Letters, l)
 		return
 	}
-	s.Letters = append(s.Letters, l)
+	if kept := &s.Letters[i]; kept.Event != l.Event { // it tells of more by now
+		l.Event, l.Request, l.Lost = kept.Event, kept.Request, kept.Lost
+	}
+	s.Letters[i] = l
 }
 
-// drop forgets a letter.
-func (s *shelf) drop(id sayso.ID) {
-	if i := s.find(id); i >= 0 {
+// drop forgets a letter that was delivered, but for what it tells of more by now.
+func (s *shelf) drop(l *Letter) {
+	switch i := s.find(l.ID); {
+	case i < 0:
+	case s.Letters[i].Event == l.Event:
 		s.Letters = slices.Delete(s.Letters, i, i+1)
+	default:
+		s.Letters[i].Lost.Count -= l.Lost.Count
 	}
+}
+
+// lose keeps a letter of what died, together with the one about the same target
+// that waits. Whoever has seen that one, and did not say so, has not seen this: it
+// goes by the new name.
+func (s *shelf) lose(l Letter) {
+	i := slices.IndexFunc(s.Letters, func(w Letter) bool { return w.Kind == Dead && !w.Dead && w.Lost.Target == l.Lost.Target })
+	if i < 0 {
+		s.put(l)
+		return
+	}
+	w := &s.Letters[i]
+	l.Lost.Count += w.Lost.Count
+	w.Event, w.Request, w.Lost = l.Event, l.Request, l.Lost
 }
 
 func (s *shelf) find(id sayso.ID) int {
@@ -171,7 +195,8 @@ func (p *page) part(names []string, now time.Time) {
 func (p *page) trim() {
 	for name, s := range p.Targets {
 		for dead := len(s.Letters) - waiting(s.Letters); dead > maxDead; dead-- {
-			s.drop(s.Letters[slices.IndexFunc(s.Letters, func(l Letter) bool { return l.Dead })].ID)
+			i := slices.IndexFunc(s.Letters, func(l Letter) bool { return l.Dead })
+			s.Letters = slices.Delete(s.Letters, i, i+1)
 			p.dropped[name]++
 		}
 	}

@@ -129,7 +129,7 @@ func (c *carrier) try(ctx context.Context, l Letter, e *sayso.Event) {
 // tried again now.
 func (c *carrier) delivered(s *shelf, l *Letter) {
 	s.Seq = max(s.Seq, l.Seq)
-	s.drop(l.ID)
+	s.drop(l)
 	for i := range s.Letters {
 		if w := &s.Letters[i]; !w.Dead && w.Attempts > 1 {
 			w.Next = c.o.Now()
@@ -155,14 +155,15 @@ func (c *carrier) failed(ctx context.Context, l Letter, err error) {
 	})
 }
 
-// tellOthers has other targets told that a letter died.
+// tellOthers has other targets told that a letter died, each by one letter however
+// many die.
 func (c *carrier) tellOthers(p *page, l *Letter) {
 	now := c.o.Now()
 	for _, name := range c.names() {
 		t, _ := c.target(name)
 		if s := p.Targets[name]; s != nil && name != c.name && t.wants(Dead) {
-			lost := Lost{ID: l.ID, Target: c.name, Error: l.Error}
-			s.put(Letter{ID: newID(now), Target: name, Kind: Dead, Event: newID(now), Request: l.Request, Lost: &lost, Made: now, Next: now})
+			lost := Lost{ID: l.ID, Target: c.name, Error: l.Error, Count: 1}
+			s.lose(Letter{ID: newID(now), Target: name, Kind: Dead, Event: newID(now), Request: l.Request, Lost: &lost, Made: now, Next: now})
 		}
 	}
 }

@@ -184,6 +184,87 @@ func TestDead(t *testing.T) {
 	}
 }
 
+// TestDead_many: however many notices are given up, one letter says so, and of
+// each it is told once; those that are given up while it is under way too.
+func TestDead_many(t *testing.T) {
+	const before, meanwhile, after = 12, 5, 3
+	gone := receiving(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) })
+	var open atomic.Bool
+	arrived, goOn := make(chan int), make(chan int, 1)
+	other := receiving(t, func(n int, w http.ResponseWriter, r *http.Request) {
+		if !open.Load() {
+			w.WriteHeader(503)
+			return
+		}
+		select {
+		case arrived <- n:
+			<-goOn
+		case <-r.Context().Done():
+		}
+	})
+	lost, told := hook(gone, outbox.None, outbox.Opened), hook(other, outbox.None, outbox.Dead)
+	lost.Name, told.Name = "lost", "told"
+	w := newWorld(t, lost, told)
+	o := w.outbox().Quick(time.Minute)
+	w.run(o)
+	w.began(o)
+	asked := 0
+	die := func(n int) {
+		for range n {
+			asked++
+			w.ask(fmt.Sprint("c", asked), `{}`)
+		}
+		eventually(t, fmt.Sprint(asked, " dead"), func() bool { c := o.Counts(); return c[0].Target == "lost" && c[0].Dead == asked })
+	}
+	die(before)
+	other.await(1)
+	kept := func() (n int) {
+		list, err := o.Letters()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range list {
+			if l.Target == "told" {
+				n++
+			}
+		}
+		return n
+	}
+	if n := kept(); n != 1 {
+		t.Errorf("%d letters say that %d are dead", n, asked)
+	}
+	eventually(t, "an attempt", func() bool {
+		list, err := o.Letters()
+		return err == nil && slices.ContainsFunc(list, func(l outbox.Letter) bool { return l.Target == "told" && l.Attempts > 0 })
+	})
+	eventually(t, "an attempt", func() bool {
+		list, err := o.Letters()
+		return err == nil && slices.ContainsFunc(list, func(l outbox.Letter) bool { return l.Target == "told" && l.Attempts > 0 })
+	})
+	open.Store(true)
+	if _, err := o.Retry(t.Context(), func(l outbox.Letter) bool { return l.Target == "told" }); err != nil {
+		t.Fatal(err)
+	}
+	sum, first := 0, <-arrived
+	die(meanwhile)
+	goOn <- first
+	second := <-arrived
+	goOn <- second
+	die(after)
+	for _, n := range []int{first, second} {
+		sum += other.all()[n-1].message.Data.Notice.Count
+	}
+	for sum < asked {
+		n := <-arrived
+		sum += other.all()[n-1].message.Data.Notice.Count
+		goOn <- n
+	}
+	eventually(t, "an end", func() bool { return kept() == 0 })
+	if sum != asked {
+		t.Errorf("told of %d, and %d are dead", sum, asked)
+	}
+}
+
 // named is who is told as long as the names say so, one for each name.
 func named(w *world, names *atomic.Pointer[[]string], on ...outbox.Kind) {
 	w.targets = func() (list []outbox.Target, err error) {

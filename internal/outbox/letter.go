@@ -17,7 +17,7 @@ type Letter struct {
 	Event    sayso.ID  `json:"event"`             // that it tells of, or an id of its own
 	Seq      sayso.Seq `json:"seq,omitzero"`      // of that event
 	Request  sayso.ID  `json:"request,omitempty"` //
-	Lost     *Lost     `json:"lost,omitempty"`    // the letter that died, for [Dead]
+	Lost     *Lost     `json:"lost,omitempty"`    // the letters that died, for [Dead]
 	Attempts int       `json:"attempts"`
 	Made     time.Time `json:"made"`
 	Next     time.Time `json:"next"`           // when it is tried again

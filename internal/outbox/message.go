@@ -72,11 +72,12 @@ type Mode struct {
 	ForS    float64      `json:"for_s,omitzero"` // zero for no end
 }
 
-// Lost is what a message tells of a notice that was given up.
+// Lost is what a message tells of notices that were given up.
 type Lost struct {
-	ID     sayso.ID `json:"id"`
+	ID     sayso.ID `json:"id"` // of the newest
 	Target string   `json:"target"`
-	Error  string   `json:"error"`
+	Error  string   `json:"error"` // of the newest
+	Count  int      `json:"count"` // how many, since that was told the last time
 }
 
 // errMoot says that there is nothing to tell any more.

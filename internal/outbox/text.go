@@ -24,13 +24,20 @@ func sentence(t *Target, l *Letter, m *Message) string {
 	case Tested:
 		return "sayso: this is a test of the notices to " + t.Name + "."
 	case Dead:
-		return "sayso: a notice to " + m.Data.Notice.Target + " was given up: " + m.Data.Notice.Error + ". Type: sayso notices"
+		return "sayso: " + lostText(m.Data.Notice) + ". Type: sayso notices"
 	case ModeSet:
 		return "sayso: " + modeText(m.Data.Mode)
 	case Opened:
 		return "sayso: " + openedText(m.Data.Request)
 	}
 	return "sayso: " + endedText(l.Kind, m)
+}
+
+func lostText(l *Lost) string {
+	if l.Count > 1 {
+		return fmt.Sprintf("%d notices to %s were given up, the last one: %s", l.Count, l.Target, l.Error)
+	}
+	return "a notice to " + l.Target + " was given up: " + l.Error
 }
 
 func openedText(r *Request) string {
