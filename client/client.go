@@ -153,6 +153,13 @@ func (a address) name() string {
 	return a.url.String()
 }
 
+// CheckAddress reports whether base is the address of a server that a client may
+// speak to. It asks nobody.
+func CheckAddress(base string) error {
+	_, err := parseBase(base)
+	return err
+}
+
 func parseBase(base string) (address, error) {
 	if path, ok := strings.CutPrefix(base, "unix://"); ok || strings.HasPrefix(base, "/") {
 		if !ok {

@@ -132,10 +132,14 @@ func (w *watcher) line(ctx context.Context, e *sayso.Event, decision string) {
 	tool := w.tools[e.RequestID]
 	delete(w.tools, e.RequestID)
 	delete(w.alone, e.RequestID)
-	if w.s.log.Enabled(ctx, slog.LevelInfo) {
-		w.s.log.InfoContext(ctx, "resolved", "session", e.SessionID, "call", e.CallID, "tool", tool, "request", e.RequestID,
-			"decision", decision, "response_ms", took(e).Milliseconds())
+	if !w.s.log.Enabled(ctx, slog.LevelInfo) {
+		return
 	}
+	log := w.s.log.With("session", e.SessionID, "call", e.CallID)
+	if tool != "" { // it was asked before this server ran
+		log = log.With("tool", tool)
+	}
+	log.InfoContext(ctx, "resolved", "request", e.RequestID, "decision", decision, "response_ms", took(e).Milliseconds())
 }
 
 // word keeps the label to the sources there are.

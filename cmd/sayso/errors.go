@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/home"
@@ -56,7 +57,11 @@ func (a *app) exit(err error) int {
 		return exitNo
 	}
 	fmt.Fprintf(a.err, "sayso: error: %s\n", printable(err.Error()))
-	if h := hintOf(err); h != "" {
+	h := hintOf(err)
+	if errors.Is(err, syscall.ECONNREFUSED) && ownHint(err) == "" && a.settings.Server != "" {
+		h = "nothing listens at " + withoutSecrets(a.settings.Server) + "; on its machine: sayso status, sayso serve"
+	}
+	if h != "" {
 		fmt.Fprintf(a.err, "sayso: hint: %s\n", printable(h))
 	}
 	var decided *sayso.DecidedError

@@ -55,7 +55,7 @@ func (a *app) off(ctx context.Context, d time.Duration) error {
 	if a.json {
 		return a.printJSON(map[string]any{"off": true, "until": until.UTC().Truncate(time.Second), "recorded": recorded})
 	}
-	a.print("off until %s: calls go to the hosts' own prompts. `sayso off --end` ends it.", until.Format("15:04 on Jan 2"))
+	a.print("off until %s: calls go to the hosts' own prompts. `sayso off --end` ends it.", until.Format("15:04:05 on Jan 2"))
 	return nil
 }
 

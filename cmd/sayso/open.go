@@ -74,6 +74,9 @@ func (a *app) openPage(ctx context.Context, o openOptions) error {
 			return err
 		}
 	}
+	if near && isTerminal(a.err) {
+		a.note("no QR code, since no phone reaches this address; sayso serve --public-url https://NAME is for phones")
+	}
 	a.note("good once, for %s; it signs you in as %s", home.CodeLife, a.person().Principal)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/broker"
+	"github.com/sayso-dev/sayso/client"
 	"github.com/sayso-dev/sayso/internal/local"
 )
 
@@ -34,14 +35,33 @@ func (a *app) openWith(ctx context.Context, o local.Options) (*local.Local, erro
 	if !o.Direct {
 		o.Server = a.settings.Server
 	}
+	if err := serverAddress(o.Server); err != nil {
+		return nil, err
+	}
 	if err := tokenFile(o.TokenFile); err != nil {
 		return nil, err
+	}
+	if o.Server != "" && o.TokenFile == "" {
+		return nil, hint(fmt.Errorf("%w: a server elsewhere wants a token", sayso.ErrNotAllowed),
+			"on its machine, sayso token create --name NAME --kind person; keep what it prints in a file that only you may read; then --token-file FILE")
 	}
 	l, err := local.Open(ctx, a.paths, o)
 	if err != nil {
 		return nil, err
 	}
 	return l, nil
+}
+
+// serverAddress says what is wrong with the address of a server; empty is this
+// machine.
+func serverAddress(address string) error {
+	if address == "" {
+		return nil
+	}
+	if err := client.CheckAddress(address); err != nil {
+		return usage(fmt.Errorf("%s: %w", asTyped(address), err), "--server https://HOST")
+	}
+	return nil
 }
 
 // tokenFile says what is wrong with the name of a file of a token, if that can

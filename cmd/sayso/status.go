@@ -20,7 +20,8 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", GroupID: "wire", Short: "says whether calls are gated, and what is in force", Args: cobra.NoArgs,
-		Long: `The first line is one of: protected, not protected, unknown. It tells what the
+		Long: `The first line is one of: protected, not protected, unknown; and whether the gate
+is locked. It tells what the
 settings of the agents say; sayso doctor proves it. Exits with 0 if protected,
 1 if not or if every call is refused, 2 if that is unknown. A policy file with a
 mistake has every call refused, unless a server goes on with the one before.`,
@@ -193,7 +194,11 @@ func goesOn(s state) string {
 // broken, if that is known, and about a policy that does not load, if that is
 // not to look at it.
 func (a *app) printStatus(s state, aboutGate, aboutPolicy string) {
-	a.print("%s: %s", s.Status, printable(s.Why))
+	locked := ""
+	if s.Locked {
+		locked = ", locked"
+	}
+	a.print("%s%s: %s", s.Status, locked, printable(s.Why))
 	if s.Error != "" {
 		a.print("gate     broken: %s", printable(s.Error))
 		if aboutGate != "" {

@@ -37,7 +37,7 @@ type offFile struct {
 // CheckOff returns an error if the gate cannot be switched off for d.
 func CheckOff(d time.Duration) error {
 	if d <= 0 || d > MaxOff {
-		return fmt.Errorf("%w: off takes a time above zero and up to %s, as in --for 1h", sayso.ErrInvalid, MaxOff)
+		return fmt.Errorf("%w: off takes a time above zero and up to %.0fh, as in --for 1h", sayso.ErrInvalid, MaxOff.Hours())
 	}
 	return nil
 }
