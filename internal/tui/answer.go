@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -36,8 +37,14 @@ func (m *model) sendAll(members []sayso.Member, group string, a sayso.Answer) te
 	return tea.Batch(beat, func() tea.Msg { return answeredMsg{a, answerAll(ctx, in, members, group, a)} })
 }
 
+// patience is how long one answer may take. After it nobody knows what became of
+// the answer, until the log says it.
+const patience = 30 * time.Second
+
 func answerAll(ctx context.Context, in sayso.Inbox, members []sayso.Member, group string, a sayso.Answer) []sayso.MemberResult {
 	if group != "" && len(members) > 1 && len(members) <= sayso.MaxGroup {
+		ctx, stop := context.WithTimeout(ctx, patience)
+		defer stop()
 		results, err := in.AnswerGroup(ctx, group, members, a)
 		if err == nil {
 			return results
@@ -49,12 +56,17 @@ func answerAll(ctx context.Context, in sayso.Inbox, members []sayso.Member, grou
 	}
 	results := make([]sayso.MemberResult, 0, len(members))
 	for _, member := range members {
-		one := a
-		one.Digest, one.Content = member.Digest, member.Content
-		d, err := in.Answer(ctx, member.ID, one)
-		results = append(results, sayso.MemberResult{ID: member.ID, Decision: d, Err: err})
+		results = append(results, answerOne(ctx, in, member, a))
 	}
 	return results
+}
+
+func answerOne(ctx context.Context, in sayso.Inbox, member sayso.Member, a sayso.Answer) sayso.MemberResult {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	a.Digest, a.Content = member.Digest, member.Content
+	d, err := in.Answer(ctx, member.ID, a)
+	return sayso.MemberResult{ID: member.ID, Decision: d, Err: err}
 }
 
 // answered tells what became of answers, and marks what ended.
@@ -98,8 +110,8 @@ func became(r sayso.MemberResult, a sayso.Answer) (told string, ended sayso.Deci
 	case errors.Is(r.Err, sayso.ErrWithdrawn):
 		d := sayso.Decision{Request: r.ID, State: sayso.StateWithdrawn}
 		return "too late: " + words.Standing(d), d
-	case errors.Is(r.Err, sayso.ErrUnavailable):
-		return "The connection broke. Whether the answer to " + short + " arrived shows when it is back; nothing is sent again by itself.", ended
+	case errors.Is(r.Err, sayso.ErrUnavailable), errors.Is(r.Err, context.DeadlineExceeded):
+		return "No word came back. Whether the answer to " + short + " arrived shows when the connection is back; nothing is sent again by itself.", ended
 	case r.Err != nil:
 		return "Not answered: " + words.Safe(r.Err.Error()), ended
 	case r.Decision.State.Open():

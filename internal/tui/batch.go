@@ -32,8 +32,7 @@ func (m *model) batchKey(key string) tea.Cmd {
 	case "esc":
 		clear(m.marked)
 	case "n", "d":
-		d := &denying{}
-		d.members, d.group = membersOf(requestsOf(m.picked()))
+		d := &denying{several: requestsOf(m.picked())}
 		return m.open(d)
 	case "y", "a":
 		return m.openBatch()
@@ -121,9 +120,7 @@ func (b *batch) layOut(m *model) {
 		_, risk := m.risk(worst)
 		out = append(out, cut("The riskiest is "+worst.ShortID+"  "+risk+"  "+strings.Join(words.Dangers(worst.Danger), ", ")+"  "+words.Summary(worst), m.columns))
 	}
-	if left := len(b.wanted) - len(b.list); left > 0 {
-		out = append(out, fmt.Sprintf("%d of those selected wait no longer and are left out.", left))
-	}
+	out = append(out, b.leftOut(m)...)
 	out = append(out, "")
 	for _, r := range b.list {
 		shape, _ := m.risk(r)
@@ -138,6 +135,23 @@ func (b *batch) layOut(m *model) {
 		}
 	}
 	b.show(out, m.columns)
+}
+
+// leftOut says which of those selected are not asked about, and why.
+func (b *batch) leftOut(m *model) (out []string) {
+	ended := 0
+	for _, l := range b.read {
+		switch {
+		case l.err != nil:
+			out = append(out, m.color(yellow, cut(l.id.Short()+" could not be read and is left out: "+words.Safe(l.err.Error()), m.columns)))
+		case !l.request.State.Open():
+			ended++
+		}
+	}
+	if ended > 0 {
+		out = append(out, fmt.Sprintf("%d of those selected wait no longer and are left out.", ended))
+	}
+	return out
 }
 
 // riskiest is the request that deserves the longest look.
@@ -172,7 +186,7 @@ func (b *batch) keys(m *model) string {
 	case !b.loaded:
 		return "reading all of them…  [esc] back"
 	case len(b.list) == 0:
-		return "none of them waits any more  [esc] back"
+		return "there is none to allow  [esc] back"
 	case !b.whole:
 		return fmt.Sprintf("[space] look at all of them first, %d lines further down  [esc] back", b.below())
 	case len(b.danger()) > 0:

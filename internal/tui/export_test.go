@@ -14,6 +14,9 @@ var (
 	Reasons  = reasons
 )
 
+// Patience is how long an answer may take.
+const Patience = patience
+
 // Feed follows the log for a program.
 func Feed(ctx context.Context, open func(context.Context) (Door, error), send func(tea.Msg)) {
 	f := feed{open: open, send: send}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -132,17 +133,23 @@ var reasons = []string{"Not now", "Too broad: do less", "Use another way", "Ask 
 // denying asks for the words of a denial.
 type denying struct {
 	field   field
-	members []sayso.Member // for several; empty for the request that is looked at
-	group   string
+	several []sayso.Request // empty for the request that is looked at
+	pager                   // of their names
 }
 
-func (*denying) page() bool { return false }
+func (d *denying) page() bool { return len(d.several) > 0 }
 
-func (*denying) keys(m *model) string { return m.ready("[enter] deny") + "  [esc] back" }
+func (d *denying) keys(m *model) string {
+	keys := m.ready("[enter] deny") + "  [esc] back"
+	if d.below() > 0 {
+		keys += fmt.Sprintf("  [pgdn] %d more names", d.below())
+	}
+	return keys
+}
 
-func (d *denying) draw(m *model, columns, _ int) []string {
+func (d *denying) draw(m *model, columns, rows int) []string {
 	what := "Deny it."
-	if n := len(d.members); n > 0 {
+	if n := len(d.several); n > 0 {
 		what = "Deny " + words.Counted(n, "request") + "."
 	}
 	out := []string{paint(bold, what) + " The agent is told:", "  " + d.field.draw(columns-2)}
@@ -157,7 +164,21 @@ func (d *denying) draw(m *model, columns, _ int) []string {
 		}
 		line += choice
 	}
-	return append(out, line)
+	return append(append(out, line), d.names(m, columns, rows-len(out)-1)...)
+}
+
+// names are all of several requests, also those that the filter hides.
+func (d *denying) names(m *model, columns, rows int) []string {
+	if len(d.several) == 0 {
+		return nil
+	}
+	var out []string
+	for _, r := range d.several {
+		shape, _ := m.risk(r)
+		out = append(out, cut("  "+shape+" "+r.ShortID+"  "+words.Tool(r)+"  "+words.Summary(r), columns))
+	}
+	d.show(out, columns)
+	return append([]string{""}, d.pager.draw(rows-1)...)
 }
 
 func (d *denying) key(m *model, k tea.KeyPressMsg) tea.Cmd {
@@ -166,6 +187,8 @@ func (d *denying) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 		return m.act(func() tea.Cmd { return d.send(m) })
 	case stroke == "esc":
 		return m.shut()
+	case stroke == "pgdown" || stroke == "pgup":
+		d.pager.key(stroke)
 	case strings.HasPrefix(stroke, "alt+"):
 		if i := strings.IndexAny("1234", stroke[4:]); i >= 0 && len(stroke) == 5 {
 			d.field.set(reasons[i])
@@ -182,16 +205,17 @@ func (d *denying) paste(_ *model, text string) tea.Cmd {
 }
 
 func (d *denying) send(m *model) tea.Cmd {
-	if why := m.deaf(); why != "" && len(d.members) == 0 {
+	if why := m.deaf(); why != "" && len(d.several) == 0 {
 		m.told = why
 		return nil
 	}
 	a := sayso.Answer{Effect: sayso.Deny, Note: d.field.String()}
-	if len(d.members) == 0 {
+	if len(d.several) == 0 {
 		return m.send(a)
 	}
 	m.panel = nil
-	return m.sendAll(d.members, d.group, a)
+	members, group := membersOf(d.several)
+	return m.sendAll(members, group, a)
 }
 
 // slow is the slow answer: a word has to be typed.
@@ -207,11 +231,11 @@ func (*slow) page() bool { return false }
 func (*slow) keys(m *model) string { return m.ready("[enter] allow") + "  [esc] back" }
 
 func (s *slow) draw(m *model, columns, _ int) []string {
-	out := wrapped("Dangerous: "+strings.Join(words.Dangers(s.danger), ", ")+".", columns)
-	for i := range out {
-		out[i] = m.color(red, out[i])
+	out := []string{"Type " + paint(bold, m.look.request.ShortID) + " to allow it: " + s.field.draw(12)} // first, since what does not fit is cut off
+	for _, line := range wrapped("Dangerous: "+strings.Join(words.Dangers(s.danger), ", ")+".", columns) {
+		out = append(out, m.color(red, line))
 	}
-	return append(out, "Type "+paint(bold, m.look.request.ShortID)+" to allow it: "+s.field.draw(12))
+	return out
 }
 
 func (s *slow) key(m *model, k tea.KeyPressMsg) tea.Cmd {

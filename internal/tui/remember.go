@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,20 +19,56 @@ var (
 )
 
 // remembering asks how far a yes is remembered, the narrowest first.
-type remembering struct{ at, lasts, uses int }
+type remembering struct {
+	pager
+	at, lasts, uses int
+	from, to        int // lines of the cover that is chosen
+	seen            []bool
+	moved           bool // to another cover, since it was drawn
+}
 
 func (*remembering) page() bool { return true }
 
-func (*remembering) keys(m *model) string {
+func (c *remembering) keys(m *model) string {
+	if !c.read() {
+		return "[space] look at all of this cover first  [j k] cover  [esc] back"
+	}
 	return m.ready("[enter] allow and remember") + "  [j k] cover  [t] time  [u] uses  [esc] back"
 }
 
-func (c *remembering) draw(m *model, columns, _ int) []string {
+// draw returns the covers, of which those that fit are seen, and below them, always,
+// how long and how often.
+func (c *remembering) draw(m *model, columns, rows int) []string {
+	foot := []string{"", "   how long    " + c.howLong(), "   how often   " + c.howOften()}
+	text := c.covers(m, columns)
+	if columns != c.columns || len(text) != len(c.seen) {
+		c.seen, c.moved = make([]bool, len(text)), true
+	}
+	c.show(text, columns)
+	height := min(len(text), rows-len(foot))
+	if c.moved {
+		c.top, c.moved = max(min(c.top, c.from), min(c.to-height, c.from)), false
+	}
+	out := c.pager.draw(height)
+	for i := range height {
+		c.seen[c.top+i] = true
+	}
+	return append(out, foot...)
+}
+
+// read reports whether all of the cover that is chosen was on the screen.
+func (c *remembering) read() bool {
+	return c.to > c.from && c.to <= len(c.seen) && !slices.Contains(c.seen[c.from:c.to], false)
+}
+
+// covers are the lines of all covers.
+func (c *remembering) covers(m *model, columns int) []string {
 	r := m.look.request
 	out := append(wrapped(paint(bold, "What a yes covers from now on")+"  ("+r.ShortID+" "+words.Summary(r)+")", columns), "")
 	for i, o := range r.Covers {
 		mark := "   "
 		if i == c.at {
+			c.from = len(out)
 			mark = paint(bold, " ▸ ")
 		}
 		text := words.Safe(o.Label)
@@ -51,11 +88,14 @@ func (c *remembering) draw(m *model, columns, _ int) []string {
 			}
 			out = append(out, "     "+m.color(code, w))
 		}
+		if i == c.at {
+			c.to = len(out)
+		}
 	}
 	if len(r.Ignores) > 0 {
 		out = append(out, wrapped("The tool leaves these arguments out of what is the same: "+words.Safe(strings.Join(r.Ignores, ", ")), columns)...)
 	}
-	return append(out, "", "   how long    "+c.howLong(), "   how often   "+c.howOften())
+	return out
 }
 
 func (c *remembering) howLong() string {
@@ -73,12 +113,14 @@ func (c *remembering) howOften() string {
 }
 
 func (c *remembering) key(m *model, k tea.KeyPressMsg) tea.Cmd {
-	offers := m.look.request.Covers
+	if c.pager.key(name(k)) {
+		return m.guard.changed(m.now)
+	}
 	switch key := name(k); key {
 	case "j", "down":
-		c.at = min(c.at+1, len(offers)-1)
+		return c.choose(m, c.at+1)
 	case "k", "up":
-		c.at = max(c.at-1, 0)
+		return c.choose(m, c.at-1)
 	case "t":
 		c.lasts = (c.lasts + 1) % len(lasts)
 	case "u":
@@ -86,14 +128,27 @@ func (c *remembering) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	case "esc":
 		return m.shut()
 	case "enter":
+		if !c.read() {
+			m.told = "Look at all of this cover first: Space goes down."
+			return nil
+		}
 		return m.act(func() tea.Cmd { return c.send(m) })
 	default:
 		var n int
-		if _, err := fmt.Sscanf(key, "%d", &n); err == nil && n >= 1 && n <= len(offers) {
-			c.at = n - 1
+		if _, err := fmt.Sscanf(key, "%d", &n); err == nil && n >= 1 {
+			return c.choose(m, n-1)
 		}
 	}
 	return nil
+}
+
+// choose goes to another cover, which Enter then means.
+func (c *remembering) choose(m *model, at int) tea.Cmd {
+	if at < 0 || at >= len(m.look.request.Covers) || at == c.at {
+		return nil
+	}
+	c.at, c.moved = at, true
+	return m.guard.changed(m.now)
 }
 
 func (c *remembering) send(m *model) tea.Cmd {

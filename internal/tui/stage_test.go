@@ -42,6 +42,11 @@ func (p rmIsDanger) Judge(ctx context.Context, c sayso.Call, f sayso.Facts) says
 	if strings.Contains(string(c.Args), "rm -rf") {
 		v.Risk, v.Danger = sayso.RiskDestructive, []sayso.Danger{sayso.DangerDelete}
 	}
+	if strings.Contains(string(c.Args), "with everything") {
+		v.Danger = []sayso.Danger{
+			sayso.DangerOutside, sayso.DangerDelete, sayso.DangerNetwork, sayso.DangerPrivilege, sayso.DangerDynamic, sayso.DangerInterpreter, sayso.DangerRule,
+		}
+	}
 	return v
 }
 

@@ -1,7 +1,7 @@
 package words
 
 import (
-	"fmt"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -46,13 +46,14 @@ func Summary(r sayso.Request) string {
 // values are the arguments one after the other: for the usual call of one
 // argument, its text alone.
 func values(args sayso.Args) string {
-	var members map[string]any
+	var members map[string]json.RawMessage // a number stays as it is written
 	if len(args) == 0 || jcs.Unmarshal(args, &members) != nil {
 		return string(args)
 	}
 	var parts []string
 	for _, name := range operandsFirst(members) {
-		text, isText := members[name].(string)
+		var text string
+		isText := jcs.Unmarshal(members[name], &text) == nil && string(members[name]) != "null"
 		switch {
 		case isText && len(members) == 1:
 			return text
@@ -61,7 +62,7 @@ func values(args sayso.Args) string {
 		case isText:
 			parts = append(parts, name+"="+text)
 		default:
-			parts = append(parts, fmt.Sprintf("%s=%v", name, members[name]))
+			parts = append(parts, name+"="+string(members[name]))
 		}
 	}
 	return strings.Join(parts, " ")
@@ -70,7 +71,7 @@ func values(args sayso.Args) string {
 // operands are the arguments that a call is about; they need no name.
 var operands = []string{"command", "path", "file_path", "notebook_path", "url"}
 
-func operandsFirst(members map[string]any) []string {
+func operandsFirst(members map[string]json.RawMessage) []string {
 	names := slices.Sorted(maps.Keys(members))
 	slices.SortStableFunc(names, func(a, b string) int {
 		switch x, y := slices.Contains(operands, a), slices.Contains(operands, b); {

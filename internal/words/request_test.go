@@ -64,6 +64,9 @@ func TestSummary_beginsWithWhatTheCallIsAbout(t *testing.T) {
 		`{"command":"git push"}`:              "git push",
 		`{"command":"make","timeout":5}`:      "make timeout=5",
 		`{"a":"1","url":"https://x"}`:         "https://x a=1",
+		`{"id":9007199254740993}`:             "id=9007199254740993",
+		`{"n":100000,"m":1e6,"l":[1.50]}`:     "l=[1.50] m=1e6 n=100000",
+		`{"a":null,"b":{"c":"d"}}`:            `a=null b={"c":"d"}`,
 	} {
 		if got := Summary(sayso.Request{Preview: sayso.Args(args)}); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
