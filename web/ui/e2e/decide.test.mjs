@@ -1,5 +1,6 @@
 // What people decide on the page, over a real server with real requests.
 import assert from 'node:assert/strict'
+import { readdirSync, renameSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { after, afterEach, before, test } from 'node:test'
 import { inert, live, quit, World } from './world.mjs'
@@ -385,4 +386,23 @@ test('what is chosen is answered elsewhere: the keys that meant it are no answer
   await page.waitForFunction(() => window.escaped)
   await live(page, first.id)
   assert.equal((await w.open(1))[0].id, first.id, 'Esc was to let go of what was chosen')
+})
+
+test('a backup is restored under the page: it reads all anew, and forgets what never was', async () => {
+  const page = await w.page()
+  await w.bash('git commit -m kept', { session: `${w.session}a` }, { patience: 0.01 })
+  const backup = `${w.home}/backup`
+  w.run('backup', backup)
+  for (let i = 0; i < 8; i++) await w.bash(`git commit -m gone${i}`, { session: `${w.session}b` }, { patience: 0.01 })
+  await page.getByText('9 requests wait').waitFor()
+  await w.halt()
+  await page.getByText('Connection lost.').waitFor()
+  for (const name of readdirSync(w.home).filter((name) => /^sayso\.db|^segments$/.test(name))) renameSync(`${w.home}/${name}`, `${w.home}/old-${name}`)
+  w.run('restore', backup)
+  await w.serve()
+  const left = await w.get('/v1/requests')
+  await page.getByText(`${left.requests.length} request${left.requests.length === 1 ? ' waits' : 's wait'}`).waitFor()
+  assert.equal(await page.getByText('gone').count(), 0)
+  await w.bash('git commit -m after', { session: `${w.session}c` }, { patience: 0.01 })
+  await items(page).getByText('git commit -m after').waitFor()
 })

@@ -17,10 +17,14 @@ const itemOf = (r: Request, end: End | null = null): Item => ({
 
 // Gap is what is known so far of the time in which the line was cut, and until
 // where in the log it lasts.
-type Gap = { until: number | null; came: Map<string, Item>; ended: Item[] }
+type Gap = { until: number | null; came: Map<string, Item>; ended: Item[]; over: number }
 
-// Away is what happened while the line was cut, once all of it is known.
-export type Away = { came: Item[]; ended: Item[] }
+// Away is what happened while the line was cut, once all of it is known: the
+// first of what ended, and how many more did.
+export type Away = { came: Item[]; ended: Item[]; over: number }
+
+// most is how many of those that ended are listed.
+const most = 20
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'out'
 
@@ -52,7 +56,9 @@ class Inbox {
   #changes = $state(0)
   // still says that nothing may leave the list: somebody points at it.
   #still = false
+  // seq is how far the log is read, and hash that of the event there, where known.
   #seq = 0
+  #hash = ''
   #run: AbortController | null = null
   #waiting: Event[] = []
   #timer = 0
@@ -174,6 +180,7 @@ class Inbox {
   async #stay(signal: AbortSignal) {
     for (let wait = 250; !signal.aborted; wait = Math.min(wait * 2, 4000)) {
       try {
+        if (this.#seq > 0) await this.#compare()
         if (this.#seq === 0) await this.#load()
         await follow(this.#seq, () => { wait = 250; this.#back() }, (events) => this.#take(events), signal)
       } catch (e) {
@@ -187,9 +194,22 @@ class Inbox {
 
   async #load() {
     const { requests, head } = await api.open()
-    this.#seq = head
+    ;[this.#seq, this.#hash] = [head, '']
     this.#fill(requests)
     void this.askMode()
+  }
+
+  // compare finds out whether the log is still the one that was read: a backup
+  // that was restored goes back.
+  async #compare() {
+    const { seq, hash } = await api.head()
+    if (seq < this.#seq || (seq === this.#seq && this.#hash !== '' && hash !== this.#hash)) this.#forget()
+  }
+
+  // forget has all read anew.
+  #forget() {
+    clearTimeout(this.#timer)
+    ;[this.#seq, this.#timer, this.#waiting, this.#gap, this.away] = [0, 0, [], null, null]
   }
 
   // modeTurned asks now and once more: a switch is recorded just before it is
@@ -212,7 +232,7 @@ class Inbox {
   }
 
   #lose() {
-    if (this.connection === 'live') this.#gap ??= { until: null, came: new Map(this.away?.came.map((i) => [i.r.id, i])), ended: this.away?.ended ?? [] }
+    if (this.connection === 'live') this.#gap ??= { until: null, came: new Map(this.away?.came.filter((i) => this.#items.has(i.r.id)).map((i) => [i.r.id, i])), ended: this.away?.ended ?? [], over: this.away?.over ?? 0 }
     this.connection = 'lost'
   }
 
@@ -235,7 +255,7 @@ class Inbox {
     if (!gap || gap.until === null || this.#seq < gap.until) return
     this.#gap = null
     const came = [...gap.came.values()]
-    this.away = { came, ended: gap.ended }
+    this.away = { came, ended: gap.ended, over: gap.over }
     this.said = wasAway(this.away)
     if (came.length > 0) this.came = came
   }
@@ -254,10 +274,16 @@ class Inbox {
     const events = this.#waiting
     ;[this.#timer, this.#waiting] = [0, []]
     if (events.length === 0) return
+    // A log that went back and has grown beyond what was read of it.
+    const first = events[0]!
+    if (first.seq === this.#seq + 1 && this.#hash !== '' && first.prev !== this.#hash) {
+      this.#forget()
+      return this.start()
+    }
     const came = new Map<string, Item>()
     const ended: Item[] = []
     for (const e of events) {
-      this.#seq = Math.max(this.#seq, e.seq)
+      ;[this.#seq, this.#hash] = [e.seq, e.hash]
       if (e.type === 'mode.changed') this.#modeTurned()
       const was = this.#items.get(e.approval_id)
       const is = apply(was, e)
@@ -276,7 +302,8 @@ class Inbox {
 
   #missed(gap: Gap, came: Map<string, Item>, ended: Item[]) {
     for (const [id, item] of came) gap.came.set(id, item)
-    gap.ended = [...gap.ended, ...ended.filter((i) => !gap.came.delete(i.r.id))]
+    const all = [...gap.ended, ...ended.filter((i) => !gap.came.delete(i.r.id))]
+    ;[gap.ended, gap.over] = [all.slice(0, most), gap.over + Math.max(0, all.length - most)]
     this.#mend()
   }
 
@@ -303,8 +330,9 @@ export function endOf(r: Request): End | null {
 
 // wasAway says what happened while the line was cut.
 export function wasAway(a: Away): string {
-  if (a.came.length + a.ended.length === 0) return 'Connected again. Nothing changed meanwhile.'
-  return `Connected again. Meanwhile ${count(a.came.length, 'request')} came in and ${a.ended.length} ended.`
+  const ended = a.ended.length + a.over
+  if (a.came.length + ended === 0) return 'Connected again. Nothing changed meanwhile.'
+  return `Connected again. Meanwhile ${count(a.came.length, 'request')} came in and ${ended} ended.`
 }
 
 // apply is what an event makes of a request; nothing where it is not about one
