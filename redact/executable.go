@@ -127,6 +127,15 @@ func (l *line) mayHide(sp span) bool {
 	if l.unread {
 		return plain(v)
 	}
+	if before, ok := strings.CutSuffix(strings.TrimRight(l.text[:sp.from], `"'`), "="); ok && len(l.running) > 0 {
+		name := len(before)
+		for name > 0 && isVarName(before[name-1]) {
+			name--
+		}
+		if l.running[before[name:]] > 0 {
+			return false
+		}
+	}
 	for _, s := range l.scripts {
 		if s.at.From < sp.to && sp.from < s.at.To && (!plain(v) || s.runs && !looksRandom(v)) {
 			return false

@@ -42,6 +42,7 @@ func TestVW5_whatRunsIsShown(t *testing.T) {
 		`node -e 'const token="evilprog"; require("child_process").execSync(token)'`,
 		`awk 'BEGIN{password="evilprog"; system(password)}'`,
 		`awk 'BEGIN{token="evilprog"; token | getline}'`,
+		`bash <<< 'password=evilprog; $password'`,
 		`PASSWORD=-rf; rm $PASSWORD ~`,
 		`TOKEN=/home/me/.ssh/id_rsa; cat $TOKEN`,
 		`export TOKEN=~/.ssh/id_rsa; cat $TOKEN`,
