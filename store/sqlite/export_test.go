@@ -76,6 +76,18 @@ func (l *Log) Watched() bool {
 	return l.watch.cancel != nil
 }
 
+// Busy has every reader's turn taken until the returned function is called.
+func (l *Log) Busy() (free func()) {
+	for range cap(l.readers.turns) {
+		l.readers.turns <- struct{}{}
+	}
+	return func() {
+		for range cap(l.readers.turns) {
+			<-l.readers.turns
+		}
+	}
+}
+
 // Waiting is how many streams are waited for.
 func (l *Log) Waiting() int {
 	l.hub.mu.Lock()

@@ -38,26 +38,42 @@ var afterHint = [...]time.Duration{
 var newWatcher = fsnotify.NewWatcher
 
 // start begins to watch, once. When it returns, whatever is committed later
-// will be published.
+// will be published. Nobody waits here for one who waits for the database.
 func (w *watch) start(ctx context.Context, l *Log) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.stopped {
-		return errClosed
-	}
-	if w.cancel != nil {
-		return nil
-	}
-	if err := l.catchUp(ctx, true); err != nil {
+	if begun, err := w.begun(); begun || err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	head, err := l.Head(ctx)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if begun, err := w.state(); begun || err != nil {
+		return err // somebody else was first
+	}
+	l.hub.began(head.Seq)
+	looking, cancel := context.WithCancel(context.Background()) // it outlives whoever was first to wait
 	w.cancel, w.ended = cancel, make(chan struct{})
 	go func() {
 		defer close(w.ended)
-		l.look(ctx)
+		l.look(looking)
 	}()
 	return nil
+}
+
+func (w *watch) begun() (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.state()
+}
+
+// state reports whether it was started; it is called with the lock held.
+func (w *watch) state() (begun bool, err error) {
+	if w.stopped {
+		return false, errClosed
+	}
+	return w.cancel != nil, nil
 }
 
 func (w *watch) stop() {
@@ -84,7 +100,7 @@ func (l *Log) look(ctx context.Context) {
 			again = 0
 		case <-timer.C:
 		}
-		_ = l.catchUp(ctx, false) // what fails now is tried again at the next hint or poll
+		_ = l.catchUp(ctx) // what fails now is tried again at the next hint or poll
 		pause(ctx, hintGap)
 		next := poll + rand.N(poll/4+1)
 		if again < len(afterHint) {
@@ -138,21 +154,13 @@ func (l *Log) hints(ctx context.Context) (<-chan struct{}, time.Duration) {
 }
 
 // catchUp publishes what lies in the log behind the last event that was
-// published. The first time it only finds out where that is.
-func (l *Log) catchUp(ctx context.Context, first bool) error {
+// published.
+func (l *Log) catchUp(ctx context.Context) error {
 	c, err := l.readers.take(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer l.readers.give(c)
-	if first {
-		head, err := readHead(c)
-		if err != nil {
-			return unavailable("read the head of the log", err)
-		}
-		l.hub.began(head.Seq)
-		return nil
-	}
 	l.hub.mu.Lock()
 	seen := l.hub.seen
 	l.hub.mu.Unlock()
