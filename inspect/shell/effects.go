@@ -93,8 +93,12 @@ func (c *call) otherOptions(use usage) {
 
 func (c *call) optionEffects(use usage) {
 	for _, f := range use.options {
-		if f.option == unknownOption && c.prog.wraps {
+		switch {
+		case f.option != unknownOption:
+		case c.prog.wraps:
 			c.trait(Wraps, c.words[f.word].Span, true, unknownWhat, nil)
+		case c.prog.listed:
+			c.trait(Runs, c.words[f.word].Span, true, unknownWhat, nil)
 		}
 		if f.has && f.harmless(f.value) {
 			continue

@@ -24,6 +24,7 @@ func init() { // a literal would refer to itself
 		"remote": (*call).remote, "go": (*call).goTool, "wget": (*call).wget, "curl": (*call).method, "sqlite": (*call).sqlite, "method": (*call).method,
 		"compiler": (*call).compiler, "gotestsum": (*call).gotestsum, "module": (*call).module, "visualize": (*call).visualize,
 		"pager": (*call).pager, "date": (*call).date, "zip": (*call).zip, "cmake": (*call).cmake, "maven": (*call).maven, "sbt": (*call).sbt,
+		"under": (*call).underPython, "by-name": (*call).byName, "dotnet": (*call).dotnet,
 	}
 }
 

@@ -176,7 +176,7 @@ func TestSH8_options(t *testing.T) {
 		{"openssl enc -out x", "writes! x"},
 		{"openssl req -config x", "runs! x"},
 		{"make -f x", "runs! x"},
-		{"make --eval=x", "runs! x"},
+		{"make --eval=x", "inline!"},
 		{"make SHELL=x", "runs!"},
 		{"make -C dir", "moves dir"},
 		{"npm --prefix x test", "moves x"},

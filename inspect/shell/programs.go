@@ -451,6 +451,10 @@ func (c *call) cmake(use usage) (ok, fail dirs) {
 			c.trait(Runs, f.value.Span, true, "a setting may name a program", &use.options[i].value)
 		}
 	}
+	if at := slices.IndexFunc(c.words, func(w word) bool { return w.Text == "--" }); at > 0 {
+		c.handedOn("make", c.words[at:]) // or the other: nobody knows
+		c.handedOn("ninja", c.words[at:])
+	}
 	return c.make(use)
 }
 

@@ -40,6 +40,7 @@ type program struct {
 	shortened     bool // and may be the beginning of its name
 	responses     bool // a word that begins with @ names a file of options
 	fetches       bool // addresses among its words are fetched
+	listed        bool // what an option does that is not here nobody knows
 	chains        bool // the first word may name a toolchain behind a plus
 	operands      []operandEffect
 	options       map[string]*option
@@ -279,6 +280,8 @@ func (p *program) readFlag(word string) error {
 		p.subcommands, p.posix = true, true
 	case "responses":
 		p.responses = true
+	case "listed":
+		p.listed = true
 	case "fetches":
 		p.fetches = true
 	case "toolchain":
