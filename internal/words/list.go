@@ -1,7 +1,6 @@
 package words
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -46,7 +45,7 @@ func Summary(r sayso.Request) string {
 // values are the arguments one after the other: for the usual call of one
 // argument, its text alone.
 func values(args sayso.Args) string {
-	var members map[string]json.RawMessage // a number stays as it is written
+	var members map[string]sayso.Args // a number stays as it is written
 	if len(args) == 0 || jcs.Unmarshal(args, &members) != nil {
 		return string(args)
 	}
@@ -71,7 +70,7 @@ func values(args sayso.Args) string {
 // operands are the arguments that a call is about; they need no name.
 var operands = []string{"command", "path", "file_path", "notebook_path", "url"}
 
-func operandsFirst(members map[string]json.RawMessage) []string {
+func operandsFirst(members map[string]sayso.Args) []string {
 	names := slices.Sorted(maps.Keys(members))
 	slices.SortStableFunc(names, func(a, b string) int {
 		switch x, y := slices.Contains(operands, a), slices.Contains(operands, b); {
