@@ -171,11 +171,23 @@ func plain(v string) bool {
 
 // runners are words of programs in any language that run what they are handed.
 var runners = [...]string{"system", "exec", "popen", "spawn", "eval", "subprocess", "compile", "__import__", "import_module", "getattr",
-	"child_process", "function(", "getline", "|", "`", "qx", `\!`, "shell"}
+	"child_process", "function(", "getline", "|", "`", `\!`, "shell"}
 
+var (
+	perlRuns = regexp.MustCompile(`\bqx\b`) // two letters stand inside many a word
+	longWord = regexp.MustCompile(`[A-Za-z0-9]{16,}`)
+)
+
+// runsThings reports whether a program may run what it is handed. Letters inside a
+// word that looks random are no word of a program.
 func runsThings(program string) bool {
-	program = strings.ToLower(program)
-	return slices.ContainsFunc(runners[:], func(r string) bool { return strings.Contains(program, r) })
+	program = strings.ToLower(longWord.ReplaceAllStringFunc(program, func(word string) string {
+		if looksRandom(word) {
+			return ""
+		}
+		return word
+	}))
+	return perlRuns.MatchString(program) || slices.ContainsFunc(runners[:], func(r string) bool { return strings.Contains(program, r) })
 }
 
 // facts are what a line does, less the bytes that are to be hidden.

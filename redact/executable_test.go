@@ -157,3 +157,13 @@ func whatRuns(line string) (out []string) {
 	}
 	return out
 }
+
+// Letters of a secret that read like a word of a program do not show it.
+func TestVW5_aSecretIsNoProgram(t *testing.T) {
+	const secret = "Q7TiVKdBgXJgg7pivQY2czq02qxoBeCx" // qx runs a command in Perl
+	in := fmt.Sprintf(`{"command":%q}`, `python3 -c 'import x; x.login(user="bob", password="`+secret+`")'`)
+	res, err := redact.New(nil).Call([]byte(in), nil)
+	if err != nil || strings.Contains(string(res.Full), secret) {
+		t.Errorf("it shows %s, %v", res.Full, err)
+	}
+}
