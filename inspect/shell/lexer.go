@@ -199,9 +199,9 @@ func (l *lexer) plain(c *spotted, b byte, depth int) {
 
 // redirect skips an operator; the word behind it is no argument, and neither
 // is the descriptor in front of it, which is one only as long as nothing in it
-// is quoted.
+// is quoted, and it is not itself the target of another operator: 2>&1>&-.
 func (l *lexer) redirect(c *spotted) {
-	if c.open && l.text[l.i] != '&' && leadsRedirect(strings.ReplaceAll(l.text[c.word.Span.From:l.i], "\\\n", "")) {
+	if c.open && !c.skip && l.text[l.i] != '&' && leadsRedirect(strings.ReplaceAll(l.text[c.word.Span.From:l.i], "\\\n", "")) {
 		c.open = false
 	}
 	l.closeWord(c)

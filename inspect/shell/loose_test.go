@@ -13,7 +13,7 @@ import (
 func TestSH12_loosely(t *testing.T) {
 	for _, text := range []string{
 		"rm x", "ls; rm x", "ls|rm x", "ls &rm x", "ls\nrm x", "(rm x)", "$(rm x)", "`rm x`", "`ls \\`rm x\\``", "\"$(rm x)\"", "\"`rm x`\"", "ls \"a $(rm x) b\" c", "'r'm x", `r\m x`, "r\\\nm x", `$'\x72m' x`, "ls <(rm x)",
-		"ls >x; rm x", "2>&1 rm x", ">&- rm x", ">& - rm x", "<<-E rm x", "&>x rm x", "{fd}>x rm x", "{a[0]}>x rm x", "2147483647>x rm x", "ls 2>&1 | rm x", "\x00rm x", "ls\x00;rm x",
+		"ls >x; rm x", "2>&1>&- rm x", "2>&1>x rm x", "2>&{fd}>&- rm x", "2>&1 rm x", ">&- rm x", ">& - rm x", "<<-E rm x", "&>x rm x", "{fd}>x rm x", "{a[0]}>x rm x", "2147483647>x rm x", "ls 2>&1 | rm x", "\x00rm x", "ls\x00;rm x",
 		"ls # '\nrm x", "ls 'x\nrm x", "ls \"x\nrm x", "ls # x'\nrm x\n'", "$(case x in a) rm x;; esac)", "\"$(time -p case x in a) rm x;; esac)\"", "\"$(echo case)\" ; rm x; \"\nesac\n)\"", "ls ) ; rm x", "$(ls (a) ; rm x",
 	} {
 		var found []string
