@@ -8,6 +8,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/words"
+	"github.com/sayso-dev/sayso/present"
 )
 
 // approveGroup shows every open request of a group and records one answer to
@@ -81,7 +82,7 @@ func (a *app) confirmGroup(ctx context.Context, question string, n int, danger [
 	if len(danger) == 0 {
 		return a.confirm(ctx, question)
 	}
-	typed, err := a.line(ctx, fmt.Sprintf("%s %s. Type how many they are to go on:", question, strings.Join(unique(words.Dangers(danger)), ", ")))
+	typed, err := a.line(ctx, fmt.Sprintf("%s %s. Type how many they are to go on:", question, strings.Join(unique(present.Dangers(danger)), ", ")))
 	return typed == fmt.Sprint(n), err
 }
 

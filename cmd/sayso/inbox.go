@@ -8,6 +8,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/words"
+	"github.com/sayso-dev/sayso/present"
 )
 
 func (a *app) inboxCommand() *cobra.Command {
@@ -47,7 +48,7 @@ func (a *app) inbox(ctx context.Context, q sayso.RowQuery) error {
 		}
 		rows := [][]string{{"ID", "AGE", "LEFT", "STATE", "RISK", "FROM", "TOOL", "WHAT"}}
 		for _, r := range list {
-			rows = append(rows, []string{r.ShortID, span(a.now().Sub(r.CreatedAt)), words.Left(r), string(r.State), string(r.Risk), dash(safe(words.From(r))), words.Tool(r), words.Summary(r)})
+			rows = append(rows, []string{r.ShortID, span(a.now().Sub(r.CreatedAt)), words.Left(r), string(r.State), present.Risk(r.Risk, r.Danger), dash(safe(words.From(r))), words.Tool(r), words.Summary(r)})
 		}
 		return table(a.out, rows)
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/words"
+	"github.com/sayso-dev/sayso/present"
 )
 
 func (a *app) promptCommand() *cobra.Command {
@@ -259,13 +260,11 @@ func (a *app) slowly(ctx context.Context, r sayso.Request, danger []sayso.Danger
 	if len(danger) == 0 {
 		return a.confirm(ctx, question)
 	}
-	typed, err := a.line(ctx, question+" Dangerous: "+strings.Join(words.Dangers(danger), ", ")+". Type "+r.ShortID+" to go on:")
+	typed, err := a.line(ctx, question+" Dangerous: "+strings.Join(present.Dangers(danger), ", ")+". Type "+r.ShortID+" to go on:")
 	return typed == r.ShortID, err
 }
 
-// dangerOf is what is dangerous about a call with edited arguments: what was
-// before, and what the policy in force says of it now. If that cannot be found
-// out, the slow answer is demanded.
+// dangerOf is what is dangerous about a call with edited arguments.
 func (a *app) dangerOf(ctx context.Context, in sayso.Inbox, s shownRequest, args sayso.Args) []sayso.Danger {
 	call := words.EditedCall(s.Request, args)
 	v, err := in.Explain(ctx, call, a.facts(ctx, call))

@@ -188,6 +188,20 @@ func TestPrompt_edit(t *testing.T) {
 	}
 }
 
+// What was dangerous about a call is not said of the one that it was changed to.
+func TestPrompt_editThatTakesTheDangerAway(t *testing.T) {
+	editor := t.TempDir() + "/editor"
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i 's/rm -rf build/make/' \"$1\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, _, ran := answeredBy(t, "rm -rf build", "", editor, func(string) []typist {
+		return []typist{{editQuestion, "e"}, {changeConfirm, "y\r"}}
+	})
+	if r.State != sayso.StateAllowed || string(ran.Args) != `{"command":"make"}` {
+		t.Errorf("the request is %s and ran with %s", r.State, ran.Args)
+	}
+}
+
 // prompted has one call asked about at a terminal, and returns what became of
 // it and how much is remembered.
 func prompted(t *testing.T, command, before string, script func(short string) []typist) (sayso.Request, int) {

@@ -75,7 +75,11 @@ func (a *app) door(ctx context.Context) (tui.Door, error) {
 		return tui.Door{}, errors.Join(err, l.Close())
 	}
 	what, path := l.Where()
-	d := tui.Door{Inbox: in, Where: what + " " + path, Close: l.Close}
+	all, err := l.Inbox(ctx, a.admin())
+	if err != nil {
+		return tui.Door{}, errors.Join(err, l.Close())
+	}
+	d := tui.Door{Inbox: in, All: all, Where: what + " " + path, Close: l.Close}
 	if e, ok := l.Engine(); ok {
 		ctx, stop := context.WithCancel(ctx)
 		swept := make(chan struct{})

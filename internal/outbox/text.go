@@ -59,11 +59,7 @@ func openedText(r *Request) string {
 }
 
 func risks(r *Request) []string {
-	list := []string{string(r.Risk)}
-	for _, d := range r.Danger {
-		list = append(list, strings.ReplaceAll(string(d), "_", " "))
-	}
-	return list
+	return append([]string{present.Risk(r.Risk, r.Danger)}, present.Dangers(r.Danger)...)
 }
 
 func until(r *Request) string {

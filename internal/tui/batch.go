@@ -10,6 +10,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/words"
+	"github.com/sayso-dev/sayso/present"
 )
 
 // picked are the requests that are selected, as the list has them.
@@ -118,13 +119,13 @@ func (b *batch) layOut(m *model) {
 	out := []string{paint(bold, "Allow "+words.Counted(len(b.list), "request")+", each once?")}
 	if worst, ok := riskiest(b.list); ok {
 		_, risk := m.risk(worst)
-		out = append(out, cut("The riskiest is "+worst.ShortID+"  "+risk+"  "+strings.Join(words.Dangers(worst.Danger), ", ")+"  "+words.Summary(worst), m.columns))
+		out = append(out, listed("The riskiest is "+worst.ShortID+"  "+risk+"  ", worst, m.columns))
 	}
 	out = append(out, b.leftOut(m)...)
 	out = append(out, "")
 	for _, r := range b.list {
 		shape, _ := m.risk(r)
-		out = append(out, cut("  "+shape+" "+r.ShortID+"  "+words.Tool(r)+"  "+words.Summary(r), m.columns))
+		out = append(out, listed("  "+shape+" "+r.ShortID+"  "+words.Tool(r)+"  ", r, m.columns))
 	}
 	style := m.style()
 	style.Columns = m.columns
@@ -207,7 +208,7 @@ func (b *batch) draw(m *model, columns, rows int) []string {
 	if len(danger) == 0 {
 		return b.pager.draw(rows)
 	}
-	out := append(b.pager.draw(rows-2), m.color(red, cut("Dangerous: "+strings.Join(words.Dangers(danger), ", ")+".", columns)))
+	out := append(b.pager.draw(rows-2), m.color(red, cut("Dangerous: "+strings.Join(present.Dangers(danger), ", ")+".", columns)))
 	if !b.whole {
 		return out
 	}

@@ -98,6 +98,8 @@ func (m *model) typing() bool {
 		return p.slow()
 	case *history:
 		return p.typing
+	case *moding:
+		return p.sure != nil
 	}
 	return false
 }

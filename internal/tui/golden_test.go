@@ -113,6 +113,8 @@ func pressed(keys ...string) change {
 			switch {
 			case key == "end":
 				m.key(tea.KeyPressMsg{Code: tea.KeyEnd})
+			case key == "enter":
+				m.key(tea.KeyPressMsg{Code: tea.KeyEnter})
 			default:
 				m.hold.last = time.Time{}
 				m.key(tea.KeyPressMsg{Code: []rune(key)[0], Text: key})
@@ -141,6 +143,10 @@ func TestScreens(t *testing.T) {
 		{"diff", 80, 24, false, []change{at(1)}},
 		{"diff-plain", 120, 40, true, []change{at(1)}},
 		{"file", 120, 40, false, []change{at(5)}},
+		{"long-path", 120, 40, false, []change{func(m *model) {
+			m.items.byID[m.cursor].Preview = sayso.Args(`{"command":"cp /home/dev/app/` + strings.Repeat("deeper/", 12) + `secret.go /mnt/elsewhere"}`)
+			m.items.byID[m.order()[1]].Preview = sayso.Args(`{"path":"/home/dev/app/` + strings.Repeat("deeper/", 12) + `report.md"}`)
+		}}},
 		{"structured", 80, 24, false, []change{at(2)}},
 		{"warnings", 80, 24, false, []change{at(4)}},
 		{"inert", 80, 24, false, []change{func(m *model) { m.guard.live = false }}},
@@ -171,13 +177,16 @@ func TestScreens(t *testing.T) {
 		}}},
 		{"help", 80, 24, false, []change{pressed("?")}},
 		{"grants", 80, 24, false, []change{func(m *model) {
-			m.open(&grants{})
+			m.open(&grants{calls: map[sayso.ID]string{samples()[0].ID: "bash  git add ."}})
 			in := noon.Add(time.Hour)
 			grantsMsg{list: []sayso.Grant{{
 				ID: "01m7wyf0nnpx5134avv40bmx4g3chvqgbe09", ShortID: "g7fm", Tool: "bash", Label: "commands that begin with", Pattern: "bash:git add*", SessionID: "s1",
 				By: sayso.Actor{Principal: "dev"}, Request: "01m7wyf0nnpx5134avv40bmx4g3chvqgbe01", MaxUses: 3, Uses: 1, ExpiresAt: &in,
 			}}}.deliver(m)
 		}}},
+		{"mode-change", 80, 24, false, []change{pressed("m"), func(m *model) {
+			modeReadMsg{of: m.panel.(*moding), state: sayso.ModeState{}}.deliver(m)
+		}, pressed("j", "j", "t", "enter", "a", "p")}},
 		{"history", 80, 24, false, []change{func(m *model) {
 			list := samples()
 			for i, s := range []sayso.State{sayso.StateAllowed, sayso.StateDenied, sayso.StateExpired} {
@@ -242,7 +251,7 @@ func checkScreen(t *testing.T, name, got string, columns, rows int) {
 // Each change of a sample's presentation is drawn from what words makes of it.
 func TestViewOf_namesTheKind(t *testing.T) {
 	for _, r := range samples() {
-		if v := viewOf(r, contentOf(r)); !strings.HasPrefix(v.Title, r.ShortID+"  ") || v.Risk != string(r.Risk) {
+		if v := viewOf(r, contentOf(r)); !strings.HasPrefix(v.Title, r.ShortID+"  ") || v.Risk == "" && len(v.Danger) == 0 {
 			t.Errorf("%s: %+v, %v", r.Tool, v.Title, words.From(r))
 		}
 	}

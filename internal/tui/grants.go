@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -18,12 +19,17 @@ type grants struct {
 	asks   sayso.ID // that is to be revoked, once it is said again
 	told   string
 	loaded bool
+	calls  map[sayso.ID]string // by the request of a grant: what was asked then
 }
 
 type (
 	grantsMsg struct {
 		list []sayso.Grant
 		err  error
+	}
+	givenMsg struct {
+		request sayso.ID
+		call    string
 	}
 	revokedMsg struct {
 		grant sayso.Grant
@@ -32,7 +38,7 @@ type (
 )
 
 func (m *model) openGrants() tea.Cmd {
-	g := &grants{}
+	g := &grants{calls: map[sayso.ID]string{}}
 	return tea.Batch(m.open(g), g.load(m))
 }
 
@@ -77,7 +83,36 @@ func (msg grantsMsg) deliver(m *model) tea.Cmd {
 			g.cursor = g.list[0].ID
 		}
 	}
-	return m.guard.changed(m.now)
+	return tea.Batch(m.guard.changed(m.now), g.given(m))
+}
+
+// given reads the call that the grant was given for which is looked at.
+func (g *grants) given(m *model) tea.Cmd {
+	if g.at() < 0 || m.link != live {
+		return nil
+	}
+	id := g.list[g.at()].Request
+	if _, known := g.calls[id]; known {
+		return nil
+	}
+	in, ctx := m.door.Inbox, m.ctx
+	return func() tea.Msg {
+		r, err := in.Request(ctx, string(id))
+		if err != nil {
+			return givenMsg{id, ""} // it may be too old to be kept
+		}
+		return givenMsg{id, words.Tool(r) + "  " + words.Row(r, mostGiven)}
+	}
+}
+
+// mostGiven is how much is shown of the call that a grant was given for.
+const mostGiven = 400
+
+func (msg givenMsg) deliver(m *model) tea.Cmd {
+	if g, ok := m.panel.(*grants); ok {
+		g.calls[msg.request] = msg.call
+	}
+	return nil
 }
 
 func (msg revokedMsg) deliver(m *model) tea.Cmd {
@@ -138,7 +173,7 @@ func (g *grants) detail(m *model, columns int) []string {
 	out := []string{"", rule(columns)}
 	for _, f := range [][2]string{
 		{"covers", words.GrantCovers(x)}, {"tool", words.Safe(x.Tool)}, {"session", words.Safe(x.SessionID)}, {"given by", words.Safe(x.By.Principal)},
-		{"for", x.Request.Short()}, {"used", words.GrantUses(x)}, {"ends", m.grantEnds(x)},
+		{"for", strings.TrimSpace(x.Request.Short() + "  " + g.calls[x.Request])}, {"used", words.GrantUses(x)}, {"ends", m.grantEnds(x)},
 	} {
 		for n, line := range wrapped(f[1], columns-12) {
 			label := f[0]
@@ -177,9 +212,9 @@ func (g *grants) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	case "esc", "q", "g":
 		return m.shut()
 	case "j", "down":
-		g.move(at + 1)
+		return g.move(m, at+1)
 	case "k", "up":
-		g.move(at - 1)
+		return g.move(m, at-1)
 	case "r":
 		if at >= 0 {
 			g.asks, g.told = g.cursor, ""
@@ -189,10 +224,11 @@ func (g *grants) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (g *grants) move(to int) {
+func (g *grants) move(m *model, to int) tea.Cmd {
 	if to >= 0 && to < len(g.list) {
 		g.cursor = g.list[to].ID
 	}
+	return g.given(m)
 }
 
 func (g *grants) revoke(m *model) tea.Cmd {

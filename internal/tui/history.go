@@ -10,6 +10,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/words"
+	"github.com/sayso-dev/sayso/present"
 )
 
 // historyPage is how many requests are read at a time.
@@ -86,8 +87,8 @@ func (h *history) find() {
 // historyText is what the filter looks in: who, what, when and why.
 func historyText(r sayso.Request) string {
 	parts := []string{
-		r.ShortID, words.Summary(r), r.Tool, r.HostTool, r.Server, string(r.Kind), string(r.Risk), r.Host, r.Caller, r.Cwd, r.SessionID, string(r.Cause), r.Rule,
-		r.CreatedAt.Local().Format(time.DateTime), ended(r), string(r.Preview), strings.Join(words.Dangers(r.Danger), " "),
+		r.ShortID, words.Summary(r), r.Tool, r.HostTool, r.Server, string(r.Kind), string(r.Risk), present.Risk(r.Risk, r.Danger), r.Host, r.Caller, r.Cwd, r.SessionID, string(r.Cause), r.Rule,
+		r.CreatedAt.Local().Format(time.DateTime), ended(r), string(r.Preview), strings.Join(present.Dangers(r.Danger), " "),
 	}
 	return strings.ToLower(strings.Join(parts, "\n"))
 }
@@ -160,7 +161,7 @@ func (h *history) row(m *model, r sayso.Request, columns int) string {
 		code, sign = red, "✗"
 	}
 	when := r.CreatedAt.Local().Format("Jan 02 15:04")
-	return cut(mark+when+"  "+r.ShortID+" "+m.color(code, sign+" "+fit(ended(r), 20))+" "+fit(took(r), 6)+" "+fit(words.Tool(r), 10)+" "+words.Summary(r), columns)
+	return listed(mark+when+"  "+r.ShortID+" "+m.color(code, sign+" "+fit(ended(r), 20))+" "+fit(took(r), 6)+" "+fit(words.Tool(r), 10)+" ", r, columns)
 }
 
 func (h *history) key(m *model, k tea.KeyPressMsg) tea.Cmd {

@@ -78,6 +78,8 @@ func (m *model) opens(key string) (cmd tea.Cmd, ok bool) {
 		return m.openGrants(), true
 	case "h":
 		return m.openHistory(), true
+	case "m":
+		return m.openMode(), true
 	}
 	return nil, false
 }

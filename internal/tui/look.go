@@ -128,10 +128,10 @@ func (m *model) style() present.Style {
 }
 
 // asked is a request as it is drawn where it is answered: how risky it is stands
-// above it, always in sight.
+// above it, always in sight; of what is dangerous as much as there is room for.
 func asked(r sayso.Request, content sayso.RequestedFull) present.View {
 	v := viewOf(r, content)
-	v.Risk, v.Danger = "", nil
+	v.Risk = ""
 	return v
 }
 

@@ -109,7 +109,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	case heldMsg:
 		return m.hold.release(msg, &m.guard)
 	case secondMsg:
-		return everySecond()
+		return tea.Batch(everySecond(), m.modeOver())
 	}
 	return m.heard(msg)
 }
@@ -165,6 +165,22 @@ func (m *model) connected(msg connectedMsg) tea.Cmd {
 		return m.first()
 	}
 	return m.read(m.cursor) // the inbox may be another one
+}
+
+// modeOver asks what holds once the end of the mode has come.
+func (m *model) modeOver() tea.Cmd {
+	if m.modeEnd.IsZero() || m.now.Before(m.modeEnd) || m.link != live {
+		return nil
+	}
+	m.modeEnd = time.Time{}
+	in, ctx := m.door.Inbox, m.ctx
+	return func() tea.Msg {
+		mode, err := in.Mode(ctx, "")
+		if err != nil {
+			return nil // the log ends too, which is told
+		}
+		return modeMsg(mode)
+	}
 }
 
 func (m *model) setMode(s sayso.ModeState) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/words"
+	"github.com/sayso-dev/sayso/present"
 )
 
 // row is a line of the list: the head of a group, or a request.
@@ -108,8 +109,8 @@ func (i *item) matches(filter string) bool {
 	}
 	if i.text == "" {
 		parts := []string{
-			words.Summary(i.Request), i.Tool, i.HostTool, i.Server, string(i.Kind), string(i.Risk), i.Host, i.Caller, i.Cwd, i.SessionID, i.Rule,
-			i.ShortID, i.Description, strings.Join(words.Dangers(i.Danger), " "), string(i.Preview),
+			words.Summary(i.Request), i.Tool, i.HostTool, i.Server, string(i.Kind), string(i.Risk), present.Risk(i.Risk, i.Danger), i.Host, i.Caller, i.Cwd, i.SessionID, i.Rule,
+			i.ShortID, i.Description, strings.Join(present.Dangers(i.Danger), " "), string(i.Preview),
 		}
 		i.text = strings.ToLower(strings.Join(parts, "\n"))
 	}

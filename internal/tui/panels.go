@@ -10,6 +10,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/words"
+	"github.com/sayso-dev/sayso/present"
 )
 
 // full is the request that is looked at, on the whole screen.
@@ -95,6 +96,7 @@ var helpText = [][2]string{
 	{"/", "filter the list; all words must be found"},
 	{"G", "grants: what is remembered, and revoking it"},
 	{"H", "history: what was decided, and the life of one request"},
+	{"M", "mode: whether people are asked, for this session or for all"},
 	{"Q", "leave; what waits goes on waiting"},
 }
 
@@ -175,7 +177,7 @@ func (d *denying) names(m *model, columns, rows int) []string {
 	var out []string
 	for _, r := range d.several {
 		shape, _ := m.risk(r)
-		out = append(out, cut("  "+shape+" "+r.ShortID+"  "+words.Tool(r)+"  "+words.Summary(r), columns))
+		out = append(out, listed("  "+shape+" "+r.ShortID+"  "+words.Tool(r)+"  ", r, columns))
 	}
 	d.show(out, columns)
 	return append([]string{""}, d.pager.draw(rows-1)...)
@@ -232,7 +234,7 @@ func (*slow) keys(m *model) string { return m.ready("[enter] allow") + "  [esc] 
 
 func (s *slow) draw(m *model, columns, _ int) []string {
 	out := []string{"Type " + paint(bold, m.look.request.ShortID) + " to allow it: " + s.field.draw(12)} // first, since what does not fit is cut off
-	for _, line := range wrapped("Dangerous: "+strings.Join(words.Dangers(s.danger), ", ")+".", columns) {
+	for _, line := range wrapped("Dangerous: "+strings.Join(present.Dangers(s.danger), ", ")+".", columns) {
 		out = append(out, m.color(red, line))
 	}
 	return out

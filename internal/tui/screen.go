@@ -149,8 +149,13 @@ func (m *model) modeText() string {
 
 func (m *model) drawList(rows int) []string {
 	var out []string
+	more := max(len(m.list)-m.top-rows, 0)
 	for i := m.top; i < min(m.top+rows, len(m.list)); i++ {
-		out = append(out, m.drawRow(m.list[i], m.listColumns()))
+		columns := m.listColumns()
+		if more > 0 && i == m.top+rows-1 {
+			columns -= 12 // for how many more there are
+		}
+		out = append(out, m.drawRow(m.list[i], columns))
 	}
 	if len(m.list) == 0 {
 		text := "Nothing waits."
@@ -159,8 +164,8 @@ func (m *model) drawList(rows int) []string {
 		}
 		out = append(out, paint(dim, text))
 	}
-	if more := len(m.list) - m.top - rows; more > 0 && len(out) > 0 {
-		out[len(out)-1] = cut(out[len(out)-1], m.listColumns()-12) + paint(dim, fmt.Sprintf(" … %d more", more+1))
+	if more > 0 && len(out) > 0 {
+		out[len(out)-1] += paint(dim, fmt.Sprintf(" … %d more", more+1))
 	}
 	return filled(out, rows)
 }
@@ -178,19 +183,20 @@ func (m *model) drawRow(r row, columns int) string {
 	if m.marked[i.ID] {
 		box = paint(bold, "x")
 	}
-	shape, _ := m.risk(i.Request)
-	text := words.Tool(i.Request) + "  " + words.Summary(i.Request)
+	tool := words.Tool(i.Request) + "  "
 	if r.twin > 0 {
-		text = fmt.Sprintf("=%d ", r.twin) + text
+		tool = fmt.Sprintf("=%d ", r.twin) + tool
 	}
+	before := mark + box + " "
 	if !i.State.Open() {
-		return cut(mark+box+" "+paint(dim, "- "+i.ShortID+" ended  "+text), columns)
+		return cut(before+paint(dim, listed("- "+i.ShortID+" ended  "+tool, i.Request, columns-ansi.StringWidth(before))), columns)
 	}
+	shape, _ := m.risk(i.Request)
 	danger := " "
 	if len(i.Danger) > 0 {
 		danger = m.color(red, "!")
 	}
-	return cut(mark+box+" "+shape+danger+" "+i.ShortID+" "+m.clock(i.due, m.now)+"  "+text, columns)
+	return listed(before+shape+danger+" "+i.ShortID+" "+m.clock(i.due, m.now)+"  "+tool, i.Request, columns)
 }
 
 // countdown is a time that is left, in five columns.
@@ -263,15 +269,11 @@ func (m *model) about(columns int) []string {
 		return []string{cut(paint(reverse, " ENDED ")+" "+paint(bold, i.end), columns), ""}
 	}
 	_, risk := m.risk(i.Request)
-	text := risk
-	if len(i.Danger) > 0 {
-		text += "  " + m.color(red, "! "+strings.Join(words.Dangers(i.Danger), ", "))
-	}
 	left := "waits for ever"
 	if !i.due.IsZero() {
 		left = strings.TrimSpace(m.clock(i.due, m.now)) + " left"
 	}
-	text = m.place() + "  " + left + "  " + text
+	text := m.place() + "  " + left + "  " + risk
 	if i.State == sayso.StateParked {
 		text += "  its agent has stopped waiting"
 	}

@@ -109,7 +109,10 @@ func (s *stage) start(columns, rows int, ahead string, do func(s *stage)) {
 	do(s)
 }
 
-func (s *stage) door() tui.Door { return tui.Door{Inbox: s.broker.Inbox(), Where: "memory"} }
+func (s *stage) door() tui.Door {
+	admin := sayso.Actor{Principal: "dev", Kind: sayso.PrincipalAdmin, Channel: "terminal"}
+	return tui.Door{Inbox: s.broker.Inbox(), All: s.broker.InboxOf(admin), Where: "memory"}
+}
 
 // settle lets a moment pass in which all that is under way ends, shorter than a
 // prompt is deaf.

@@ -7,6 +7,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/words"
+	"github.com/sayso-dev/sayso/present"
 )
 
 // The attributes and colours, as numbers of the usual terminal sequences: those
@@ -53,16 +55,27 @@ func wrapped(s string, columns int) []string {
 	return strings.Split(ansi.Wordwrap(s, columns, ""), "\n")
 }
 
-// risk is how risky a call is: a shape, a word and a colour.
-func (m *model) risk(r sayso.Request) (shape, word string) {
+// risk is how risky a call is: a shape, words and a colour. Red is for danger
+// alone.
+func (m *model) risk(r sayso.Request) (shape, text string) {
 	code, shape := yellow, "▲"
 	switch r.Risk {
 	case sayso.RiskSafe:
 		code, shape = green, "●"
 	case sayso.RiskDestructive:
-		code, shape = red, "■"
+		shape = "■"
 	}
-	return m.color(code, shape), m.color(code, shape+" "+string(r.Risk))
+	text = shape + " " + present.Risk(r.Risk, r.Danger)
+	if len(r.Danger) > 0 {
+		code = red
+		text += ": " + strings.Join(present.Dangers(r.Danger), ", ")
+	}
+	return m.color(code, shape), m.color(code, text)
+}
+
+// listed is a request in a line, behind what stands before it.
+func listed(before string, r sayso.Request, columns int) string {
+	return cut(before+words.Row(r, columns-ansi.StringWidth(before)), columns)
 }
 
 // clock is a time that is left, which a row of the list has little room for.

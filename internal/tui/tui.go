@@ -21,6 +21,7 @@ const (
 // Door is an open inbox and where it is.
 type Door struct {
 	Inbox sayso.Inbox
+	All   sayso.Inbox  // for what concerns all sessions; nil for Inbox
 	Where string       // in words: "server /run/…", "database …"
 	Close func() error // nil for nothing to close
 }

@@ -62,18 +62,16 @@ func EditedCall(r sayso.Request, args sayso.Args) sayso.Call {
 	return call
 }
 
-// EditedDanger is what is dangerous about a call with edited arguments: what was
-// before, and what the policy in force says of it now. If that could not be found
-// out, the slow answer is demanded.
+// EditedDanger is what is dangerous about a call with edited arguments, as the
+// policy in force says; what was dangerous about the call before is not named of
+// it. If that could not be found out, what was stands, and the slow answer is
+// demanded.
 func EditedDanger(r sayso.Request, v sayso.Verdict, err error) []sayso.Danger {
-	danger := slices.Clone(r.Danger)
-	if err != nil {
-		v.Danger = []sayso.Danger{sayso.DangerDynamic}
+	switch {
+	case err == nil:
+		return v.Danger
+	case slices.Contains(r.Danger, sayso.DangerDynamic):
+		return r.Danger
 	}
-	for _, d := range v.Danger {
-		if !slices.Contains(danger, d) {
-			danger = append(danger, d)
-		}
-	}
-	return danger
+	return append(slices.Clone(r.Danger), sayso.DangerDynamic)
 }

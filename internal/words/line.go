@@ -16,10 +16,28 @@ func Safe(s string) string {
 
 // AtMost is the beginning of a text.
 func AtMost(n int, text string) string {
-	if runes := []rune(text); len(runes) > n {
-		return string(runes[:n-1]) + "…"
+	if runes := []rune(text); len(runes) > max(n, 1) {
+		return string(runes[:max(n, 1)-1]) + "…"
 	}
 	return text
+}
+
+// endOf is the end of a text that is too long.
+func endOf(n int, text string) string {
+	if runes := []rune(text); len(runes) > n && n > 0 {
+		return "…" + string(runes[len(runes)-n+1:])
+	}
+	return text
+}
+
+// aroundMiddle is the beginning and the end of a text that is too long.
+func aroundMiddle(n int, text string) string {
+	runes := []rune(text)
+	if len(runes) <= n || n < 3 {
+		return AtMost(n, text)
+	}
+	head := n * 3 / 5
+	return string(runes[:head]) + "…" + string(runes[len(runes)-(n-head-1):])
 }
 
 // Counted is a number of things.

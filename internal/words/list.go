@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
@@ -31,40 +32,81 @@ func Left(r sayso.Request) string {
 
 // Summary is a request in a few words, for a list: what the call is, and beside it what
 // it is called. Words about a call never stand in its place.
-func Summary(r sayso.Request) string {
-	text := AtMost(60, Safe(values(r.Preview)))
+func Summary(r sayso.Request) string { return summary(r, 60, 40) }
+
+// Row is Summary in at most so many characters. What the call is about is shown to
+// its end, and cut in front of that or in its middle.
+func Row(r sayso.Request, most int) string {
+	text := summary(r, most, 0)
+	if beside := most - utf8.RuneCountInString(text) - len("  ()"); beside >= 10 {
+		return summary(r, most, beside)
+	}
+	return text
+}
+
+func summary(r sayso.Request, most, beside int) string {
+	text := AtMost(most, values(r, most))
 	switch {
 	case r.Description == "" || r.Description == text:
 		return text
 	case text == "":
-		return AtMost(60, Safe(r.Description))
+		return AtMost(most, Safe(r.Description))
+	case beside <= 0:
+		return text
 	}
-	return text + "  (" + AtMost(40, Safe(r.Description)) + ")"
+	return text + "  (" + AtMost(beside, Safe(r.Description)) + ")"
 }
 
 // values are the arguments one after the other: for the usual call of one
-// argument, its text alone.
-func values(args sayso.Args) string {
+// argument, its text alone. Where there is too little room for all of them, the
+// first are shown, and a sign that there are more.
+func values(r sayso.Request, most int) string {
 	var members map[string]sayso.Args // a number stays as it is written
-	if len(args) == 0 || jcs.Unmarshal(args, &members) != nil {
-		return string(args)
+	if len(r.Preview) == 0 || jcs.Unmarshal(r.Preview, &members) != nil {
+		return AtMost(most, Safe(string(r.Preview)))
 	}
-	var parts []string
-	for _, name := range operandsFirst(members) {
-		var text string
-		isText := jcs.Unmarshal(members[name], &text) == nil && string(members[name]) != "null"
-		switch {
-		case isText && len(members) == 1:
-			return text
-		case isText && slices.Contains(operands, name):
-			parts = append(parts, text)
-		case isText:
-			parts = append(parts, name+"="+text)
-		default:
-			parts = append(parts, name+"="+string(members[name]))
+	out, names := "", operandsFirst(members)
+	for i, name := range names {
+		if i > 0 {
+			out += " "
 		}
+		room := most - utf8.RuneCountInString(out)
+		if i < len(names)-1 && room > 10 {
+			room -= 2 // for the sign
+		}
+		if room < 2 {
+			return out + "…"
+		}
+		out += value(r, name, members[name], len(names) == 1, room)
 	}
-	return strings.Join(parts, " ")
+	return out
+}
+
+// value is one argument. The one that a call is about needs no name.
+func value(r sayso.Request, name string, arg sayso.Args, alone bool, most int) string {
+	var text string
+	switch isText := jcs.Unmarshal(arg, &text) == nil && string(arg) != "null"; {
+	case !isText:
+		return AtMost(most, Safe(name+"="+string(arg)))
+	case alone || slices.Contains(operands, name):
+		return operand(r, name, text, most)
+	}
+	return AtMost(most, Safe(name+"="+text))
+}
+
+// operand is what a call is about. Of a file its end is what tells, seen from
+// where the call would run; of a command its beginning and its end.
+func operand(r sayso.Request, name, text string, most int) string {
+	switch {
+	case slices.Contains(pathArgs, name):
+		if inside, ok := strings.CutPrefix(text, r.Cwd+"/"); ok && r.Cwd != "" && inside != "" {
+			text = inside
+		}
+		return endOf(most, Safe(text))
+	case name == "command":
+		return aroundMiddle(most, Safe(text))
+	}
+	return AtMost(most, Safe(text))
 }
 
 // operands are the arguments that a call is about; they need no name.

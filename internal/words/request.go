@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/present"
@@ -14,8 +13,11 @@ import (
 func View(r sayso.Request, content sayso.RequestedFull) present.View {
 	v := present.View{
 		Title: r.ShortID + " " + standingOf(r), Tool: r.Tool, Server: r.Server, From: From(r), Host: r.Host, Session: r.SessionID,
-		Cwd: r.Cwd, Risk: string(r.Risk), Danger: Dangers(r.Danger), Why: because(r), Description: r.Description, Titled: r.Titled, Said: r.Said,
+		Cwd: r.Cwd, Risk: present.Risk(r.Risk, nil), Danger: present.Dangers(r.Danger), Why: because(r), Description: r.Description, Titled: r.Titled, Said: r.Said,
 		Preview: content.Args, Presentation: content.Presentation, Warnings: r.Warnings, Redactions: r.Redactions,
+	}
+	if r.Risk == sayso.RiskDestructive && len(r.Danger) > 0 {
+		v.Risk = "" // the danger says it
 	}
 	if r.HostTool != "" && r.HostTool != r.Tool {
 		v.Tool += " (" + r.HostTool + ")"
@@ -97,13 +99,4 @@ var causes = map[sayso.Cause]string{
 	sayso.CauseRule: "rule", sayso.CauseDefault: "no rule speaks about it",
 	sayso.CauseToolRequired: "this tool must be asked about", sayso.CauseToolOptional: "this tool would like to be asked about",
 	sayso.CauseNotUnderstood: "it could not be read to its end", sayso.CauseSession: "set for this session", sayso.CauseBuiltin: "built-in rule",
-}
-
-// Dangers are what is dangerous about a call, in words.
-func Dangers(list []sayso.Danger) []string {
-	var words []string
-	for _, d := range list {
-		words = append(words, strings.ReplaceAll(string(d), "_", " "))
-	}
-	return words
 }

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +71,32 @@ func TestSummary_beginsWithWhatTheCallIsAbout(t *testing.T) {
 	} {
 		if got := Summary(sayso.Request{Preview: sayso.Args(args)}); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
+
+// What a call is about is seen, however long its name is.
+func TestRow_showsTheTarget(t *testing.T) {
+	long := strings.Repeat("deep/", 30)
+	for _, c := range []struct {
+		args string
+		most int
+		want string
+	}{
+		{`{"path":"/w/app/` + long + `x.go"}`, 20, "…deep/deep/deep/x.go"},
+		{`{"content":"package x","path":"/w/app/` + long + `x.go"}`, 20, "…ep/deep/deep/x.go …"},
+		{`{"content":"package x","path":"/w/app/x.go"}`, 20, "x.go content=packag…"},
+		{`{"file_path":"/w/apple/x.go"}`, 20, "/w/apple/x.go"},
+		{`{"command":"rm -rf ` + long + `build"}`, 20, "rm -rf deep/…p/build"},
+		{`{"command":"rm -rf ` + long + `build","timeout":5}`, 20, "rm -rf dee…p/build …"},
+		{`{"url":"https://example.com/` + long + `"}`, 20, "https://example.com…"},
+		{`{"command":"make"}`, 20, "make  (builds it a…)"},
+		{`{"command":"make everything"}`, 20, "make everything"},
+	} {
+		r := sayso.Request{Cwd: "/w/app", Preview: sayso.Args(c.args), Description: "builds it all"}
+		got := Row(r, c.most)
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.args, got, c.want)
 		}
 	}
 }
