@@ -108,13 +108,15 @@ const (
 var ringNames = [...]string{"below the root", "the root", "beside the root", "a room", "wiring"}
 
 // rings says where the folders belong. A folder belongs where the longest name
-// that it lies in does; one that lies in none is nowhere and fails the test.
+// that it lies in does; one that lies in none is nowhere and fails the test. A
+// name with a star is for what lies in a folder, and not for the folder itself.
 var rings = map[string]int{
 	"internal/jcs": below, "internal/sse": below, "internal/boot": below, "internal/failpoint": below,
 	"internal/filelock": below, "inspect": below,
 	".":      root,
 	"redact": beside, "present": beside, "internal/wire": beside, "internal/facts": beside, "internal/cover": beside, "internal/status": beside,
-	"policy": rooms, "broker": rooms, "store": rooms, "agent": rooms, "gateway": rooms, "tool": rooms,
+	"agent":  beside, // what all hosts share; each host is a room
+	"policy": rooms, "broker": rooms, "store": rooms, "agent/*": rooms, "gateway": rooms, "tool": rooms,
 	"sandbox": rooms, "server": rooms, "client": rooms, "web": rooms, "internal/outbox": rooms,
 	"cmd": wiring, "saysotest": wiring, "bench": wiring, "lab": wiring, "examples": wiring, "internal": wiring,
 }
@@ -122,6 +124,9 @@ var rings = map[string]int{
 // ring returns the ring of a folder of the module.
 func ring(pkg string) (int, bool) {
 	for p := pkg; ; p = path.Dir(p) {
+		if r, ok := rings[p+"/*"]; ok && p != pkg {
+			return r, true
+		}
 		if r, ok := rings[p]; ok && (p != "." || pkg == ".") {
 			return r, true
 		}
@@ -200,6 +205,7 @@ func TestRings_catch(t *testing.T) {
 		{"redact", ".", true}, {"present", "redact", false}, {"redact", "broker", false}, {"redact", "internal/home", false},
 		{"broker", "redact", true}, {"broker", ".", true}, {"broker", "policy", false}, {"broker", "internal/home", false},
 		{"store/sqlite", "store/memory", false}, {"store/sqlite", "store/sqlite/migration", true}, {"agent/codex", "agent/claudecode", false},
+		{"agent/codex", "agent", true}, {"agent", "agent/codex", false}, {"policy", "agent", true}, {"policy", "agent/codex", false},
 		{"server", "client", false}, {"server", "internal/wire", true}, {"server", "cmd/sayso", false},
 		{"cmd/sayso", "server", true}, {"internal/hook", "broker", true}, {"internal/tui", "broker", false}, {"internal/tui", "present", true},
 		{"elsewhere", ".", false}, {"broker", "elsewhere", false},

@@ -1,15 +1,11 @@
 package claudecode
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/agent"
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
@@ -35,7 +31,7 @@ type Hook struct {
 	Call sayso.Call
 	// Said are the fields of the input that are not among the call's arguments,
 	// to be put back when the arguments are edited.
-	Said map[string]sayso.Args
+	Said agent.Said
 	// OwnScreen says that the tool is itself a question to the person at the
 	// host: no opinion is the right answer.
 	OwnScreen bool
@@ -77,12 +73,9 @@ var members = []string{
 // installed for, and arguments that are no object are errors; on PreToolUse an
 // error is a denial.
 func Parse(text []byte) (Hook, error) {
-	if err := refuseLookalikes(text); err != nil {
-		return Hook{}, err
-	}
 	var p payload
-	if err := jcs.UnmarshalLenient(text, &p); err != nil {
-		return Hook{}, fmt.Errorf("%w: hook input: %w", sayso.ErrInvalid, err)
+	if err := agent.Read(text, members, &p); err != nil {
+		return Hook{}, err
 	}
 	h := Hook{Event: p.Event, Session: p.SessionID, Cwd: p.Cwd, Mode: p.Mode}
 	if h.Session == "" {
@@ -98,23 +91,6 @@ func Parse(text []byte) (Hook, error) {
 		return h, nil
 	}
 	return h, fmt.Errorf("%w: hook input: %q is no event of this hook", sayso.ErrInvalid, p.Event)
-}
-
-// refuseLookalikes refuses a member that another reader could take for one of
-// ours.
-func refuseLookalikes(text []byte) error {
-	var names map[string]sayso.Args
-	if err := jcs.Unmarshal(text, &names); err != nil {
-		return fmt.Errorf("%w: hook input: %w", sayso.ErrInvalid, err)
-	}
-	for name := range names {
-		for _, known := range members {
-			if name != known && strings.EqualFold(name, known) {
-				return fmt.Errorf("%w: hook input: a member differs from %s in case alone", sayso.ErrInvalid, known)
-			}
-		}
-	}
-	return nil
 }
 
 // before reads the call that is about to be made.
@@ -147,63 +123,12 @@ func (h *Hook) before(p *payload) error {
 // arguments keep the order and the spelling that they came in.
 func (h *Hook) split(input sayso.Args) error {
 	words := said[h.Call.Tool]
-	if len(words) == 0 || h.Call.Server != "" {
-		h.Call.Args = input
-		return nil
+	if h.Call.Server != "" {
+		words = nil
 	}
-	args, err := without(input, words, func(name string, value sayso.Args) {
-		if h.Said == nil {
-			h.Said, h.Call.Said = map[string]sayso.Args{}, map[string]string{}
-		}
-		h.Said[name] = value
-		var text string
-		if err := jcs.Unmarshal(value, &text); err != nil {
-			text = string(value) // no string: shown as the JSON that it is
-		}
-		h.Call.Said[name] = text
-	})
-	h.Call.Args = args
+	args, taken, err := agent.Split(input, words)
+	h.Call.Args, h.Said, h.Call.Said = args, taken, taken.Texts()
 	return err
-}
-
-// without returns a JSON object without some of its members, which it hands to
-// taken.
-func without(object sayso.Args, names []string, taken func(string, sayso.Args)) (sayso.Args, error) {
-	dec := jsontext.NewDecoder(bytes.NewReader(object))
-	if _, err := dec.ReadToken(); err != nil {
-		return nil, fmt.Errorf("%w: tool_input: %w", sayso.ErrInvalid, err)
-	}
-	out := []byte{'{'}
-	for dec.PeekKind() != '}' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return nil, fmt.Errorf("%w: tool_input: %w", sayso.ErrInvalid, err)
-		}
-		key := name.String()
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, fmt.Errorf("%w: tool_input: %w", sayso.ErrInvalid, err)
-		}
-		if slices.Contains(names, key) {
-			taken(key, sayso.Args(bytes.Clone(value)))
-			continue
-		}
-		if out, err = appendMember(out, key, value); err != nil {
-			return nil, err
-		}
-	}
-	return append(out, '}'), nil
-}
-
-func appendMember(out []byte, key string, value []byte) ([]byte, error) {
-	if len(out) > 1 {
-		out = append(out, ',')
-	}
-	out, err := jsontext.AppendQuote(out, key)
-	if err != nil {
-		return nil, fmt.Errorf("%w: tool_input: %w", sayso.ErrInvalid, err)
-	}
-	return append(append(out, ':'), value...), nil
 }
 
 // after reads how a call ended. Of its result only a digest is kept.

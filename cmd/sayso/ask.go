@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/agent/claudecode"
 	"github.com/sayso-dev/sayso/internal/facts"
 	"github.com/sayso-dev/sayso/internal/home"
+	"github.com/sayso-dev/sayso/internal/hook"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/present"
 )
@@ -113,8 +113,8 @@ func (a *app) admit(ctx context.Context, gate sayso.Gate, call sayso.Call, w *pa
 // shown makes what a person is shown of a call: for one that changes a file, the
 // change to the file as it is on this machine.
 func shown(c sayso.Call, f sayso.Facts) *sayso.Presentation {
-	if c.Host == claudecode.Host {
-		p := claudecode.Hook{Call: c}.Present(f, facts.Content)
+	if host, ok := hook.Find(c.Host); ok {
+		p := host.Present(c, f, facts.Content)
 		return &p
 	}
 	p, ok := present.Change(c, f, facts.Content)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,7 @@ const (
 
 // finding is one line of the doctor's list.
 type finding struct {
+	Host  string `json:"host,omitempty"`
 	Check string `json:"check"`
 	Grade grade  `json:"grade"`
 	Text  string `json:"text"`
@@ -42,29 +44,31 @@ type finding struct {
 // doctor goes through the checks.
 type doctor struct {
 	*app
-	claude string
-	list   []finding
+	programs map[string]*string // of the hosts, where they were named
+	about    install.Host       // the host that is looked at; none at first
+	list     []finding
 }
 
 func (a *app) doctorCommand() *cobra.Command {
-	d := &doctor{app: a}
+	d := &doctor{app: a, programs: map[string]*string{}}
 	var still bool
 	c := &cobra.Command{
 		Use: "doctor", GroupID: "wire", Short: "proves that the gate is live, and says what is not proved", Args: cobra.NoArgs,
 		Long: `Looks at files, database, policy, hook and settings, and then starts the installed
-claude with your own settings against a model of its own on this machine, which
+agent with your own settings against a model of its own on this machine, which
 asks for a call that the policy denies: if that call runs, the gate does not
-hold. What cannot be driven is called not proved. No account is used and nothing
+hold. It does so for each agent that has the hook. What cannot be driven is
+called not proved. No account is used and nothing
 leaves the machine. Exits with 0 if nothing failed, else with 1.`,
 		RunE: func(c *cobra.Command, _ []string) error { return d.run(c.Context(), still) },
 	}
-	c.Flags().StringVar(&d.claude, "claude", "", "the claude program (default: the one in PATH)")
-	c.Flags().BoolVar(&still, "no-live", false, "do not start claude")
+	programFlags(c.Flags(), d.programs)
+	c.Flags().BoolVar(&still, "no-live", false, "do not start the agents")
 	return c
 }
 
 func (d *doctor) add(check string, g grade, typed, format string, args ...any) {
-	d.list = append(d.list, finding{check, g, fmt.Sprintf(format, args...), typed})
+	d.list = append(d.list, finding{d.about.Name, check, g, fmt.Sprintf(format, args...), typed})
 }
 
 func (d *doctor) run(ctx context.Context, still bool) error {
@@ -72,14 +76,49 @@ func (d *doctor) run(ctx context.Context, still bool) error {
 	d.switches()
 	d.database(ctx)
 	d.policy(ctx)
-	program := d.settings()
-	d.hook(ctx, program)
-	if still {
-		d.add("live proof", notProved, "sayso doctor", "claude was not started, as you asked")
-	} else {
-		d.live(ctx, program)
+	dir, err := os.Getwd()
+	if err != nil {
+		d.add("settings", fail, "", "%v", err)
+		return d.report()
+	}
+	hosts := d.hosts(dir)
+	for _, d.about = range hosts {
+		d.host(ctx, dir, still)
 	}
 	return d.report()
+}
+
+// hosts are those to look at: that were named, or whose settings name our hook;
+// the first if there are none.
+func (d *doctor) hosts(dir string) []install.Host {
+	var hosts []install.Host
+	for _, h := range install.Hosts() {
+		_, wired := wiring(h, h.Places(d.getenv, dir), d.getenv)
+		switch program, err := exec.LookPath(h.Program); {
+		case wired || *d.programs[h.Name] != "":
+			hosts = append(hosts, h)
+		case err == nil:
+			d.about = h
+			d.add("settings", warn, "sayso init "+h.Name, "%s is in PATH, and what %s calls is not gated", program, h.Title)
+		}
+	}
+	d.about = install.Host{}
+	if len(hosts) == 0 {
+		hosts = install.Hosts()[:1]
+		d.list = slices.DeleteFunc(d.list, func(f finding) bool { return f.Host == hosts[0].Name })
+	}
+	return hosts
+}
+
+// host looks at one host.
+func (d *doctor) host(ctx context.Context, dir string, still bool) {
+	program := d.wired(dir)
+	d.hook(ctx, program)
+	if still {
+		d.add("live proof", notProved, "sayso doctor", "%s was not started, as you asked", d.about.Program)
+		return
+	}
+	d.live(ctx, program)
 }
 
 func (d *doctor) report() error {
@@ -87,7 +126,11 @@ func (d *doctor) report() error {
 	rows := [][]string{}
 	for _, f := range d.list {
 		bad = bad || f.Grade == fail
-		line := []string{string(f.Grade), f.Check, printable(f.Text)}
+		check := f.Check
+		if f.Host != "" && f.Host != install.Hosts()[0].Name {
+			check = f.Host + " " + check
+		}
+		line := []string{string(f.Grade), check, printable(f.Text)}
 		if f.Type != "" {
 			line = append(line, "type: "+f.Type)
 		}
@@ -188,17 +231,12 @@ func (d *doctor) meanwhile(ctx context.Context, mistake string) string {
 	return "; the server that runs goes on with the one before"
 }
 
-// settings looks at the settings of Claude Code and returns the hook's program
-// if it is installed.
-func (d *doctor) settings() (program string) {
-	dir, err := os.Getwd()
-	if err != nil {
-		d.add("settings", fail, "", "%v", err)
-		return ""
-	}
+// wired looks at the settings of the host and returns the hook's program if it
+// is installed.
+func (d *doctor) wired(dir string) (program string) {
 	var where string
-	for _, p := range install.ClaudePlaces(d.getenv, dir) {
-		s, err := surveyed(p)
+	for _, p := range d.about.Places(d.getenv, dir) {
+		s, err := surveyed(d.about, p)
 		if err != nil {
 			d.add("settings", fail, "", "%s: %v", p.Path, err)
 			continue
@@ -209,7 +247,7 @@ func (d *doctor) settings() (program string) {
 		}
 	}
 	if program == "" {
-		d.add("settings", fail, "sayso init claude-code", "Claude Code has no hook of ours that blocks")
+		d.add("settings", fail, "sayso init "+d.about.Name, "%s has no hook of ours that blocks", d.about.Title)
 		return ""
 	}
 	d.add("settings", ok, "", "the hook is in %s", where)
@@ -232,12 +270,11 @@ func (d *doctor) place(p install.Place, s install.Survey) {
 			d.add("settings", warn, "", "%s asks for %s itself, so you are asked twice", p.Path, r.Text)
 		}
 	}
-	if !s.Installed || (p.Scope != install.ScopeProject && p.Scope != install.ScopeLocal) {
+	if !s.Installed || d.about.Doubt == nil {
 		return
 	}
-	project := filepath.Dir(filepath.Dir(p.Path))
-	if trusted, err := install.ClaudeTrusts(d.getenv, project); err != nil || !trusted {
-		d.add("settings", fail, "claude, in "+project, "claude does not trust %s yet, so in an interactive session the hook in %s does not run", project, p.Path)
+	if doubt := d.about.Doubt(d.getenv, p); doubt != nil {
+		d.add("settings", fail, doubt.Type, "%s", doubt.Why)
 	}
 }
 
@@ -251,7 +288,7 @@ func (d *doctor) hook(ctx context.Context, program string) {
 		return
 	}
 	if err := runnable(program); err != nil {
-		d.add("hook", fail, "sayso init claude-code", "%v", err)
+		d.add("hook", fail, "sayso init "+d.about.Name, "%v", err)
 		return
 	}
 	denied, err := d.denies(ctx, program)
@@ -280,7 +317,7 @@ func (d *doctor) denies(ctx context.Context, program string) (bool, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "claude-code")
+	cmd := exec.CommandContext(ctx, program, d.about.Name)
 	cmd.Stdin, cmd.Dir = strings.NewReader(string(input)), place
 	cmd.Env = append(d.environWithout("SAYSO_"), "SAYSO_HOME="+filepath.Join(place, "home"))
 	cmd.WaitDelay = time.Second

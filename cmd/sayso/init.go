@@ -8,11 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/agent/claudecode"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/install"
 	"github.com/sayso-dev/sayso/present"
@@ -22,36 +24,47 @@ import (
 type initOptions struct {
 	scope          string
 	dry, yes, undo bool
-	claude, hook   string
+	hook           string
+	programs       map[string]*string // of the hosts, where they were named
 }
 
 func (a *app) initCommand() *cobra.Command {
-	var o initOptions
+	o := initOptions{programs: map[string]*string{}}
 	c := &cobra.Command{
-		Use: "init claude-code", GroupID: "wire", Short: "puts the gate into an agent's settings, or takes it out",
+		Use: "init HOST", GroupID: "wire", Short: "puts the gate into an agent's settings, or takes it out",
 		Long: `Puts sayso's hook into the settings of an agent, after showing what changes, and
 keeps a copy of what was there. Everything else in the file stays as it is.
 With --undo it takes out what it put in, keeps later edits, and needs nothing
-but the settings file.`,
-		ValidArgs: []string{"claude-code"},
+but the settings file. The agents are: ` + strings.Join(install.Names(), ", ") + `.`,
+		ValidArgs: install.Names(),
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 && args[0] == "claude-code" {
+			if len(args) == 1 && slices.Contains(install.Names(), args[0]) {
 				return nil
 			}
-			return usage(errors.New("init takes the name of an agent, and knows claude-code"), "sayso init claude-code")
+			return usage(errors.New("init takes the name of an agent, and knows "+strings.Join(install.Names(), ", ")), "sayso init claude-code")
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return a.init(c.Context(), o) },
+		RunE: func(c *cobra.Command, args []string) error {
+			h, _ := install.Find(args[0])
+			return a.init(c.Context(), h, o)
+		},
 	}
 	c.Flags().StringVar(&o.scope, "scope", "user", "whose settings: user, project or local")
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would change and stop")
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&o.undo, "undo", false, "take the hook out")
-	c.Flags().StringVar(&o.claude, "claude", "", "the claude program (default: the one in PATH)")
+	programFlags(c.Flags(), o.programs)
 	c.Flags().StringVar(&o.hook, "hook", "", "the sayso-hook program (default: beside sayso)")
 	return c
 }
 
-func (a *app) init(ctx context.Context, o initOptions) error {
+// programFlags adds a flag for the program of each host.
+func programFlags(flags *pflag.FlagSet, into map[string]*string) {
+	for _, h := range install.Hosts() {
+		into[h.Name] = flags.String(h.Program, "", "the "+h.Program+" program (default: the one in PATH)")
+	}
+}
+
+func (a *app) init(ctx context.Context, h install.Host, o initOptions) error {
 	if err := a.noAgent("changing the wiring"); err != nil {
 		return err
 	}
@@ -59,32 +72,32 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	places := install.ClaudePlaces(a.getenv, dir)
-	path, err := install.ClaudePlace(places, install.Scope(o.scope))
+	places := h.Places(a.getenv, dir)
+	path, err := h.Place(places, install.Scope(o.scope))
 	if err != nil {
-		return usage(err, "sayso init claude-code --scope user")
+		return usage(err, "sayso init "+h.Name+" --scope "+string(h.Scopes[0]))
 	}
 	if o.undo {
-		return a.undoInit(ctx, path, o)
+		return a.undoInit(ctx, h, path, o)
 	}
 	program, err := a.hookProgram(o.hook)
 	if err != nil {
 		return err
 	}
-	if err := a.claudeWillDo(ctx, o.claude); err != nil {
+	if err := a.willDo(ctx, h, *o.programs[h.Name]); err != nil {
 		return err
 	}
 	old, err := install.Read(path)
 	if err != nil {
 		return err
 	}
-	text, err := install.Claude(old, install.Hook{Program: program, Place: a.place()})
+	text, err := h.Put(old, install.Hook{Program: program, Place: a.place()})
 	if err != nil {
 		return hint(fmt.Errorf("%s: %w", path, err), "mend the file by hand, then run the command again")
 	}
 	var w warnings
 	for _, p := range places {
-		a.survey(p, &w)
+		a.survey(h, p, &w)
 	}
 	if o.scope == string(install.ScopeProject) {
 		w.add("this file is shared with everybody who works here, and names %s on this machine", program)
@@ -94,7 +107,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err != nil || !done {
 		return err
 	}
-	if err := a.mint(); err != nil {
+	if err := a.mint(h); err != nil {
 		return err
 	}
 	w.tell(a) // what was written above has pushed them out of sight
@@ -129,24 +142,24 @@ func (a *app) place() []string {
 }
 
 // mint makes the tokens of the host and of the person.
-func (a *app) mint() error {
+func (a *app) mint(h install.Host) error {
 	for _, actor := range []sayso.Actor{
-		home.OwnActor(sayso.PrincipalAgent, "claude-code", "hook"), a.person(), a.admin(),
+		home.OwnActor(sayso.PrincipalAgent, h.Name, "hook"), a.person(), a.admin(),
 	} {
 		if err := a.paths.Mint(a.now(), actor); err != nil {
 			return fmt.Errorf("the hook is in place, but its token is not: %w", err)
 		}
 	}
-	a.note("next: start claude, and in another terminal `sayso watch`; `sayso doctor` proves that the gate is live")
+	a.note("next: start " + h.Program + ", and in another terminal `sayso watch`; `sayso doctor` proves that the gate is live")
 	return nil
 }
 
-func (a *app) undoInit(ctx context.Context, path string, o initOptions) error {
+func (a *app) undoInit(ctx context.Context, h install.Host, path string, o initOptions) error {
 	old, err := install.Read(path)
 	if err != nil {
 		return err
 	}
-	text, err := install.Unclaude(old)
+	text, err := h.Take(old)
 	if err != nil {
 		return hint(fmt.Errorf("%s: %w", path, err), "take the entries that name sayso-hook out of the file by hand")
 	}
@@ -213,30 +226,30 @@ func (a *app) hookProgram(said string) (string, error) {
 	return path, nil
 }
 
-// claudeWillDo refuses a Claude Code in which the gate would not hold.
-func (a *app) claudeWillDo(ctx context.Context, program string) error {
+// willDo refuses a release of a host in which the gate would not hold.
+func (a *app) willDo(ctx context.Context, h install.Host, program string) error {
 	if program == "" {
-		found, err := exec.LookPath("claude")
+		found, err := exec.LookPath(h.Program)
 		if err != nil {
-			a.note("warning: there is no claude in PATH, so its version is not proved; the gate holds from %s on", claudecode.Oldest)
+			a.note("warning: there is no %s in PATH, so its version is not proved; the gate holds from %s on", h.Program, h.Oldest)
 			return nil
 		}
 		program = found
 	}
-	version, err := install.ClaudeVersion(ctx, program)
+	version, err := install.Version(ctx, program)
 	if err != nil {
-		return hint(err, "name the program: sayso init claude-code --claude PATH")
+		return hint(err, "name the program: sayso init %s --%s PATH", h.Name, h.Program)
 	}
-	return hint(install.OldEnough(version), "claude update")
+	return hint(h.Fits(version), "%s", h.Update)
 }
 
 // survey says what the host's own rules mean beside ours.
-func (a *app) survey(p install.Place, w *warnings) {
+func (a *app) survey(h install.Host, p install.Place, w *warnings) {
 	text, err := install.Read(p.Path)
 	if err != nil || len(text) == 0 {
 		return
 	}
-	s, err := install.SurveyClaude(text)
+	s, err := h.Survey(text)
 	if err != nil {
 		w.add("%s cannot be read: %v", p.Path, err)
 		return

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/internal/install"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/internal/notice"
 	"github.com/sayso-dev/sayso/internal/status"
@@ -92,7 +91,7 @@ func (a *app) wired() state {
 	if err != nil {
 		return state{Status: status.Unknown, Why: err.Error()}
 	}
-	w := wiring(install.ClaudePlaces(a.getenv, dir))
+	w := weakest(wirings(a.getenv, dir))
 	return state{Status: w.State, Why: w.Why}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,14 +39,8 @@ func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 		return err
 	}
 	var failed error
-	for _, p := range install.ClaudePlaces(a.getenv, dir) {
-		if p.Scope == install.ScopeManaged {
-			continue
-		}
-		if _, err := os.Stat(p.Path); err != nil {
-			continue // no settings, no hook
-		}
-		failed = errors.Join(failed, a.undoInit(ctx, p.Path, initOptions{yes: yes}))
+	for _, h := range install.Hosts() {
+		failed = errors.Join(failed, a.unwire(ctx, h, dir, yes))
 	}
 	if err := a.removeService(ctx); err != nil && !errors.Is(err, sayso.ErrNotFound) {
 		failed = errors.Join(failed, err)
@@ -61,6 +56,20 @@ func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 		return hint(fmt.Errorf("%w: a server runs on this log", sayso.ErrConflict), "end sayso serve first, then type sayso uninstall --data")
 	}
 	return a.deleteData(ctx, yes)
+}
+
+// unwire takes our hooks out of all settings of a host that we edit.
+func (a *app) unwire(ctx context.Context, h install.Host, dir string, yes bool) (failed error) {
+	for _, p := range h.Places(a.getenv, dir) {
+		if !slices.Contains(h.Scopes, p.Scope) {
+			continue
+		}
+		if _, err := os.Stat(p.Path); err != nil {
+			continue // no settings, no hook
+		}
+		failed = errors.Join(failed, a.undoInit(ctx, h, p.Path, initOptions{yes: yes}))
+	}
+	return failed
 }
 
 // deleteData deletes what is ours by name. A folder goes only if nothing else

@@ -1,43 +1,97 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
-	"github.com/sayso-dev/sayso/agent/claudecode"
 	"github.com/sayso-dev/sayso/internal/install"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/internal/status"
 	"github.com/sayso-dev/sayso/redact"
 )
 
-// wiring says what the settings of Claude Code say, the strongest last.
-func wiring(places []install.Place) status.Wiring {
-	is := func(what status.Protection, why string) status.Wiring {
-		return status.Wiring{Host: claudecode.Host, State: what, Why: why}
-	}
-	found := ""
-	for _, p := range places {
-		v, err := surveyed(p)
-		switch {
-		case err != nil:
-			return is(status.Unknown, p.Path+": "+err.Error())
-		case v.DisableAllHooks:
-			return is(status.NotProtected, p.Path+" sets disableAllHooks")
-		case v.ManagedOnly && !v.Installed:
-			return is(status.NotProtected, p.Path+" sets allowManagedHooksOnly, and has no hook of ours")
-		case v.Installed:
-			if err := runnable(v.Program); err != nil {
-				return is(status.Unknown, p.Path+" names a hook that cannot run: "+err.Error())
-			}
-			found = p.Path
+// wirings say what the settings of the hosts say: of those that have our hook,
+// or in which something is wrong; of the first if there are none.
+func wirings(getenv func(string) string, dir string, scopes ...install.Scope) []status.Wiring {
+	var all []status.Wiring
+	for i, h := range install.Hosts() {
+		places := h.Places(getenv, dir)
+		if len(scopes) > 0 {
+			places = slices.DeleteFunc(places, func(p install.Place) bool { return !slices.Contains(scopes, p.Scope) })
+		}
+		if w, there := wiring(h, places, getenv); there || i == 0 {
+			all = append(all, w)
 		}
 	}
-	if found == "" {
-		return is(status.NotProtected, "no agent has the hook; `sayso init claude-code` puts it in")
+	if len(all) > 1 && all[0].Why == unwired { // then another has it
+		all = all[1:]
 	}
-	return is(status.Protected, "the hook is in "+found)
+	return all
+}
+
+// unwired is what is said when no host has the hook.
+const unwired = "no agent has the hook; `sayso init claude-code` puts it in"
+
+// wiring says what the settings of one host say, the strongest last. there is
+// false if none names our hook.
+func wiring(h install.Host, places []install.Place, getenv func(string) string) (w status.Wiring, there bool) {
+	w = status.Wiring{Host: h.Name, State: status.NotProtected, Why: unwired}
+	var found *install.Place
+	off := false
+	for _, p := range places {
+		v, err := surveyed(h, p)
+		there = there || v.Program != "" || err != nil && mentions(p.Path)
+		switch {
+		case off:
+		case err != nil:
+			w.State, w.Why, off = status.Unknown, p.Path+": "+err.Error(), true
+		case v.DisableAllHooks:
+			w.State, w.Why, off = status.NotProtected, p.Path+" sets disableAllHooks", true
+		case v.ManagedOnly && !v.Installed:
+			w.State, w.Why, off = status.NotProtected, p.Path+" sets allowManagedHooksOnly, and has no hook of ours", true
+		case v.Installed:
+			if err := runnable(v.Program); err != nil {
+				w.State, w.Why, off = status.Unknown, p.Path+" names a hook that cannot run: "+err.Error(), true
+			}
+			found = &p
+		}
+	}
+	if off || found == nil {
+		return w, there
+	}
+	if h.Doubt != nil {
+		if d := h.Doubt(getenv, *found); d != nil {
+			w.Why = d.Why + "; type: " + d.Type
+			return w, there
+		}
+	}
+	w.State, w.Why = status.Protected, "the hook is in "+found.Path
+	return w, there
+}
+
+// mentions reports whether a file that cannot be understood names our hook, or
+// cannot even be read.
+func mentions(path string) bool {
+	text, err := install.Read(path)
+	return err != nil || bytes.Contains(text, []byte("sayso"))
+}
+
+// weakest is what holds for all of them together: what is wrong with one is
+// told before what is right with others.
+func weakest(all []status.Wiring) status.Wiring {
+	for _, state := range []status.Protection{status.NotProtected, status.Unknown} {
+		if i := slices.IndexFunc(all, func(w status.Wiring) bool { return w.State == state }); i >= 0 {
+			return all[i]
+		}
+	}
+	var why []string
+	for _, w := range all {
+		why = append(why, w.Why)
+	}
+	return status.Wiring{State: status.Protected, Why: strings.Join(why, "; ")}
 }
 
 // standing is what a server tells of this machine. Settings of projects it does
@@ -54,19 +108,16 @@ func (a *app) standing(e *local.Engine) status.Machine {
 	if wrong != nil {
 		m.Policy.Mistake = redact.Scrub(printable(firstMistake(wrong)))
 	}
-	places := slices.DeleteFunc(install.ClaudePlaces(a.getenv, ""), func(p install.Place) bool {
-		return p.Scope != install.ScopeUser && p.Scope != install.ScopeManaged
-	})
-	m.Wired = []status.Wiring{wiring(places)}
+	m.Wired = wirings(a.getenv, "", install.ScopeUser, install.ScopeManaged)
 	return m
 }
 
-func surveyed(p install.Place) (install.Survey, error) {
+func surveyed(h install.Host, p install.Place) (install.Survey, error) {
 	text, err := install.Read(p.Path)
 	if err != nil {
 		return install.Survey{}, err
 	}
-	return install.SurveyClaude(text)
+	return h.Survey(text)
 }
 
 // runnable reports why a program could not be started.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/agent/claudecode"
 	"github.com/sayso-dev/sayso/internal/home"
 )
 
@@ -21,6 +20,7 @@ type place struct {
 
 // invocation is what the arguments say.
 type invocation struct {
+	host   Host
 	strict bool
 	place  place
 	pinned bool
@@ -30,23 +30,27 @@ type invocation struct {
 // that loosens is no flag here: one process lives for one call, so its end
 // could not be kept.
 func flags(args []string) (in invocation, err error) {
-	if len(args) == 0 || args[0] != claudecode.Host {
-		return in, fmt.Errorf("%w: no host is called %q; type: sayso-hook %s", sayso.ErrUnavailable, args, claudecode.Host)
+	found := false
+	if len(args) > 0 {
+		in.host, found = Find(args[0])
 	}
-	names := map[string]*string{
+	if !found {
+		return in, fmt.Errorf("%w: no host is called %q; type: sayso-hook HOST, which is one of %s", sayso.ErrUnavailable, args, names())
+	}
+	values := map[string]*string{
 		"--state": &in.place.state, "--config": &in.place.config, "--runtime": &in.place.runtime,
 		"--server": &in.place.server, "--token-file": &in.place.tokenFile,
 	}
 	for rest := args[1:]; len(rest) > 0; rest = rest[1:] {
-		switch into := names[rest[0]]; {
+		switch into := values[rest[0]]; {
 		case rest[0] == "--strict":
 			in.strict = true
 		case rest[0] == "--approve-all":
 			return in, fmt.Errorf("%w: a hook cannot approve everything; type: sayso mode approve_all --for 30m", sayso.ErrUnavailable)
 		case into == nil:
-			return in, fmt.Errorf("%w: the hook knows no %q; type: sayso init %s", sayso.ErrUnavailable, rest[0], claudecode.Host)
+			return in, fmt.Errorf("%w: the hook knows no %q; type: sayso init %s", sayso.ErrUnavailable, rest[0], in.host.Name)
 		case len(rest) < 2 || rest[1] == "":
-			return in, fmt.Errorf("%w: %s has no value; type: sayso init %s", sayso.ErrUnavailable, rest[0], claudecode.Host)
+			return in, fmt.Errorf("%w: %s has no value; type: sayso init %s", sayso.ErrUnavailable, rest[0], in.host.Name)
 		default:
 			*into, rest = rest[1], rest[1:]
 		}
@@ -60,12 +64,12 @@ func (in *invocation) check() error {
 	in.pinned = strings.Join(folders, "") != ""
 	if !in.pinned {
 		if in.place.server != "" || in.place.tokenFile != "" {
-			return fmt.Errorf("%w: --server and --token-file go with --state, --config and --runtime; type: sayso init %s", sayso.ErrUnavailable, claudecode.Host)
+			return fmt.Errorf("%w: --server and --token-file go with --state, --config and --runtime; type: sayso init %s", sayso.ErrUnavailable, in.host.Name)
 		}
 		return nil
 	}
 	if slices.ContainsFunc(folders, func(dir string) bool { return !filepath.IsAbs(dir) }) {
-		return fmt.Errorf("%w: --state, --config and --runtime are three absolute folders; type: sayso init %s", sayso.ErrUnavailable, claudecode.Host)
+		return fmt.Errorf("%w: --state, --config and --runtime are three absolute folders; type: sayso init %s", sayso.ErrUnavailable, in.host.Name)
 	}
 	return nil
 }

@@ -21,21 +21,15 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/agent/claudecode"
+	"github.com/sayso-dev/sayso/agent"
 	"github.com/sayso-dev/sayso/internal/facts"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/internal/notice"
 )
 
-const (
-	// patience is how long a person may be waited for: the host waits longer.
-	patience = claudecode.HookTimeout - time.Minute
-	// recording is how long the hooks may take that only record.
-	recording = claudecode.LeaveTimeout - time.Second
-	// maxInput is the largest input that is read: a call with its frame.
-	maxInput = sayso.MaxCall + 1<<20
-)
+// maxInput is the largest input that is read: a call with its frame.
+const maxInput = sayso.MaxCall + 1<<20
 
 // Env is the world of one run.
 type Env struct {
@@ -53,30 +47,35 @@ type Env struct {
 
 // Main runs a hook and ends the process.
 func Main(env Env) {
-	debug.SetTraceback("none") // a crash exits with status 2, which blocks; its stack is nobody's business
-	e := &ending{env: env}
+	debug.SetTraceback("none")                    // a crash exits with status 2, which blocks; its stack is nobody's business
+	e := &ending{env: env, deny: claudeCode.Deny} // with words that most hosts read, until it is known which it is
 	defer func() {
 		if p := recover(); p != nil {
-			e.end(unknown(fmt.Errorf("%w: the hook crashed: %v", sayso.ErrUnavailable, p)))
+			e.end(e.unknown(fmt.Errorf("%w: the hook crashed: %v", sayso.ErrUnavailable, p)))
 		}
 	}()
 	in, err := flags(env.Args)
+	if in.host.Deny != nil {
+		e.deny = in.host.Deny
+	}
 	if err != nil {
-		e.end(unknown(err))
+		_, _ = read(env.Stdin) // see there
+		e.end(e.unknown(err))
 		return
 	}
 	env.home = lookup(env.Environ)("HOME")
 	in.settle(&env)
-	e.end(claude(env, e, in.strict))
+	e.end(run{env, in.host, in.strict}.answer(e))
 }
 
 // ending ends the process once, whoever is first: the answer or the watchdog.
 type ending struct {
 	env  Env
+	deny func(reason string) agent.Answer
 	once sync.Once
 }
 
-func (e *ending) end(a claudecode.Answer) {
+func (e *ending) end(a agent.Answer) {
 	e.once.Do(func() {
 		if a.Stderr != "" {
 			_, _ = io.WriteString(e.env.Stderr, a.Stderr+"\n") // the exit status denies without it
@@ -92,111 +91,121 @@ func (e *ending) end(a claudecode.Answer) {
 
 // watch ends the process with a denial if it has not ended by then.
 func (e *ending) watch(after time.Duration) {
-	time.AfterFunc(after, func() { e.end(unknown(errors.New("it took too long"))) })
+	time.AfterFunc(after, func() { e.end(e.unknown(errors.New("it took too long"))) })
 }
 
 // unknown is the denial for what could not be found out.
-func unknown(err error) claudecode.Answer {
-	return claudecode.Deny(sayso.Told(sayso.Decision{}, plain(err)))
+func (e *ending) unknown(err error) agent.Answer {
+	return e.deny(sayso.Told(sayso.Decision{}, plain(err)))
 }
 
-// limit is how long a run may take at most, less than the host waits for it: a
-// hook that the host ends has not denied.
-func limit(e claudecode.Event) time.Duration {
-	if e == claudecode.PreToolUse {
-		return (patience + claudecode.HookTimeout) / 2
+// read reads the input of a hook to its end, also where it is too large to be
+// kept: some hosts take a hook that stops listening for one that failed, and
+// let the call run.
+func read(in io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the hook's input: %w", err)
 	}
-	return recording
+	if len(text) <= maxInput {
+		return text, nil
+	}
+	_, _ = io.Copy(io.Discard, in)
+	return nil, fmt.Errorf("%w: the call is larger than %d bytes", sayso.ErrInvalid, maxInput)
 }
 
-// claude is one run of a hook of Claude Code.
-func claude(env Env, e *ending, strict bool) claudecode.Answer {
-	e.watch(limit(claudecode.PreToolUse)) // until it is known what for
-	text, err := io.ReadAll(io.LimitReader(env.Stdin, maxInput+1))
+// run is one run of a hook of a host.
+type run struct {
+	env    Env
+	host   Host
+	strict bool
+}
+
+func (r run) answer(e *ending) agent.Answer {
+	e.watch(r.host.limit(agent.Before)) // until it is known what for
+	text, err := read(r.env.Stdin)
 	if err != nil {
-		return unknown(fmt.Errorf("reading the hook's input: %w", err))
+		return e.unknown(err)
 	}
-	if len(text) > maxInput {
-		return unknown(fmt.Errorf("%w: the call is larger than %d bytes", sayso.ErrInvalid, maxInput))
-	}
-	h, err := claudecode.Parse(text)
+	h, err := r.host.Parse(text)
 	if err != nil {
-		return unknown(err)
+		return e.unknown(err)
 	}
-	crash(env)
-	if h.Event != claudecode.PreToolUse {
-		time.AfterFunc(limit(h.Event), func() { e.end(claudecode.NoOpinion()) })
-		_ = record(env, h) // these hooks tell; they never block, also when the log cannot be reached
-		return claudecode.NoOpinion()
+	crash(r.env)
+	told := h.Told()
+	if told.Moment != agent.Before {
+		time.AfterFunc(r.host.limit(told.Moment), func() { e.end(r.host.NoOpinion) })
+		_ = r.record(told) // these hooks tell; they never block, also when the log cannot be reached
+		return r.host.NoOpinion
 	}
-	if h.OwnScreen {
-		return claudecode.NoOpinion()
+	if told.OwnScreen {
+		return r.host.NoOpinion
 	}
-	d, off, err := admit(env, h, strict)
+	d, off, err := r.admit(told)
 	if off {
-		return claudecode.NoOpinion()
+		return r.host.NoOpinion
 	}
 	return h.Reply(d, plain(err))
 }
 
 // record appends what became of a call, or that a session began or ended.
-func record(env Env, h claudecode.Hook) error {
-	ctx, cancel := context.WithTimeout(context.Background(), recording)
+func (r run) record(told agent.Told) error {
+	ctx, cancel := context.WithTimeout(context.Background(), r.host.limit(told.Moment))
 	defer cancel()
-	w, err := open(ctx, env)
+	w, err := r.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	gate, err := w.Gate(ctx, actor())
+	gate, err := w.Gate(ctx, r.actor())
 	if err != nil {
 		return err
 	}
-	switch h.Event {
-	case claudecode.SessionStart:
-		return gate.Begin(ctx, h.Session, claudecode.Host)
-	case claudecode.SessionEnd:
-		return gate.End(ctx, h.Session)
+	switch told.Moment {
+	case agent.Begin:
+		return gate.Begin(ctx, told.Session, r.host.Name)
+	case agent.End:
+		return gate.End(ctx, told.Session)
 	}
-	return gate.Report(ctx, h.Outcome)
+	return gate.Report(ctx, told.Outcome)
 }
 
 // admit asks the gate. off says that calls go back to the host.
-func admit(env Env, h claudecode.Hook, strict bool) (d sayso.Decision, off bool, err error) {
-	if switchedOff(env) { // before anything that may be broken is opened
+func (r run) admit(told agent.Told) (d sayso.Decision, off bool, err error) {
+	if switchedOff(r.env) { // before anything that may be broken is opened
 		return d, true, nil
 	}
 	ctx, stop := attended(context.Background())
 	defer stop()
-	w, err := open(ctx, env)
+	w, err := r.open(ctx)
 	if err != nil {
 		return d, false, err
 	}
 	defer w.Close()
-	gate, err := w.Gate(ctx, actor())
+	gate, err := w.Gate(ctx, r.actor())
 	if err != nil {
 		return d, false, err
 	}
 	wanted := w.Wanted()
-	asked := w.gather(ctx, h.Call, wanted)
+	asked := w.gather(ctx, told.Call, wanted)
 	d, err = gate.Admit(ctx, sayso.Admission{
-		Call:      h.Call,
+		Call:      told.Call,
 		Facts:     asked,
-		Patience:  min(w.settings.Patience, patience),
+		Patience:  min(w.settings.Patience, r.host.patience()),
 		Immediate: true,
-		Strict:    strict,
-		CanEdit:   true,
+		Strict:    r.strict,
+		CanEdit:   told.CanEdit,
 		Gather: func(ctx context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
 			wanted = want
-			asked = w.gather(ctx, h.Call, want)
+			asked = w.gather(ctx, told.Call, want)
 			return asked, nil
 		},
 		Present: func(context.Context) (*sayso.Presentation, error) {
-			p := h.Present(asked, facts.Content)
+			p := r.host.Present(told.Call, asked, facts.Content)
 			return &p, nil
 		},
 	})
-	if d.Allowed() && d.Source == sayso.SourcePerson && !asked.Equal(w.gather(ctx, h.Call, wanted)) {
+	if d.Allowed() && d.Source == sayso.SourcePerson && !asked.Equal(w.gather(ctx, told.Call, wanted)) {
 		d, err = changed(ctx, gate, d)
 	}
 	if err != nil && ctx.Err() != nil {
@@ -234,8 +243,8 @@ func switchedOff(env Env) bool {
 
 // actor is who asks: the host's agent, which belongs to the person at this
 // machine.
-func actor() sayso.Actor {
-	return home.OwnActor(sayso.PrincipalAgent, claudecode.Host, "hook")
+func (r run) actor() sayso.Actor {
+	return home.OwnActor(sayso.PrincipalAgent, r.host.Name, "hook")
 }
 
 // world is what a hook works with.
@@ -249,18 +258,20 @@ type world struct {
 }
 
 // open finds the home of this machine and the gate in it.
-func open(ctx context.Context, env Env) (*world, error) {
-	settings, _, err := home.Load(env.Environ, nil)
+func (r run) open(ctx context.Context) (*world, error) {
+	settings, _, err := home.Load(r.env.Environ, nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading the settings: %w", err)
 	}
-	w := &world{settings: settings, hostHome: env.home}
-	if w.paths, err = env.find(); err != nil {
+	w := &world{settings: settings, hostHome: r.env.home}
+	if w.paths, err = r.env.find(); err != nil {
 		return nil, err
 	}
-	w.workspace = lookup(env.Environ)("CLAUDE_PROJECT_DIR")
+	if r.host.Workspace != "" {
+		w.workspace = lookup(r.env.Environ)(r.host.Workspace)
+	}
 	w.Local, err = local.Open(ctx, w.paths, local.Options{
-		Server: settings.Server, TokenFile: settings.TokenFile, Version: env.Version,
+		Server: settings.Server, TokenFile: settings.TokenFile, Version: r.env.Version,
 		Opened: w.opened,
 	})
 	return w, err

@@ -4,10 +4,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sayso-dev/sayso/agent"
 	"github.com/sayso-dev/sayso/agent/claudecode"
 	"github.com/sayso-dev/sayso/internal/install"
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
+
+var moments = map[claudecode.Event]agent.Moment{
+	claudecode.PreToolUse: agent.Before, claudecode.PostToolUse: agent.After, claudecode.PostToolUseFailure: agent.After,
+	claudecode.SessionStart: agent.Begin, claudecode.SessionEnd: agent.End,
+}
 
 // What the settings tell the host to wait must be longer than we take.
 func TestHK1_endsBeforeTheHostWaits(t *testing.T) {
@@ -35,12 +41,12 @@ func TestHK1_endsBeforeTheHostWaits(t *testing.T) {
 		t.Errorf("%d events in %s", len(settings.Hooks), text)
 	}
 	for event, groups := range settings.Hooks {
-		host, ours := time.Duration(groups[0].Hooks[0].Timeout)*time.Second, limit(event)
+		host, ours := time.Duration(groups[0].Hooks[0].Timeout)*time.Second, claudeCode.limit(moments[event])
 		if host != event.Timeout() || ours >= host || ours <= 0 {
 			t.Errorf("%s: the host waits %v, we take up to %v", event, host, ours)
 		}
-		if event == claudecode.PreToolUse && (patience >= ours || ours != time.Hour-30*time.Second) {
-			t.Errorf("a person is waited for %v of %v", patience, ours)
+		if event == claudecode.PreToolUse && (claudeCode.patience() >= ours || ours != time.Hour-30*time.Second) {
+			t.Errorf("a person is waited for %v of %v", claudeCode.patience(), ours)
 		}
 	}
 }

@@ -7,17 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 // Scope says whose settings a file holds.
 type Scope string
 
-// The scopes of Claude Code's settings.
+// The scopes.
 const (
 	ScopeUser    Scope = "user"    // of the person, in all projects
 	ScopeProject Scope = "project" // of everybody who works in a project
@@ -25,70 +23,10 @@ const (
 	ScopeManaged Scope = "managed" // of the machine; not ours to edit
 )
 
-// Place is one settings file of Claude Code.
+// Place is one settings file of a host.
 type Place struct {
 	Scope Scope
 	Path  string
-}
-
-// ClaudePlaces lists the settings files that count for somebody who starts
-// Claude Code in a directory, the strongest last. They need not exist.
-func ClaudePlaces(getenv func(string) string, dir string) []Place {
-	config := getenv("CLAUDE_CONFIG_DIR")
-	if config == "" {
-		config = filepath.Join(getenv("HOME"), ".claude")
-	}
-	managed := "/etc/claude-code/managed-settings.json"
-	if st, err := os.Stat("/Library/Application Support"); err == nil && st.IsDir() {
-		managed = "/Library/Application Support/ClaudeCode/managed-settings.json"
-	}
-	places := []Place{
-		{ScopeUser, filepath.Join(config, "settings.json")},
-		{ScopeProject, filepath.Join(dir, ".claude", "settings.json")},
-		{ScopeLocal, filepath.Join(dir, ".claude", "settings.local.json")},
-		{ScopeManaged, managed},
-	}
-	if places[1].Path == places[0].Path { // in the home folder they are one file
-		places = slices.Delete(places, 1, 2)
-	}
-	return places
-}
-
-// ClaudeTrusts reports whether the person told Claude Code that they trust a
-// project. Hooks of a project that is not trusted do not run in interactive
-// sessions.
-func ClaudeTrusts(getenv func(string) string, project string) (bool, error) {
-	dir := getenv("CLAUDE_CONFIG_DIR")
-	if dir == "" {
-		dir = getenv("HOME")
-	}
-	text, err := Read(filepath.Join(dir, ".claude.json"))
-	if err != nil || len(text) == 0 {
-		return false, err
-	}
-	var state struct {
-		Projects map[string]struct {
-			Trusted bool `json:"hasTrustDialogAccepted"`
-		} `json:"projects"`
-	}
-	if err := jcs.UnmarshalLenient(text, &state); err != nil {
-		return false, err
-	}
-	return state.Projects[project].Trusted, nil
-}
-
-// ClaudePlace is the file of one scope that we may edit. In the person's own
-// folder the project's file is theirs.
-func ClaudePlace(places []Place, scope Scope) (string, error) {
-	if scope == ScopeProject && !slices.ContainsFunc(places, func(p Place) bool { return p.Scope == scope }) {
-		scope = ScopeUser
-	}
-	for _, p := range places {
-		if p.Scope == scope && scope != ScopeManaged {
-			return p.Path, nil
-		}
-	}
-	return "", fmt.Errorf("%w: the scope is user, project or local, not %q", sayso.ErrInvalid, scope)
 }
 
 // Read returns a settings file; one that does not exist is empty.

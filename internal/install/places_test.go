@@ -61,18 +61,20 @@ func TestClaudeTrusts(t *testing.T) {
 	}
 }
 
-func TestOldEnough(t *testing.T) {
+func TestFits(t *testing.T) {
+	host, _ := install.Find("claude-code")
 	for version, want := range map[string]error{
 		"2.1.294": sayso.ErrNotAllowed, "2.1.295": nil, "2.1.329": nil, "2.2.0": nil, "3.0.0": nil, "1.9.999": sayso.ErrNotAllowed,
 		"2.1.295-beta": nil, "2.1": sayso.ErrInvalid, "": sayso.ErrInvalid, "two": sayso.ErrInvalid,
 	} {
-		if err := install.OldEnough(version); !errors.Is(err, want) || (want == nil) != (err == nil) {
+		if err := host.Fits(version); !errors.Is(err, want) || (want == nil) != (err == nil) {
 			t.Errorf("%q: %v, want %v", version, err, want)
 		}
 	}
 }
 
 func TestClaudePlace(t *testing.T) {
+	host, _ := install.Find("claude-code")
 	home := t.TempDir()
 	getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
 	project := filepath.Join(home, "app")
@@ -90,7 +92,7 @@ func TestClaudePlace(t *testing.T) {
 		{home, install.ScopeProject, home + "/.claude/settings.json"}, // one file for both
 		{home, "everywhere", ""},
 	} {
-		got, err := install.ClaudePlace(install.ClaudePlaces(getenv, tt.dir), tt.scope)
+		got, err := host.Place(install.ClaudePlaces(getenv, tt.dir), tt.scope)
 		if got != tt.want || (err != nil) != (tt.want == "") || err != nil && !errors.Is(err, sayso.ErrInvalid) {
 			t.Errorf("%s in %s: %q, %v; want %q", tt.scope, tt.dir, got, err, tt.want)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/agent/claudecode"
 )
 
 // Rule is one of the host's own permission rules.
@@ -59,9 +60,9 @@ func SurveyClaude(settings []byte) (Survey, error) {
 
 func (s *Survey) hook(text []byte, h *node) {
 	command := stringOf(text, h.get("command"))
-	if ours(text, h) {
+	if program := claudeFormat.program(text, h); program != "" {
 		s.Installed = stringOf(text, h.get("onFailure")) == "block"
-		s.Program = command
+		s.Program = program
 		return
 	}
 	if command == "" {
@@ -110,7 +111,7 @@ func (r *Rule) mcp(tool string) {
 }
 
 func canonicalTool(name string) string {
-	t := sayso.Call{Host: host, Tool: name}.Known()
+	t := sayso.Call{Host: claudecode.Host, Tool: name}.Known()
 	if t.Name == name && t.Kind == sayso.KindOther && !t.Bookkeeping {
 		return ""
 	}

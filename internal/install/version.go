@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/agent/claudecode"
 )
 
-// ClaudeVersion asks a Claude Code program for its version.
-func ClaudeVersion(ctx context.Context, program string) (string, error) {
+// Version asks a program of a host for its version.
+func Version(ctx context.Context, program string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "--version")
@@ -22,17 +21,18 @@ func ClaudeVersion(ctx context.Context, program string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s --version: %w", program, err)
 	}
-	version, _, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-	if _, ok := numbers(version); !ok {
-		return "", fmt.Errorf("%w: %s --version says %q", sayso.ErrInvalid, program, version)
+	for _, word := range strings.Fields(string(out)) { // some say their name first
+		if _, ok := numbers(word); ok {
+			return word, nil
+		}
 	}
-	return version, nil
+	return "", fmt.Errorf("%w: %s --version says %q", sayso.ErrInvalid, program, strings.TrimSpace(string(out)))
 }
 
-// OldEnough reports nil for a version of Claude Code that this gate holds in.
-func OldEnough(version string) error {
+// Fits reports nil for a version of the host that this gate holds in.
+func (h Host) Fits(version string) error {
 	have, ok := numbers(version)
-	want, _ := numbers(claudecode.Oldest)
+	want, _ := numbers(h.Oldest)
 	if !ok {
 		return fmt.Errorf("%w: %q is no version", sayso.ErrInvalid, version)
 	}
@@ -41,7 +41,7 @@ func OldEnough(version string) error {
 			if have[i] > want[i] {
 				return nil
 			}
-			return fmt.Errorf("%w: Claude Code %s runs a call when its hook fails; %s is the first that does not", sayso.ErrNotAllowed, version, claudecode.Oldest)
+			return fmt.Errorf("%w: %s %s %s", sayso.ErrNotAllowed, h.Title, version, fmt.Sprintf(h.Older, h.Oldest))
 		}
 	}
 	return nil

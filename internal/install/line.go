@@ -1,0 +1,56 @@
+package install
+
+import "strings"
+
+// line is the hook of a host as a line for a shell.
+func (h Hook) line(host string) string {
+	words := append([]string{h.Program, host}, h.Place...)
+	for i, w := range words {
+		words[i] = quoted(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@%", r)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// unquoted takes a line apart that quoted made, or that a person wrote as
+// simply.
+func unquoted(line string) []string {
+	var words []string
+	var word strings.Builder
+	started, inside := false, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\'':
+			inside, started = !inside, true
+		case inside:
+			word.WriteByte(c)
+		case c == '\\' && i+1 < len(line):
+			i++
+			word.WriteByte(line[i])
+			started = true
+		case c == ' ' || c == '\t':
+			if started {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			started = false
+		default:
+			word.WriteByte(c)
+			started = true
+		}
+	}
+	if started {
+		words = append(words, word.String())
+	}
+	return words
+}
