@@ -13,13 +13,16 @@ import (
 // maxBody is larger than any request an agent's first turns make.
 const maxBody = 64 << 20
 
-// ServeHTTP answers POST /v1/messages from the script, streaming or not, as
-// the request says; counts tokens as one; and answers anything else an agent
-// asks for with an empty object, which agents take as "nothing known".
+// ServeHTTP answers a request for a message, of Anthropic's API or of Gemini's,
+// from the script, streaming or not, as the request says; counts tokens as one;
+// and answers anything else an agent asks for with an empty object, which agents
+// take as "nothing known".
 func (s *Stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/v1/messages"):
 		s.message(w, r)
+	case r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/models/") && strings.Contains(r.URL.Path, ":"):
+		s.gemini(w, r)
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/v1/messages/count_tokens"):
 		reply(w, map[string]any{"input_tokens": 1})
 	default:
@@ -38,7 +41,7 @@ func (s *Stub) message(w http.ResponseWriter, r *http.Request) {
 		refuse(w, "cannot read the request: "+err.Error())
 		return
 	}
-	turn, n := s.next(req, body)
+	turn, n := s.next(asked{model: req.Model, side: req.side(), results: req.results()}, body)
 	msg := newMessage(fmt.Sprintf("msg_%04d", n), req.Model, turn)
 	if req.Stream {
 		stream(w, msg)

@@ -1,7 +1,7 @@
 // Package modelstub is a model endpoint that plays a script.
 //
-// It speaks enough of the Anthropic Messages API for an agent's own binary to
-// run against it without an account or a network: the agent asks for the next
+// It speaks enough of the Anthropic Messages API and of the Gemini API for an
+// agent's own binary to run against it without an account or a network: the agent asks for the next
 // message, the stub hands out the next turn of the script (text, or calls of
 // tools), and what the agent sends back is kept, so that a caller can read
 // which tool results reached the model. Nothing here judges anything; it makes
@@ -119,10 +119,17 @@ func (s *Stub) Listen() (url string, stop func(), err error) {
 	return "http://" + l.Addr().String(), stop, nil
 }
 
+// asked is a request for a message, whatever API it came by.
+type asked struct {
+	model   string
+	side    bool // made beside the conversation
+	results []ToolResult
+}
+
 // next records the request and returns the turn that answers it, with the
 // number of the message. A side request (a title, a summary, a search made for
 // a tool) takes no turn.
-func (s *Stub) next(r request, body []byte) (Turn, int) {
+func (s *Stub) next(r asked, body []byte) (Turn, int) {
 	turn, back, n := s.take(r, body)
 	for turn.then != nil { // without the lock, so that the function may use the stub
 		turn = turn.then(back)
@@ -135,14 +142,13 @@ func (s *Stub) next(r request, body []byte) (Turn, int) {
 	return turn, n
 }
 
-func (s *Stub) take(r request, body []byte) (Turn, []ToolResult, int) {
+func (s *Stub) take(r asked, body []byte) (Turn, []ToolResult, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.messages++
-	back := s.note(r)
-	side := r.side()
-	s.requests = append(s.requests, Request{Body: body, Model: r.Model, Script: !side})
-	if side || len(s.script) == 0 {
+	back := s.note(r.results)
+	s.requests = append(s.requests, Request{Body: body, Model: r.model, Script: !r.side})
+	if r.side || len(s.script) == 0 {
 		return Say("done"), nil, s.messages
 	}
 	turn := s.script[0]
@@ -150,10 +156,10 @@ func (s *Stub) take(r request, body []byte) (Turn, []ToolResult, int) {
 	return turn, back, s.messages
 }
 
-// note keeps the tool results of r that have not been seen, and returns them.
-func (s *Stub) note(r request) []ToolResult {
+// note keeps the tool results that have not been seen, and returns them.
+func (s *Stub) note(results []ToolResult) []ToolResult {
 	var fresh []ToolResult
-	for _, res := range r.results() {
+	for _, res := range results {
 		if s.seen[res.ID] {
 			continue
 		}
