@@ -9,8 +9,13 @@ import (
 // which of its arguments rules match on. How the host's payloads are read is
 // the adapter's business; see package agent/claudecode.
 var hostTools = map[string]map[string]Tool{
+	"antigravity": antigravityTools,
 	"claude-code": claudeCodeTools,
 	"codex":       codexTools,
+	"copilot":     copilotTools,
+	"cursor":      cursorTools,
+	"gemini":      geminiTools,
+	"vscode":      vscodeTools,
 }
 
 // HostTools returns the names in the table of a host, sorted; nil for a host

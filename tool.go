@@ -72,7 +72,7 @@ func index(tools []Tool) map[string]Tool {
 // other, or mcp if it belongs to a server, under the name the caller gave.
 func (c Call) Known() Tool {
 	if c.Server != "" {
-		return Tool{Name: ownName(c.Server, c.Tool), Kind: KindMCP}
+		return Tool{Name: ownName(c.Host, c.Server, c.Tool), Kind: KindMCP}
 	}
 	if tools, ok := hostTools[c.Host]; ok {
 		if t, ok := tools[c.Tool]; ok {
@@ -109,9 +109,10 @@ func foreign(host, tool string) string {
 }
 
 // ownName is the name that a server gives its tool, where the host's name for it
-// has the server in front: mcp__SERVER__TOOL, with what is no letter, digit,
-// hyphen or underscore in the server's name written as an underscore.
-func ownName(server, tool string) string {
+// has the server in front: mcp__SERVER__TOOL, or at Gemini CLI mcp_SERVER_TOOL,
+// with what is no letter, digit, hyphen or underscore in the server's name
+// written as an underscore.
+func ownName(host, server, tool string) string {
 	spelled := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
@@ -119,7 +120,11 @@ func ownName(server, tool string) string {
 		}
 		return '_'
 	}, server)
-	if own, ok := strings.CutPrefix(tool, "mcp__"+spelled+"__"); ok && own != "" {
+	prefix := "mcp__" + spelled + "__"
+	if host == "gemini" {
+		prefix = "mcp_" + spelled + "_"
+	}
+	if own, ok := strings.CutPrefix(tool, prefix); ok && own != "" {
 		return own
 	}
 	return tool
