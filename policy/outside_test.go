@@ -32,7 +32,7 @@ rules:
 		{"diff main.go /dev/stdin && tee /dev/null", sayso.Allow},
 
 		{"go test -run /sub ./...", sayso.Allow},
-		{"tsc --outDir /api/v1", sayso.Allow},
+		{"tsc --rootDir /api/v1", sayso.Allow},
 		{"tsc --outDir /opt/x", sayso.Ask},
 		{"tsc --outDir=/opt/x/y", sayso.Ask},
 		{"python3 x.py /home/new", sayso.Ask},

@@ -163,6 +163,8 @@ func (r *awkReader) word() {
 		if strings.Contains(r.text[r.i:], "<") {
 			r.add("getline reads a file")
 		}
+	case "ENVIRON", "SYMTAB":
+		r.add(r.text[from:r.i] + " shows the environment")
 	case "ARGV", "ARGC":
 		r.add(r.text[from:r.i] + " says which files are read")
 	case "else", "do", "return", "in", "exit", "delete", "length", "case":

@@ -97,7 +97,7 @@ func (c *call) optionEffects(use usage) {
 		case f.option != unknownOption:
 		case c.prog.wraps:
 			c.trait(Wraps, c.words[f.word].Span, true, unknownWhat, nil)
-		case c.prog.listed:
+		case c.prog.listed && !use.isValue(f.word):
 			c.trait(Runs, c.words[f.word].Span, true, unknownWhat, nil)
 		}
 		if f.has && f.harmless(f.value) {
@@ -116,6 +116,11 @@ func (c *call) optionEffects(use usage) {
 			}
 		}
 	}
+}
+
+// isValue reports whether a word is the value of the option in front of it.
+func (u usage) isValue(word int) bool {
+	return slices.ContainsFunc(u.options, func(f found) bool { return f.has && f.at == word && f.word < word })
 }
 
 // harmless reports whether an option has no effect with a value.
@@ -187,6 +192,10 @@ func (c *call) apply(e effect, at Span, value word, has bool) {
 	case evaluates:
 		if has {
 			c.evaluates(value)
+		}
+	case filters:
+		if has {
+			c.filter(value)
 		}
 	case splits:
 		c.trait(Wraps, at, true, what, nil)

@@ -34,14 +34,19 @@ func (r *reading) commented() {
 	r.problem(r.origin.span(0, len(r.text)), Unparsed, "comments that end in backslashes")
 }
 
-// goesOn finds the backslash at the end of a comment, -1 if there is none.
+// goesOn finds the backslash at the end of a comment, -1 if there is none. It may
+// be none of the comment: a backquote ends that, too.
 func (r *reading) goesOn(c *syntax.Comment) int {
 	from := int(c.Hash.Offset())
 	end := from + lineLength(r.text[from:])
-	if end < len(r.text) && strings.HasSuffix(r.text[from:end], "\\") {
-		return end - 1
+	switch {
+	case end >= len(r.text) || !strings.HasSuffix(r.text[from:end], "\\"):
+		return -1
+	case int(c.End().Offset()) < end-1:
+		r.problem(r.span(c), Unparsed, "a comment that ends in front of a line that goes on")
+		return -1
 	}
-	return -1
+	return end - 1
 }
 
 // hashes finds comments that are none for bash. In brackets the grammar takes a

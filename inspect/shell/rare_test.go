@@ -36,7 +36,7 @@ func TestSH8_rareOptions(t *testing.T) {
 		{"tox -e py312", false}, {"tox run -e py", false}, {"meson devenv zap", false}, {"meson setup --native-file x build", true}, {"meson test -C build", false},
 		{"bun test --preload ./x", true}, {"bun test", false}, {"go doc -http", true}, {"pnpm test --config.script-shell=x", true}, {"dotnet build -p:PreBuildEvent=x", true}, {"dotnet build -p:Configuration=Release", false},
 		// Another build file, or goals that are programs.
-		{"ninja -f x", true}, {"ninja -j 4 all", false}, {"gradle -I x test", true}, {"gradle -b x test", true}, {"gradle test --tests X", false}, {"gradle test -Pa=b -Dc=d", false}, {"./gradlew --init-script=x test", true},
+		{"ninja -f x", true}, {"ninja -j 4 all", false}, {"gradle -I x test", true}, {"gradle -b x test", true}, {"gradle test --tests X", false}, {"gradle test -Pversion=b -Dfile.encoding=UTF-8", false}, {"./gradlew --init-script=x test", true},
 		{"mvn -f x test", true}, {"mvn -s x test", true}, {"mvn -gs x test", true}, {"mvn --file=x test", true}, {"mvn test -Dtest=Foo", false}, {"mvn -fae -am -o test", false}, {"mvn -T 4 -pl a test", false},
 		{"mvn test -Dexec.executable=sh", true}, {"mvn test exec:exec", true}, {"mvn test a.b:c:1:d", true}, {"mvn dependency:tree", false}, {"ant -f x", true}, {"ant -buildfile x", true}, {"ant -Da=b test", false},
 		{"task -t x test", true}, {"task --taskfile=x test", true}, {"task test A=sh", true}, {"task test", false}, {"just -f x", true}, {"make -f x", true}, {"rake -f x", true},

@@ -265,6 +265,13 @@ func (s *scanner) cluster(text string) {
 		}
 		rest, has := w.after(skipped + k + 1)
 		switch {
+		case o.takes == takesLetters:
+			if strings.Trim(rest.Text, wordBytes) != "" {
+				o, has = unknownOption, false
+			}
+			s.add(o, rest, has, s.i)
+			s.i++
+			return
 		case o.takes == takesNone:
 			s.add(o, word{}, false, s.i)
 		case o.takes == takesNumber:
@@ -285,6 +292,9 @@ func (s *scanner) cluster(text string) {
 	}
 	s.i++
 }
+
+// wordBytes are what a value may hold that names no file and sets nothing.
+const wordBytes = nameBytes + "-+."
 
 // after is the word without its first n bytes.
 func (w word) after(n int) (word, bool) {

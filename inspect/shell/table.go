@@ -69,6 +69,7 @@ const (
 	takesOne            // in the same word or the next
 	takesAttached       // only in the same word, if at all
 	takesNumber         // digits behind it in the same word
+	takesLetters        // letters, digits and hyphens behind it in the same word
 	takesPerhaps        // in the same word or the next, if at all
 )
 
@@ -89,6 +90,7 @@ const (
 	splits    Kind = "splits"    // the value is words of the command
 	sets      Kind = "sets"      // the value names a variable
 	evaluates Kind = "evaluates" // bash expands the value
+	filters   Kind = "filter"    // the value is a program of jq
 )
 
 // sections finds the text of each program in the tables, without reading it.
@@ -300,11 +302,11 @@ func (p *program) readFlag(word string) error {
 var kinds = map[string]Kind{
 	"writes": Writes, "runs": Runs, "inline": Inline, "deletes": Deletes, "discards": Discards, "privilege": Privilege, "connects": Connects,
 	"sends": Sends, "interpreter": Interpreter, "state": State, "moves": Moves, "looks-up": LooksUp,
-	"reads": Reads, "shell": shellLine, "command": command, "joins": joins, "picks": picks, "splits": splits, "sets": sets, "evaluates": evaluates,
+	"reads": Reads, "shell": shellLine, "command": command, "joins": joins, "picks": picks, "splits": splits, "sets": sets, "evaluates": evaluates, "filter": filters,
 }
 
 // within are the effects of options that an allow rule for the program covers.
-var within = map[Kind]bool{Connects: true, Sends: true, Moves: true, LooksUp: true, Interpreter: true, Reads: true, Discards: true}
+var within = map[Kind]bool{Connects: true, Sends: true, Moves: true, LooksUp: true, Interpreter: true, Reads: true, Discards: true, filters: true}
 
 // readEffect reads one effect; a mark behind it says that no allow rule for the
 // program covers it.
@@ -335,8 +337,10 @@ func (p *program) readOption(line string) error {
 			o.ends = true
 		case word == "[NUM]":
 			o.takes = takesNumber
+		case word == "[WORD]":
+			o.takes = takesLetters
 		case strings.HasPrefix(word, "["):
-			o.takes = takesAttached
+			o.takes, o.plain = takesAttached, plainValues(word)
 		case word[0] >= 'A' && word[0] <= 'Z' && strings.HasSuffix(word, "?"):
 			o.takes = takesPerhaps
 		case word[0] >= 'A' && word[0] <= 'Z':
@@ -344,10 +348,7 @@ func (p *program) readOption(line string) error {
 				o.more++
 			}
 			o.takes = takesOne
-			o.dash = strings.HasSuffix(word, "|-")
-			if _, plain, ok := strings.Cut(strings.TrimSuffix(word, ")"), "("); ok {
-				o.plain = strings.Split(plain, "|")
-			}
+			o.dash, o.plain = strings.HasSuffix(word, "|-"), plainValues(word)
 		default:
 			e, err := readEffect(word)
 			if err != nil {
@@ -363,9 +364,21 @@ func (p *program) readOption(line string) error {
 	}
 	o.names = names
 	for _, name := range names {
+		if other := p.options[name]; other != nil && len(other.effects) > 0 && len(o.effects) == 0 {
+			return fmt.Errorf("%s stands in another line too, where it has an effect", name)
+		}
 		p.addOption(name, o)
 	}
 	return nil
+}
+
+// plainValues are the values in parentheses behind the name of a value.
+func plainValues(word string) []string {
+	_, plain, ok := strings.Cut(strings.TrimSuffix(word, ")"), "(")
+	if !ok {
+		return nil
+	}
+	return strings.Split(plain, "|")
 }
 
 func (p *program) addOption(name string, o option) {
