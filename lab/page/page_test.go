@@ -51,6 +51,9 @@ func built(dir string) (program, browser string, err error) {
 // is drawn, replaced or moved.
 var rounds = flag.Int("rounds", 42, "rounds of keys around the moment of a prompt; the promise is about 1000")
 
+// ended is how many requests end while somebody looks at the history.
+var ended = flag.Int("ended", 1000, "requests that end under the history, at least 700; the promise is about 10000")
+
 // TestStories runs the stories of web/ui/e2e.
 func TestStories(t *testing.T) {
 	if testing.Short() {
@@ -97,7 +100,7 @@ func tell(t *testing.T, program, browser string) (told int, out []byte, err erro
 	}
 	cmd := exec.CommandContext(t.Context(), "node", append([]string{"--test", "--test-concurrency=2", "--test-reporter=spec"}, stories...)...)
 	cmd.Dir = filepath.Join(root, "web/ui")
-	cmd.Env = append(os.Environ(), "SAYSO_BIN="+program, fmt.Sprint("ROUNDS=", *rounds), "CHROMIUM="+browser)
+	cmd.Env = append(os.Environ(), "SAYSO_BIN="+program, fmt.Sprint("ROUNDS=", *rounds), fmt.Sprint("ENDED=", *ended), "CHROMIUM="+browser)
 	cmd.Env = append(cmd.Env, certify(t, t.TempDir(), "box.test")...)
 	out, err = cmd.CombinedOutput()
 	told = strings.Count(string(out), "✔ ")

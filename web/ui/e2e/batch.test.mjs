@@ -1,21 +1,12 @@
 // Several requests, one decision: who is in it is on the screen, and each has an
 // answer of its own.
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { test } from 'node:test'
 import * as payload from './payloads.mjs'
-import { everywhere, inert, quit, World } from './world.mjs'
+import { stage, w } from './stage.mjs'
+import { everywhere, inert } from './world.mjs'
 
-let w
-before(async () => { w = await World.start() })
-afterEach(async () => {
-  const [violations, foreign] = await w.clear()
-  assert.deepEqual(violations, [], 'nothing was stopped by the policy of the page, and nothing failed in it')
-  assert.deepEqual(foreign, [], 'nothing was asked of another host')
-})
-after(async () => {
-  await w.end()
-  await quit()
-})
+stage()
 
 const button = (page, name) => page.getByRole('button', { name })
 const member = (page, r) => page.locator(`[data-member="${r.id}"]`)

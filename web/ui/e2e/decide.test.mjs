@@ -2,20 +2,11 @@
 import assert from 'node:assert/strict'
 import { readdirSync, renameSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { after, afterEach, before, test } from 'node:test'
-import { inert, live, quit, World } from './world.mjs'
+import { test } from 'node:test'
+import { stage, w } from './stage.mjs'
+import { inert, live } from './world.mjs'
 
-let w
-before(async () => { w = await World.start() })
-afterEach(async () => {
-  const [violations, foreign] = await w.clear()
-  assert.deepEqual(violations, [], 'nothing was stopped by the policy of the page, and nothing failed in it')
-  assert.deepEqual(foreign, [], 'nothing was asked of another host')
-})
-after(async () => {
-  await w.end()
-  await quit()
-})
+stage()
 
 const button = (page, name) => page.getByRole('button', { name })
 const ended = (page) => page.locator('.ended')
@@ -198,6 +189,8 @@ test('two browsers: the second is told who was first, and nothing is lost', asyn
   await mine.getByText('bob was first').waitFor()
   const { events } = await w.get(`/v1/requests/${r.id}/life`)
   assert.deepEqual(events.map((e) => e.type).filter((t) => /answer|resolved/.test(t)), ['approval.answered', 'approval.resolved', 'answer.refused'])
+  await mine.getByRole('link', { name: 'All that became of it' }).click()
+  await mine.locator('li', { hasText: 'A yes was not taken' }).getByText('somebody was first').waitFor()
 })
 
 test('an answer is yours also where the log tells of it first', async () => {
@@ -405,4 +398,26 @@ test('a backup is restored under the page: it reads all anew, and forgets what n
   assert.equal(await page.getByText('gone').count(), 0)
   await w.bash('git commit -m after', { session: `${w.session}c` }, { patience: 0.01 })
   await items(page).getByText('git commit -m after').waitFor()
+})
+
+test('session: others like it are told, and each waits for an answer of its own', async () => {
+  const page = await w.page()
+  for (let n = 0; n < 3; n++) w.bash('git log --oneline')
+  w.bash('git log --oneline', { session: `${w.session}-other` })
+  const [r] = (await w.open(4)).filter((r) => r.session_id === w.session)
+  await page.locator(`button[data-id="${r.id}"]`).click()
+  await live(page, r.id)
+  await page.getByText('3 calls with exactly these arguments wait.').waitFor()
+  await page.keyboard.press('s')
+  await page.locator('fieldset:enabled').waitFor()
+  await page.keyboard.press('Enter')
+  await ended(page).getByText('Remembered for this session: this exact call. 2 like it still wait.').waitFor()
+  const [, twin] = (await w.open(3)).filter((r) => r.session_id === w.session)
+  await w.post(`/v1/requests/${twin.id}/withdraw`, { reason: 'no more' })
+  await ended(page).getByText('1 like it still waits.').waitFor()
+  await page.keyboard.press('j')
+  await live(page)
+  await page.keyboard.press('n')
+  await ended(page).getByText('Denied by you').waitFor()
+  assert.equal(await ended(page).getByText('Remembered').count(), 0)
 })

@@ -1,15 +1,11 @@
 // Keys around the moment in which a prompt is drawn, replaced or moved: none that
 // was on its way before it was live is an answer. ROUNDS says how many rounds.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { inert, live, quit, World } from './world.mjs'
+import { test } from 'node:test'
+import { stage, w } from './stage.mjs'
+import { inert, live } from './world.mjs'
 
-let w
-before(async () => { w = await World.start() })
-after(async () => {
-  await w.end()
-  await quit()
-})
+stage()
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, Math.max(ms, 0)))
 

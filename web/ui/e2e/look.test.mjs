@@ -1,20 +1,11 @@
 // How the page looks, to whoever looks at it or does not.
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
-import { axe, everywhere, live, quit, World } from './world.mjs'
+import { test } from 'node:test'
+import { stage, w } from './stage.mjs'
+import { axe, everywhere, live } from './world.mjs'
 import * as payload from './payloads.mjs'
 
-let w
-before(async () => { w = await World.start() })
-afterEach(async () => {
-  const [violations, foreign] = await w.clear()
-  assert.deepEqual(violations, [], 'nothing was stopped by the policy of the page, and nothing failed in it')
-  assert.deepEqual(foreign, [], 'nothing was asked of another host')
-})
-after(async () => {
-  await w.end()
-  await quit()
-})
+stage()
 
 const button = (page, name) => page.getByRole('button', { name })
 const ended = (page) => page.locator('.ended')
@@ -154,15 +145,21 @@ test('states of a request: edited, cut off, back again, ended', async () => {
   await button(page, 'Look at the change').click()
   await page.getByText('The policy, asked about the changed call').waitFor()
   await everywhere(page, 'edit')
-  await page.keyboard.press('Escape')
   await page.route('**/v1/events*', (route) => route.abort())
   await w.halt()
   await page.getByText('Connection lost.').waitFor()
+  await page.keyboard.press('Escape') // what was typed outlives the editor
   await everywhere(page, 'lost')
   await w.serve()
   await page.unroute('**/v1/events*')
   await page.getByRole('banner').getByText('Connected again.').waitFor()
   await everywhere(page, 'back again')
+  await live(page, r.id)
+  await page.keyboard.press('e')
+  assert.equal(await page.getByLabel('All arguments, as JSON').inputValue(), '{"command":"git push origin topic"}')
+  await button(page, 'As the agent wrote it').click()
+  assert.match(await page.getByLabel('All arguments, as JSON').inputValue(), /git push origin main/)
+  await page.keyboard.press('Escape')
   await w.post(`/v1/requests/${r.id}/withdraw`, { reason: 'the turn was cancelled' })
   await ended(page).getByText('Withdrawn by the agent').waitFor()
   await everywhere(page, 'ended')
@@ -176,4 +173,7 @@ test('what comes in is said aloud', async () => {
   const said = page.locator('[aria-live=polite]')
   await said.getByText('New request: bash').waitFor({ state: 'attached' })
   assert.equal(await said.textContent(), 'New request: bash, dangerous, from claude-code/main.')
+  // The same words are heard again only where the text changes.
+  w.bash('git push origin topic')
+  await page.waitForFunction(() => document.querySelector('[aria-live=polite]').textContent.endsWith('main.\u00a0'))
 })

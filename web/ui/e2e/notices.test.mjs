@@ -1,20 +1,11 @@
 // What tells of requests while nobody looks at the page, and the page as a program
 // of its own.
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
-import { everywhere, quit, World } from './world.mjs'
+import { test } from 'node:test'
+import { stage, w } from './stage.mjs'
+import { everywhere } from './world.mjs'
 
-let w
-before(async () => { w = await World.start() })
-afterEach(async () => {
-  const [violations, foreign] = await w.clear()
-  assert.deepEqual(violations, [], 'nothing was stopped by the policy of the page, and nothing failed in it')
-  assert.deepEqual(foreign, [], 'nothing was asked of another host')
-})
-after(async () => {
-  await w.end()
-  await quit()
-})
+stage()
 
 test('notices: each where it is wanted, while one looks elsewhere, and without arguments', async () => {
   const page = await w.page()

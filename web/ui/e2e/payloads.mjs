@@ -40,7 +40,7 @@ export const plain = [
 const markup = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script><iframe srcdoc="<script>top.pwned=1</script>"></iframe>javascript:window.pwned=1 {@html 1} {{1}}'
 const ansi = '\u001b[2J\u001b]0;pwned\u0007\u009b31m'
 const bidi = 'safe\u202egnp.exe\u2066\u2069 \u200b\u200d\ufeff\u{e0041} аdmin'
-const line = 'A'.repeat(200_000) + markup + 'B'.repeat(200_000)
+const line = 'A'.repeat(500_000) + markup + 'B'.repeat(500_000) // a megabyte
 
 // hostile has all of that in every field that an agent fills.
 export const hostile = [markup, ansi, bidi].flatMap((bad) => [

@@ -1,7 +1,7 @@
 // From a phone: the server is reached by TLS under a name, and the code that the
 // terminal draws lets a second browser in.
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
 import { after, before, test } from 'node:test'
 import { readQR } from './qr.mjs'
@@ -29,16 +29,6 @@ after(async () => {
   await quit()
 })
 
-// ask makes a call as a program of this machine does.
-function ask(command) {
-  const asking = spawn(program, ['ask'], { env: w.env, stdio: ['pipe', 'pipe', 'inherit'] })
-  asking.stdin.end(JSON.stringify({ tool: 'bash', args: { command }, session: 's1', call_id: command }))
-  return new Promise((resolve) => {
-    let out = ''
-    asking.stdout.on('data', (text) => (out += text))
-    asking.on('close', () => resolve(JSON.parse(out)))
-  })
-}
 // scan has the terminal draw a code and reads it.
 function scan(...more) {
   const { stdout, stderr, status } = spawnSync(program, ['open', '--qr', ...more], { env: w.env, encoding: 'utf8' })
@@ -58,7 +48,7 @@ test('phone: the code of the terminal lets it in, and it decides', async () => {
   const page = await phone(path)
   await page.getByText('live', { exact: true }).waitFor()
   assert.equal(new URL(page.url()).hash, '', 'the code does not stay in the address')
-  const asked = ask('git commit -m phone')
+  const asked = w.script('git commit -m phone')
   await page.locator('button.item').first().tap()
   await live(page)
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing sticks out')

@@ -3,22 +3,12 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { after, afterEach, before, test } from 'node:test'
-import { everywhere, quit, World } from './world.mjs'
+import { test } from 'node:test'
+import { stage, w } from './stage.mjs'
+import { everywhere } from './world.mjs'
 
-let w
-before(async () => {
-  w = await World.start()
+stage(() => {
   rule('version: 1\nrules:\n  - deny: "bash:rm*"\n    name: nothing is removed\n  - ask: "bash:git push*"\n    name: pushing takes a person\n  - deny: "web-fetch:https://bad.example/*"\n')
-})
-afterEach(async () => {
-  const [violations, foreign] = await w.clear()
-  assert.deepEqual(violations, [], 'nothing was stopped by the policy of the page, and nothing failed in it')
-  assert.deepEqual(foreign, [], 'nothing was asked of another host')
-})
-after(async () => {
-  await w.end()
-  await quit()
 })
 
 const button = (page, name) => page.getByRole('button', { name })
@@ -209,6 +199,17 @@ test('notices: who is told elsewhere, what could not be delivered, and trying ag
     const vic = await w.page({ path: '/status', secret: w.token('val', 'viewer', []) })
     await vic.getByRole('heading', { name: 'Agents' }).waitFor()
     assert.equal(await vic.getByRole('heading', { name: 'Webhooks and chats' }).count(), 0)
+    // Who may not see them is not asked for again; the status is.
+    const asked = []
+    vic.on('response', (r) => asked.push(new URL(r.url()).pathname))
+    await vic.clock.install()
+    await vic.reload()
+    await vic.getByRole('heading', { name: 'Agents' }).waitFor()
+    for (let i = 1; i < 4; i++) {
+      await vic.clock.fastForward(31_000)
+      await eventually(() => asked.filter((path) => path === '/v1/status').length > i)
+    }
+    assert.equal(asked.filter((path) => path === '/v1/notices').length, 1)
   } finally {
     rule(before)
     far.close()

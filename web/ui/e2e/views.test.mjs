@@ -1,21 +1,13 @@
 // The views beside the queue, over a real server with a real log.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { after, afterEach, before, test } from 'node:test'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
 import * as payload from './payloads.mjs'
-import { everywhere, live, quit, World } from './world.mjs'
+import { stage, w } from './stage.mjs'
+import { everywhere, live } from './world.mjs'
 
-let w
-before(async () => { w = await World.start() })
-afterEach(async () => {
-  const [violations, foreign] = await w.clear()
-  assert.deepEqual(violations, [], 'nothing was stopped by the policy of the page, and nothing failed in it')
-  assert.deepEqual(foreign, [], 'nothing was asked of another host')
-})
-after(async () => {
-  await w.end()
-  await quit()
-})
+stage()
 
 const button = (page, name) => page.getByRole('button', { name })
 const goTo = (page, name) => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name }).click()
@@ -184,6 +176,62 @@ test('a life: what became of a request, step by step, and what was decided on li
   await page.locator('.rows a[aria-current]').waitFor()
 })
 
+test('history: of thousands, so many are listed as one looks at, whatever comes meanwhile', async () => {
+  const policy = join(w.home, 'policy.yaml')
+  writeFileSync(policy, 'version: 1\nrules:\n  - deny: "bash:rm*"\n', { mode: 0o600 })
+  const removed = (what) => w.bash(`rm -r ${what}`, { session: 'many' }, { patience: 0.01 })
+  try {
+    while ((await removed('first')).body.effect !== 'deny'); // the policy is read soon
+    const page = await w.page({ path: '/history?session=many', secret: w.bob })
+    await rows(page).first().waitFor()
+    await page.evaluate(watchReads)
+    let left = Number(process.env.ENDED || 1000)
+    await Promise.all(Array.from({ length: 32 }, async () => { while (left-- > 0) await removed(left) }))
+
+    const { requests } = await w.get('/v1/history?session=many&limit=700')
+    const ids = requests.map((r) => `h-${r.id}`)
+    const listed = (from, to) => page.waitForFunction((ids) => ids.every((id, i) => document.querySelectorAll('.rows a')[i]?.id === id), ids.slice(from, to))
+    const full = page.getByText('300 are listed.')
+    const toItsEnd = async () => {
+      while (!(await full.isVisible())) await page.locator('.rows').evaluate((e) => { e.scrollTop = e.scrollHeight })
+    }
+    await listed(0, 100)
+    await toItsEnd()
+    await listed(0, 300)
+    await button(page, 'Go on with older ones').click()
+    await listed(300, 400)
+    await toItsEnd()
+    await listed(300, 600)
+    await removed('last')
+    await button(page, 'Back to the newest').click()
+    await rows(page).first().getByText('rm -r last').waitFor()
+    const [most, reads] = await page.evaluate(() => [window.rows, window.most])
+    assert.ok(most <= 300 && reads <= 10, `${most} rows, ${reads} questions at once`)
+  } finally {
+    rmSync(policy)
+    while ((await removed('again')).body.effect === 'deny'); // and soon no more
+  }
+})
+
+// watchReads counts, within the page, the rows of the history and the questions
+// that are asked at once, at most.
+function watchReads() {
+  let reads = 0
+  ;[window.rows, window.most] = [0, 0]
+  const real = window.fetch
+  window.fetch = (at, how) => {
+    const answer = real(at, how)
+    if (!/^\/v1\/(history|requests\/)/.test(String(at))) return answer
+    window.most = Math.max(window.most, ++reads)
+    return answer.finally(() => reads--)
+  }
+  const count = () => {
+    window.rows = Math.max(window.rows, document.querySelectorAll('.rows a').length)
+    requestAnimationFrame(count)
+  }
+  count()
+}
+
 test('history: what somebody means harm with stays text', async () => {
   for (const [call, options] of payload.hostile) await w.ask(call, { ...options, patience: 0.01 })
   const list = await w.open(payload.hostile.length)
@@ -254,14 +302,4 @@ test('mode: a person changes that of a session, an admin that of all, and every 
   assert.equal((await w.bash('git commit -m three', { session: 'm2' })).body.source, 'mode')
   await set(boss, 'interactive', '', 'Change it')
   for (const page of [boss, bobs, mine]) await page.getByText('It ends in').waitFor({ state: 'detached' })
-
-  w.run('lock')
-  await mine.getByText('Locked: everything is asked or denied').waitFor()
-  await everywhere(mine, 'locked')
-  w.run('lock', '--release')
-  await mine.getByText('Locked: everything is asked or denied').waitFor({ state: 'detached' })
-  w.run('off', '--for', '10m')
-  await bobs.getByText('sayso is off').waitFor()
-  w.run('off', '--end')
-  await bobs.getByText('sayso is off').waitFor({ state: 'detached' })
 })

@@ -1,5 +1,6 @@
 // A real server with real requests, and browsers that look at it.
 import { spawn, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -26,6 +27,7 @@ export class World {
   flags = [] // more of them for serve
   public // the address that people type, if it is another one
   pages = []
+  scripts = []
   violations = []
   foreign = []
   calls = 0
@@ -75,6 +77,7 @@ export class World {
   // clear takes away what one test left for the next, and gives what was noted.
   async clear() {
     for (const c of this.pages.splice(0)) await c.close()
+    for (const c of this.scripts.splice(0)) c.kill()
     const { requests } = await this.get('/v1/requests')
     await Promise.all(requests.map((r) => this.post(`/v1/requests/${r.id}/withdraw`, { reason: 'the test ended' })))
     this.session = `t${this.calls}` // what was allowed and did not run is not taken up by the next
@@ -82,6 +85,7 @@ export class World {
   }
   async end() {
     for (const c of this.pages) await c.close()
+    for (const c of this.scripts) c.kill()
     await this.halt()
     rmSync(this.home, { recursive: true, force: true })
   }
@@ -96,6 +100,17 @@ export class World {
     let answer = await this.post('/v1/admissions', body)
     if (answer.status === 428 && shown) answer = await this.post(`/v1/requests/${answer.body.ticket}/presentation`, shown)
     return answer
+  }
+  // script asks as a program of this machine does that has no terminal, and gives
+  // what it was told.
+  async script(command) {
+    const asking = spawn(program, ['ask'], { env: this.env, stdio: ['pipe', 'pipe', 'ignore'] })
+    this.scripts.push(asking)
+    asking.stdin.end(JSON.stringify({ tool: 'bash', args: { command }, session: this.session, call_id: command }))
+    let out = ''
+    asking.stdout.on('data', (text) => (out += text))
+    const [code] = await once(asking, 'close')
+    return { code, effect: JSON.parse(out).effect }
   }
   async post(path, body, secret = this.agent) {
     const r = await fetch(this.address + path, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${secret}` } })
@@ -149,11 +164,14 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 
 // axe lists what is wrong for those who do not see or do not point.
 export async function axe(page) {
-  const bare = await page.context().newCDPSession(page)
-  await bare.send('Page.setBypassCSP', { enabled: true })
-  await bare.send('Runtime.evaluate', { expression: axeSource })
+  if (!(await page.evaluate(() => 'axe' in window))) {
+    const bare = await page.context().newCDPSession(page)
+    await bare.send('Page.setBypassCSP', { enabled: true })
+    await bare.send('Runtime.evaluate', { expression: axeSource })
+    await bare.send('Page.setBypassCSP', { enabled: false })
+    await bare.detach()
+  }
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }))
-  await bare.send('Page.setBypassCSP', { enabled: false })
   return violations.map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target} ${n.failureSummary?.split('\n')[1] ?? ''}`).slice(0, 3).join('; ')}`)
 }
 
@@ -168,6 +186,7 @@ export async function everywhere(page, what) {
     if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${what.replaceAll(' ', '-')}-${theme}-${width}.png` })
     for (const v of await axe(page)) wrong.push(`${what}, ${theme}, ${width}: ${v}`)
     if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) wrong.push(`${what}, ${width}: something sticks out`)
+    if (await page.evaluate(() => [...document.querySelectorAll('.views a')].some((a) => a.getBoundingClientRect().right > innerWidth))) wrong.push(`${what}, ${width}: a view cannot be reached`)
   }
   await page.setViewportSize(before)
   if (wrong.length > 0) throw new Error(wrong.join('\n'))

@@ -1,10 +1,11 @@
 // The icon of the tab, with how many requests wait.
 
-let drawn = -1
+let drawn = ''
 
 export function drawCount(n: number) {
-  if (n === drawn) return
-  drawn = n
+  const text = n > 99 ? '99' : String(n)
+  if (text === drawn) return
+  drawn = text
   const link = document.querySelector<HTMLLinkElement>('link[rel=icon]')
   if (!link) return
   if (n === 0) {
@@ -23,6 +24,6 @@ export function drawCount(n: number) {
   c.font = `bold ${n > 9 ? 36 : 46}px sans-serif`
   c.textAlign = 'center'
   c.textBaseline = 'middle'
-  c.fillText(n > 99 ? '99' : String(n), 32, 35)
+  c.fillText(text, 32, 35)
   link.href = canvas.toDataURL('image/png')
 }

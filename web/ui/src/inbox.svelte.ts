@@ -2,7 +2,7 @@
 // requests. Nothing here answers anything.
 import { api, follow, Refused, skew, token, type Actor, type Event, type Mode, type Request, type Status } from './api'
 import { Groups } from './order'
-import { count, modes, risks } from './words'
+import { count, modes, risks, switches } from './words'
 
 // End is how a request ended.
 export type End = { state: Request['state']; by: Actor[]; source: string; note: string; at: string; mine: boolean }
@@ -86,6 +86,12 @@ class Inbox {
   // waiting is how many requests wait for an answer.
   get waiting(): number {
     return this.items.size - this.#ended.size
+  }
+
+  // twins is how many others wait that are exactly this call.
+  twins(r: Request): number {
+    return this.groups.filter((g) => g.session === r.session_id).flatMap((g) => g.items)
+      .filter((i) => i.r.digest === r.digest && i.r.id !== r.id && !i.end).length
   }
 
   start() {
@@ -212,18 +218,21 @@ class Inbox {
     ;[this.#seq, this.#timer, this.#waiting, this.#gap, this.away] = [0, 0, [], null, null]
   }
 
-  // modeTurned asks now and once more: a switch is recorded just before it is
+  // modeTurned asks now and twice more: a switch is recorded just before it is
   // turned.
   #modeTurned() {
-    void this.askMode()
-    setTimeout(() => void this.askMode(), 1500)
+    for (const ms of [0, 200, 1500]) setTimeout(() => void this.askMode(), ms)
   }
 
   async askMode() {
     try {
       const [mode, status] = await Promise.all([api.mode(), api.status()])
+      if (this.mode) {
+        if (status.off ? !this.off : this.off) this.#say(status.off ? switches.off : switches.on)
+        if (status.locked !== this.locked) this.#say(status.locked ? switches.locked : switches.released)
+        if (mode.mode !== this.mode.mode) this.#say(modes[mode.mode] ?? mode.mode)
+      }
       ;[this.off, this.locked] = [status.off, status.locked]
-      if (this.mode && mode.mode !== this.mode.mode) this.said = modes[mode.mode] ?? mode.mode
       this.mode = mode
       this.modeEnds = mode.left_s === null ? null : Date.now() + skew + mode.left_s * 1000
     } catch {
@@ -242,6 +251,7 @@ class Inbox {
     this.connection = 'live'
     const gap = this.#gap
     if (!gap) return
+    void this.askMode()
     const until = (seq: number) => {
       gap.until = seq
       this.#mend()
@@ -256,7 +266,7 @@ class Inbox {
     this.#gap = null
     const came = [...gap.came.values()]
     this.away = { came, ended: gap.ended, over: gap.over }
-    this.said = wasAway(this.away)
+    this.#say(wasAway(this.away))
     if (came.length > 0) this.came = came
   }
 
@@ -307,11 +317,17 @@ class Inbox {
     this.#mend()
   }
 
+  // say has something read out. The same words a second time are heard only if the
+  // text is another one.
+  #say(text: string) {
+    this.said = text === this.said ? `${text}\u00a0` : text
+  }
+
   // tell says what came in.
   #tell(came: Item[]) {
     const first = came[0]
     if (!first) return
-    this.said = came.length === 1 ? heading(first.r) : `${came.length} new requests. ${this.waiting} wait.`
+    this.#say(came.length === 1 ? heading(first.r) : `${came.length} new requests. ${this.waiting} wait.`)
     this.came = came
   }
 }

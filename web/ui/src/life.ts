@@ -16,6 +16,13 @@ function from(a: Actor): string {
 const channels: Record<string, string> = { web: 'on the page', terminal: 'in a terminal', hook: 'by its hook', http: 'over HTTP', socket: 'over the socket', embedded: 'in the same program' }
 const parked: Record<string, string> = { patience: 'it had waited as long as it could', left: 'it went away', lost: 'it died' }
 
+// refusals are why an answer was not taken.
+const refusals: Record<string, string> = {
+  decided: 'somebody was first', expired: 'the time was over', withdrawn: 'the agent had withdrawn it before',
+  mismatch: 'it was about something else than what is asked here', requester: 'nobody answers their own request',
+  'not-allowed': 'they may not answer this', 'agent-process': 'it came from a program that an agent started',
+}
+
 function rule(p: Payload): string {
   const file = text(p, 'file')
   const place = file ? ` (${file}${p.line ? `:${p.line}` : ''})` : ''
@@ -47,7 +54,7 @@ function told(e: Event, byRule: boolean): [mark: string, what: string, more: str
     case 'approval.answered':
       return [p.effect === 'allow' ? '✓' : '✕', answer(p), [text(p, 'note') && `“${text(p, 'note')}”`, text(p, 'cover') && `covers: ${text(p, 'cover')}`, p.args ? 'with changed arguments' : '']]
     case 'answer.refused':
-      return ['!', 'An answer was not taken', [`it said ${text(p, 'effect') || 'nothing'}`, text(p, 'why')]]
+      return ['!', p.effect === 'allow' ? 'A yes was not taken' : 'A no was not taken', [refusals[text(p, 'why')] ?? text(p, 'why')]]
     case 'approval.resolved':
       return [p.effect === 'allow' ? '✓' : '✕', p.effect === 'allow' ? 'Allowed' : 'Denied', [`by ${sources[text(p, 'source')] ?? text(p, 'source')}`, text(p, 'source') === 'person' ? '' : rule(p), text(p, 'reason')]]
     case 'approval.expired':

@@ -10,9 +10,14 @@ class Look {
   // failed says why it cannot be shown, and told what became of an answer.
   failed = $state('')
   told = $state('')
+  // remembered names what an answer covers from now on.
+  remembered = $state('')
   sending = $state(false)
   panel = $state<'' | 'remember' | 'edit'>('')
   note = $state('')
+  // drafts are arguments that somebody began to edit, of each request. They stay
+  // when the editor is left, whatever it was left for.
+  readonly drafts = new Map<string, string>()
 
   #run: AbortController | null = null
 
@@ -20,9 +25,14 @@ class Look {
   // for a moment, it takes no answer.
   async show(id: string | null) {
     this.#run?.abort()
-    ;[this.request, this.content, this.failed, this.told, this.panel, this.note] = [null, null, '', '', '', '']
+    ;[this.request, this.content, this.failed, this.told, this.remembered, this.panel, this.note] = [null, null, '', '', '', '', '']
     guard.gone()
     if (id) await this.#read(id)
+  }
+
+  signOut() {
+    this.drafts.clear()
+    void this.show(null)
   }
 
   // again reads it anew: the server may have been another meanwhile.
@@ -70,7 +80,9 @@ class Look {
       const d = await api.answer(r.id, { digest: r.digest, content: r.content, ...more })
       if (d.state === 'open' || d.state === 'parked') this.told = `Your yes is recorded. It takes ${count(r.requirement.count, 'person')} in all.`
       else inbox.close(r.id, { state: d.state, by: d.by, source: d.source ?? 'person', note: d.note ?? '', at: d.at ?? new Date().toISOString(), mine: true })
+      if (more.scope === 'session') this.remembered = r.covers.find((o) => o.cover === more.cover)?.label ?? ''
       this.panel = ''
+      this.drafts.delete(r.id)
     } catch (e) {
       await this.#refused(r, e)
     }

@@ -53,6 +53,12 @@ export const modes: Record<string, string> = {
   strict: 'Whatever would be asked is denied.',
 }
 
+// switches are what holds for everybody beside the rules, and that it does no more.
+export const switches = {
+  off: 'sayso is off: calls go to the agents’ own prompts.', on: 'sayso is on: calls are gated again.',
+  locked: 'Locked: everything is asked or denied, and no grant counts.', released: 'The lock is released.',
+}
+
 // endings are how requests end.
 export const endings: Record<string, string> = { allowed: 'Allowed', denied: 'Denied', expired: 'Expired', withdrawn: 'Withdrawn' }
 
