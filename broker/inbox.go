@@ -246,7 +246,7 @@ func (in inbox) pages(ctx context.Context, since sayso.Seq) iter.Seq2[[]*sayso.E
 				direct = len(events) == page
 			} else {
 				if shared == nil {
-					shared = in.b.tails.join(ctx, in.b.log, since)
+					shared = in.b.tails.join(ctx, in.b.log, memory{in.b}, since)
 				}
 				events, direct, err = shared.after(ctx, since)
 			}
@@ -265,7 +265,9 @@ func (b *Broker) page(ctx context.Context, since sayso.Seq) ([]*sayso.Event, err
 	events, err := b.log.Since(ctx, since, page)
 	list := make([]*sayso.Event, len(events))
 	for i := range events {
-		list[i] = &events[i]
+		if list[i] = &events[i]; list[i].Type == sayso.EventContentErased {
+			memory{b}.forget(erasedBy(list[i]))
+		}
 	}
 	return list, err
 }

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/sayso-dev/sayso"
@@ -30,10 +31,40 @@ func (p *publics) public(e *sayso.Event, recent *recent) (sayso.Event, error) {
 		return at.event, nil
 	}
 	public, err := made(e, recent)
-	if err == nil {
+	if err == nil && !recent.erased(e.RequestID) { // else others have forgotten it by now
 		at.event = public
 	}
 	return public, err
+}
+
+// forget forgets the events of requests whose content was erased; those of all
+// if none is named.
+func (p *publics) forget(ids []sayso.ID) {
+	for i := range p {
+		p[i].forget(ids)
+	}
+}
+
+func (p *publicEvent) forget(ids []sayso.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(ids) == 0 || slices.Contains(ids, p.event.RequestID) {
+		p.event = sayso.Event{}
+	}
+}
+
+// memory is all of the content that a broker remembers. Which process erased it,
+// the log says: whoever reads there that it is gone forgets it.
+type memory struct{ b *Broker }
+
+func (m memory) forget(ids []sayso.ID) {
+	m.b.recent.forget(ids)
+	m.b.shown.forget(ids)
+}
+
+func (m memory) forgetAll() {
+	m.b.recent.forgetAll()
+	m.b.shown.forget(nil)
 }
 
 // made is a public event, for which a request is folded.

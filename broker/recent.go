@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/sayso-dev/sayso"
@@ -72,6 +73,24 @@ func (c *recent) forget(ids []sayso.ID) {
 		c.drop(id)
 		c.young[id] = nil
 	}
+}
+
+// forgetAll forgets everything but what was erased.
+func (c *recent) forgetAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, some := range []map[sayso.ID]*sayso.Request{c.young, c.old} {
+		maps.DeleteFunc(some, func(_ sayso.ID, r *sayso.Request) bool { return r != nil })
+	}
+	c.bytes = 0
+}
+
+// erased reports whether it is known that the content of a request was erased.
+func (c *recent) erased(id sayso.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.look(id)
+	return ok && (r == nil || r.Erased)
 }
 
 // drop is forget for who holds the lock.

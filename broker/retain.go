@@ -190,7 +190,7 @@ func (b *Broker) eraseContent(ctx context.Context, rows []sayso.Row) error {
 	if _, err := b.append(ctx, batch); err != nil && !isConflict(err) {
 		return err
 	}
-	b.recent.forget(batch.Erase)
+	memory{b}.forget(batch.Erase)
 	return nil
 }
 

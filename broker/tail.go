@@ -2,9 +2,11 @@ package broker
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 // tails is the end of the log, read once for all who follow it here. It is read
@@ -14,11 +16,18 @@ type tails struct {
 	now *tail
 }
 
+// erasures is who is told, in the order of the log, what is to be forgotten.
+type erasures interface {
+	forget(ids []sayso.ID) // whose content was erased
+	forgetAll()            // since the log is not read any more, and nobody would say so
+}
+
 // tail is one stretch of reading.
 type tail struct {
-	log   sayso.Log
-	users int // guarded by the lock of tails
-	stop  context.CancelFunc
+	log    sayso.Log
+	memory erasures
+	users  int // guarded by the lock of tails
+	stop   context.CancelFunc
 
 	mu     sync.Mutex // guards what follows
 	ring   [ringSize]*sayso.Event
@@ -32,12 +41,12 @@ const ringSize = 512
 
 // join returns the tail, which begins behind a position if nobody follows yet.
 // Whoever joins leaves.
-func (t *tails) join(ctx context.Context, log sayso.Log, since sayso.Seq) *tail {
+func (t *tails) join(ctx context.Context, log sayso.Log, memory erasures, since sayso.Seq) *tail {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.now == nil {
 		ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-		t.now = &tail{log: log, stop: stop, low: since + 1, high: since, grew: make(chan struct{})}
+		t.now = &tail{log: log, memory: memory, stop: stop, low: since + 1, high: since, grew: make(chan struct{})}
 		go t.now.read(ctx) // ends when the last one leaves, or at an error
 	}
 	t.now.users++
@@ -52,6 +61,7 @@ func (t *tails) leave(gone *tail) {
 	}
 	if t.now == gone && (gone.users == 0 || gone.over() != nil) {
 		t.now = nil
+		gone.memory.forgetAll()
 	}
 }
 
@@ -85,6 +95,7 @@ func (t *tail) grow(events []sayso.Event) {
 			t.low = e.Seq
 		}
 		if e.Type == sayso.EventContentErased {
+			t.memory.forget(erasedBy(e))
 			clear(t.ring[:])
 			clear(events[:i]) // nobody has seen these, and nobody shall
 			t.low = e.Seq
@@ -94,6 +105,15 @@ func (t *tail) grow(events []sayso.Event) {
 	}
 	close(t.grew)
 	t.grew = make(chan struct{})
+}
+
+// erasedBy are the requests whose content an event says was erased.
+func erasedBy(e *sayso.Event) []sayso.ID {
+	var p sayso.ContentErased
+	if err := jcs.UnmarshalLenient(e.Payload, &p); err != nil || !slices.Contains(p.Requests, e.RequestID) {
+		return append(p.Requests, e.RequestID)
+	}
+	return p.Requests
 }
 
 func (t *tail) fail(err error) {

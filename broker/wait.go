@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -97,12 +98,20 @@ func (b *Broker) newer(ctx context.Context, r *sayso.Request) (*sayso.Request, e
 	if err != nil {
 		return nil, fmt.Errorf("reading request %s: %w", r.ID.Short(), err)
 	}
-	return b.caughtUp(r, events)
+	return b.caughtUp(ctx, r, events)
 }
 
 // caughtUp is a request with what its stream has beyond it, as whoever appended
-// that in this process has folded it already or as it is folded here.
-func (b *Broker) caughtUp(r *sayso.Request, events []sayso.Event) (*sayso.Request, error) {
+// that in this process has folded it already or as it is folded here. One whose
+// content was erased is read anew: what it held before stays with nobody.
+func (b *Broker) caughtUp(ctx context.Context, r *sayso.Request, events []sayso.Event) (*sayso.Request, error) {
+	if slices.ContainsFunc(events, func(e sayso.Event) bool { return e.Type == sayso.EventContentErased }) {
+		bare, err := b.load(ctx, r.ID)
+		if err != nil {
+			return nil, err
+		}
+		return &bare, nil
+	}
 	if known, ok := b.recent.get(r.ID); ok && known.Life.Len >= r.Life.Len+len(events) {
 		return known, nil
 	}
@@ -134,7 +143,7 @@ func (w *waiter) sleep(ctx context.Context, r *sayso.Request, left time.Duration
 	case len(events) == 0:
 		return r, nil
 	}
-	return w.b.caughtUp(r, events)
+	return w.b.caughtUp(ctx, r, events)
 }
 
 // park records that the caller's patience ended, and tells it so.

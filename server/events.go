@@ -213,6 +213,13 @@ func (t *texts) of(e *sayso.Event) (shape, error) {
 	return made, nil
 }
 
+// forget forgets all of them.
+func (t *texts) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.kept[:])
+}
+
 func textOf(e *sayso.Event) (shape, error) {
 	json, err := e.MarshalJSON()
 	if err != nil {

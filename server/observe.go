@@ -16,11 +16,12 @@ import (
 // ever reads.
 var observer = sayso.Actor{Principal: "sayso", Kind: sayso.PrincipalAdmin, Channel: "broker"}
 
-// observed are the types of events that metrics are made from. Requests are
+// observed are the types of events that metrics are made from, and what tells
+// that something is to be forgotten. Requests are
 // followed for their log line alone: they are the largest events, and their
 // ids tell when they were made.
 var observed = []sayso.EventType{
-	sayso.EventResolved, sayso.EventExpired, sayso.EventWithdrawn, sayso.EventParked, sayso.EventTaken,
+	sayso.EventResolved, sayso.EventExpired, sayso.EventWithdrawn, sayso.EventParked, sayso.EventTaken, sayso.EventContentErased,
 }
 
 // Observe follows the log until ctx ends, for the metrics and for one line in
@@ -92,6 +93,8 @@ func (w *watcher) see(ctx context.Context, e *sayso.Event) {
 			delete(w.alone, e.RequestID)
 			w.m.recovered.Inc()
 		}
+	case sayso.EventContentErased:
+		w.s.texts.forget() // whoever erased it
 	}
 }
 
