@@ -160,4 +160,7 @@ type SessionInfo struct {
 	BegunAt   *time.Time `json:"begun_at"` // null where no host said so
 	LastAt    time.Time  `json:"last_at"`  // of its newest call
 	Ended     bool       `json:"ended"`
+	// Unread says why its newest call could not be read, of which caller and folder
+	// are then unknown; empty for one that could.
+	Unread string `json:"unread,omitempty"`
 }

@@ -49,19 +49,23 @@ func (in inbox) Sessions(ctx context.Context, since time.Time) ([]sayso.SessionI
 	return list, nil
 }
 
-// sessionInfo is a session without its counts, as its newest call has it.
+// sessionInfo is a session without its counts, as its newest call has it. One that
+// cannot be read takes no other session from the list.
 func (in inbox) sessionInfo(ctx context.Context, newest *sayso.Row) (sayso.SessionInfo, error) {
 	s, err := in.b.session(ctx, newest.Session)
 	if err != nil {
 		return sayso.SessionInfo{}, err
 	}
-	r, err := in.b.load(ctx, newest.ID)
-	if err != nil {
-		return sayso.SessionInfo{}, err
-	}
 	info := sayso.SessionInfo{
-		ID: newest.Session, Host: newest.Host, Caller: r.Caller, Cwd: r.Cwd, Owner: s.Owner, Approvers: append([]string{}, s.Approvers...),
-		LastAt: r.CreatedAt, Ended: s.Ended,
+		ID: newest.Session, Host: newest.Host, Owner: s.Owner, Approvers: append([]string{}, s.Approvers...), LastAt: newest.ID.Time().UTC(), Ended: s.Ended,
+	}
+	switch r, err := in.b.load(ctx, newest.ID); {
+	case ctx.Err() != nil:
+		return sayso.SessionInfo{}, ctx.Err()
+	case err != nil:
+		info.Unread = err.Error()
+	default:
+		info.Caller, info.Cwd, info.LastAt = r.Caller, r.Cwd, r.CreatedAt
 	}
 	if s.Started {
 		info.BegunAt = new(s.Begun.UTC())
