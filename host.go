@@ -22,14 +22,38 @@ var hostTools = map[string]map[string]Tool{
 // that has none.
 func HostTools(host string) []string { return slices.Sorted(maps.Keys(hostTools[host])) }
 
-// codexTools are the tools of Codex that run a line of bash: as its model calls
-// them, and as its hooks do. One that names its own directory or asks to be run
-// outside of Codex's confinement has more arguments, and is asked about.
+// codexTools are the tools of Codex as its hooks name them, as of 0.169.0, and
+// exec_command, as its model calls what is Bash there. A command that names its
+// own directory or asks to be run outside of Codex's confinement has more
+// arguments, and is asked about. What is of no table is asked about too: among
+// them apply_patch, which may change many files at once.
 var codexTools = map[string]Tool{
 	"exec_command": {Name: "bash", Kind: KindShell, Primary: "cmd", Operand: OperandCommand,
 		Args: []string{"cmd", "yield_time_ms", "max_output_tokens"}},
 	"Bash": {Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand,
 		Args: []string{"command"}},
+	"view_image": {Name: "file-read", Kind: KindRead, Primary: "path", Operand: OperandPath,
+		Args: []string{"path", "detail"}},
+
+	"collaborationspawn_agent": {Name: "delegate", Kind: KindDelegate, Primary: "message", Operand: OperandText,
+		Args: []string{"message", "task_name", "fork_turns", "model", "reasoning_effort", "agent_type"}},
+	"collaborationfollowup_task": {Name: "delegate", Kind: KindDelegate, Primary: "message", Operand: OperandText,
+		Args: []string{"message", "target"}},
+	"collaborationsend_message": {Name: "delegate", Kind: KindDelegate, Primary: "message", Operand: OperandText,
+		Args: []string{"message", "target"}},
+	"collaborationlist_agents":     {Name: "list-agents", Kind: KindOther, Bookkeeping: true, Args: []string{"path_prefix"}},
+	"collaborationwait_agent":      {Name: "task-output", Kind: KindOther, Bookkeeping: true, Args: []string{"timeout_ms"}},
+	"collaborationinterrupt_agent": {Name: "task-stop", Kind: KindOther, Bookkeeping: true, Args: []string{"target"}},
+
+	"update_plan":    {Name: "todo-write", Kind: KindOther, Bookkeeping: true, Args: []string{"plan", "explanation"}},
+	"create_goal":    {Name: "task-create", Kind: KindOther, Bookkeeping: true, Args: []string{"objective", "token_budget"}},
+	"get_goal":       {Name: "task-view", Kind: KindOther, Bookkeeping: true, Args: []string{}},
+	"update_goal":    {Name: "task-update", Kind: KindOther, Bookkeeping: true, Args: []string{"status"}},
+	"clockcurr_time": {Name: "clock", Kind: KindOther, Bookkeeping: true, Args: []string{}},
+	"clocksleep":     {Name: "sleep", Kind: KindOther, Bookkeeping: true, Args: []string{"duration_ms"}},
+
+	"request_user_input":       {Name: "ask-user-question", Kind: KindOther, OwnScreen: true},
+	"request_user_input_async": {Name: "ask-user-question", Kind: KindOther, OwnScreen: true},
 }
 
 // claudeCodeTools are the built-in tools of Claude Code, as of 2.1.329. A tool

@@ -111,7 +111,20 @@ func (a *app) init(ctx context.Context, h install.Host, o initOptions) error {
 		return err
 	}
 	w.tell(a) // what was written above has pushed them out of sight
+	a.tellDoubt(h, install.Place{Scope: install.Scope(o.scope), Path: path})
 	return nil
+}
+
+// tellDoubt says what keeps the host from starting the hook that was put into a
+// place.
+func (a *app) tellDoubt(h install.Host, p install.Place) {
+	if h.Doubt == nil {
+		return
+	}
+	if d := h.Doubt(a.getenv, p); d != nil {
+		a.note("NOT GATED YET: %s", printable(d.Why))
+		a.note("type: %s", printable(d.Type))
+	}
 }
 
 // warnings are what a person should know before they agree, and have in sight

@@ -267,14 +267,26 @@ func (r run) open(ctx context.Context) (*world, error) {
 	if w.paths, err = r.env.find(); err != nil {
 		return nil, err
 	}
-	if r.host.Workspace != "" {
-		w.workspace = lookup(r.env.Environ)(r.host.Workspace)
+	if w.workspace, err = r.workspace(); err != nil {
+		return nil, err
 	}
 	w.Local, err = local.Open(ctx, w.paths, local.Options{
 		Server: settings.Server, TokenFile: settings.TokenFile, Version: r.env.Version,
 		Opened: w.opened,
 	})
 	return w, err
+}
+
+// workspace is the folder that the host works in.
+func (r run) workspace() (string, error) {
+	if r.host.Workspace != "" {
+		return lookup(r.env.Environ)(r.host.Workspace), nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("%w: which folder the host works in: %w", sayso.ErrUnavailable, err)
+	}
+	return dir, nil
 }
 
 // opened tells people that somebody waits, when nobody is watching.

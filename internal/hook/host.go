@@ -8,6 +8,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/agent"
 	"github.com/sayso-dev/sayso/agent/claudecode"
+	"github.com/sayso-dev/sayso/agent/codex"
 	"github.com/sayso-dev/sayso/present"
 )
 
@@ -16,7 +17,8 @@ import (
 type Host struct {
 	Name string // in calls, and what sayso-hook is told
 	// Workspace is the variable in which the host says which folder it works in;
-	// empty if it says so nowhere.
+	// empty if it starts its hooks there. The folder of a call is no such thing: it
+	// is what a model chose.
 	Workspace string
 	// Asking is how long the host waits for the hook that decides, as it is
 	// installed, and Recording the shortest that it waits for the others.
@@ -33,7 +35,7 @@ type Host struct {
 }
 
 // Hosts are all of them, by name.
-func Hosts() []Host { return []Host{claudeCode} }
+func Hosts() []Host { return []Host{claudeCode, codexHost} }
 
 // Find returns the host of that name.
 func Find(name string) (Host, bool) {
@@ -62,6 +64,12 @@ var claudeCode = Host{
 	Present: func(c sayso.Call, f sayso.Facts, content present.Content) sayso.Presentation {
 		return claudecode.Hook{Call: c}.Present(f, content)
 	},
+}
+
+var codexHost = Host{
+	Name: codex.Host, Asking: codex.HookTimeout, Recording: codex.LeaveTimeout,
+	Parse: func(text []byte) (agent.Hook, error) { return codex.Parse(text) },
+	Deny:  codex.Deny, NoOpinion: codex.NoOpinion(), Present: codex.Present,
 }
 
 // patience is how long a person may be waited for: the host waits longer.

@@ -38,7 +38,7 @@ type Host struct {
 type Doubt struct{ Why, Type string }
 
 // Hosts are all of them, the one that is meant first first.
-func Hosts() []Host { return []Host{claudeCode} }
+func Hosts() []Host { return []Host{claudeCode, codexHost} }
 
 // Find returns the host of that name.
 func Find(name string) (Host, bool) {

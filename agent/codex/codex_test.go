@@ -1,0 +1,246 @@
+package codex_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/agent"
+	"github.com/sayso-dev/sayso/agent/codex"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/policy"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestPayloads reads every payload that was recorded from the real binary. Of
+// all tools that the host names, none is unknown to the table but those that are
+// asked about on purpose.
+func TestPayloads(t *testing.T) {
+	files, err := filepath.Glob("testdata/payloads/*/*.json")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d payloads, %v", len(files), err)
+	}
+	asked := map[string]bool{"list_mcp_resources": true, "read_mcp_resource": true, "mcp__p_p__deploy": true, "apply_patch": true}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, err := codex.Parse(text)
+			if name == "Stop" {
+				if !errors.Is(err, sayso.ErrInvalid) {
+					t.Errorf("got %v for an event that the gate is not installed for", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h.Told().Moment == agent.Before {
+				if d, err := h.Call.Digest(); err != nil || d.IsZero() {
+					t.Errorf("digest %v, %v", d, err)
+				}
+				known := h.Call.Known()
+				if known.Args == nil && !known.OwnScreen && !asked[h.Call.Tool] {
+					t.Errorf("%s is in no table", h.Call.Tool)
+				}
+			}
+			golden(t, filepath.Join("testdata", "read", name+".json"), h)
+		})
+	}
+}
+
+func golden(t *testing.T, file string, h codex.Hook) {
+	t.Helper()
+	tool, server := h.Call.CanonicalName()
+	got, err := jcs.MarshalIndent(struct {
+		Event   codex.Event
+		Call    sayso.Call
+		Tool    string
+		Server  string
+		Kind    sayso.Kind
+		Outcome sayso.Outcome
+	}{h.Event, h.Call, tool, server, h.Call.EffectiveKind(), h.Outcome})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, append(got, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)+"\n"); diff != "" {
+		t.Error(diff)
+	}
+}
+
+const bash = `{"session_id":"s1","turn_id":"t1","transcript_path":null,"cwd":"/home/dev/app","hook_event_name":"PreToolUse","model":"m",` +
+	`"permission_mode":"default","tool_name":"Bash","tool_input":{"command":"git push"},"tool_use_id":"call_1"}`
+
+// permission is the same as Codex asks whether it may leave its sandbox.
+var permission = strings.NewReplacer(`PreToolUse`, `PermissionRequest`, `,"tool_use_id":"call_1"`, ``).Replace(bash)
+
+func TestParse_refuses(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing":                     ``,
+		"half":                        bash[:len(bash)/2],
+		"trailing data":               bash + `{}`,
+		"a name twice":                strings.Replace(bash, `"tool_name":"Bash"`, `"tool_name":"get_goal","tool_name":"Bash"`, 1),
+		"a name in another case":      strings.Replace(bash, `"tool_name":"Bash"`, `"Tool_Name":"Bash"`, 1),
+		"a second in another case":    strings.Replace(bash, `"tool_name":"Bash"`, `"tool_name":"get_goal","Tool_name":"Bash"`, 1),
+		"an argument twice":           strings.Replace(bash, `"command":"git push"`, `"command":"ls","command":"git push"`, 1),
+		"arguments that are a text":   strings.Replace(bash, `{"command":"git push"}`, `"git push"`, 1),
+		"no arguments":                strings.Replace(bash, `"tool_input"`, `"tool_output"`, 1),
+		"no session":                  strings.Replace(bash, `"session_id":"s1",`, ``, 1),
+		"no id":                       strings.Replace(bash, `,"tool_use_id":"call_1"`, ``, 1),
+		"no tool":                     strings.Replace(permission, `"tool_name":"Bash",`, ``, 1),
+		"another event":               strings.Replace(bash, `PreToolUse`, `UserPromptSubmit`, 1),
+		"an event in another case":    strings.Replace(bash, `PreToolUse`, `pretooluse`, 1),
+		"a lone surrogate":            strings.Replace(bash, `git push`, `git \ud800`, 1),
+		"a control character in cwd":  strings.Replace(bash, `/home/dev/app`, `/home\u0007`, 1),
+		"a tool name of another type": strings.Replace(bash, `"tool_name":"Bash"`, `"tool_name":["Bash"]`, 1),
+	} {
+		if h, err := codex.Parse([]byte(text)); !errors.Is(err, sayso.ErrInvalid) {
+			t.Errorf("%s: read %+v, %v", name, h, err)
+		}
+	}
+}
+
+// A rule lets git push run. That Codex may run it outside of its sandbox is
+// another thing, and nobody said so: Codex does not even say in words that this
+// is what its model asks for.
+func TestParse_permissionIsMoreThanTheCall(t *testing.T) {
+	file, err := policy.Parse("policy.yaml", []byte("version: 1\nrules:\n  - allow: \"bash:git push*\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := policy.New(policy.Options{}, policy.Tiered{Tier: policy.TierUser, File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		text string
+		want sayso.Effect
+	}{
+		"the call":                        {bash, sayso.Allow},
+		"to leave the sandbox":            {permission, sayso.Ask},
+		"to leave the sandbox, and why":   {strings.Replace(permission, `"git push"`, `"git push","description":"It is safe."`, 1), sayso.Ask},
+		"to leave it, as if it were none": {strings.Replace(permission, `"git push"`, `"git push","sandbox_permissions":"use_default"`, 1), sayso.Ask},
+	} {
+		h, err := codex.Parse([]byte(tt.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := rules.Judge(t.Context(), h.Call, sayso.Facts{Workspace: "/home/dev/app", Cwd: "/home/dev/app"}); v.Effect != tt.want {
+			t.Errorf("%s: %s, because %s; want %s", name, v.Effect, v.Reason, tt.want)
+		}
+	}
+}
+
+func TestReply(t *testing.T) {
+	before, err := codex.Parse([]byte(bash))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask, err := codex.Parse([]byte(permission))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := sayso.NewID(sayso.Moment{}.Wall, [16]byte{1})
+	yes := sayso.Decision{Effect: sayso.Allow, State: sayso.StateAllowed, Request: id}
+	edited := yes
+	edited.Args = sayso.Args(`{"command":"git push --dry-run"}`)
+	edited.By = []sayso.Actor{{Principal: "ana"}}
+	no := sayso.Decision{State: sayso.StateDenied, Request: id, Source: sayso.SourcePerson, By: []sayso.Actor{{Principal: "ana"}}, Note: "use make deploy"}
+	denied := "Denied by ana (ticket " + id.Short() + "): use make deploy"
+	for _, tt := range []struct {
+		name   string
+		h      codex.Hook
+		d      sayso.Decision
+		err    error
+		exit   int
+		stdout string
+	}{
+		{"allow", before, yes, nil, 0, ``},
+		{"edit", before, edited, nil, 0, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"git push --dry-run"},` +
+			`"additionalContext":"Allowed by ana with edited arguments (ticket ` + id.Short() + `)"}}`},
+		{"deny", before, no, nil, 2, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"` + denied + `"}}`},
+		{"permit", ask, yes, nil, 0, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`},
+		{"do not permit", ask, no, nil, 2, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"` + denied + `"}}}`},
+		{"permit what was edited", ask, edited, nil, 2, `deny`},
+		{"the zero decision", before, sayso.Decision{}, nil, 2, `deny`},
+		{"the zero decision on a permission", ask, sayso.Decision{}, nil, 2, `deny`},
+		{"an allow with an error", before, yes, sayso.ErrUnavailable, 2, `deny`},
+		{"an allow in another state", ask, sayso.Decision{Effect: sayso.Allow}, nil, 2, `deny`},
+		{"pending", before, sayso.Decision{}, &sayso.PendingError{Ticket: id}, 2, `Not decided yet, ticket`},
+		{"expired", ask, sayso.Decision{Request: id}, sayso.ErrExpired, 2, `Expired`},
+	} {
+		a := tt.h.Reply(tt.d, tt.err)
+		said := string(a.Stdout)
+		if a.Exit != tt.exit || (tt.exit == 0 || strings.HasPrefix(tt.stdout, "{")) && said != tt.stdout || !strings.Contains(said, tt.stdout) {
+			t.Errorf("%s: exit %d, %s; want %d, %s", tt.name, a.Exit, said, tt.exit, tt.stdout)
+		}
+		if (a.Exit == 2) != (strings.TrimSpace(a.Stderr) != "") {
+			t.Errorf("%s: exit %d with %q on standard error", tt.name, a.Exit, a.Stderr)
+		}
+	}
+	// With status 2 and no words the tool would run.
+	if a := codex.Deny(""); a.Exit != 2 || a.Stderr == "" || len(a.Stdout) > 0 {
+		t.Errorf("a denial without a reason is %+v", a)
+	}
+	if a := codex.Deny(strings.Repeat("é", 20000)); len([]rune(a.Stderr)) > 9100 || !strings.HasSuffix(a.Stderr, "more characters]") {
+		t.Errorf("a long reason ends in %q", a.Stderr[len(a.Stderr)-40:])
+	}
+}
+
+// FuzzParse: never a panic; what is read has a digest, and does not depend on
+// the order of the members.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(bash))
+	f.Add([]byte(permission))
+	files, _ := filepath.Glob("testdata/payloads/*/*.json")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		h, err := codex.Parse(text)
+		if err != nil || h.Told().Moment != agent.Before {
+			return
+		}
+		d, err := h.Call.Digest()
+		if err != nil || d.IsZero() {
+			t.Fatalf("read, and has no digest: %v", err)
+		}
+		canonical, err := jcs.Canonicalize(text)
+		if err != nil {
+			t.Fatalf("read, and is not strict JSON: %v", err)
+		}
+		again, err := codex.Parse(canonical)
+		if err != nil {
+			t.Fatalf("not read in canonical form: %v", err)
+		}
+		if e, _ := again.Call.Digest(); e != d {
+			t.Fatal("another digest in canonical form")
+		}
+	})
+}
