@@ -10,6 +10,8 @@ type Besides struct {
 	Session *Effect `json:"session,omitzero"`
 	// Locked says that everything was asked about.
 	Locked bool `json:"locked,omitzero"`
+	// Unlisted says that the call's server never said what the tool is.
+	Unlisted bool `json:"unlisted,omitzero"`
 }
 
 // ToolSays is what a tool that knows itself says of a call.
@@ -25,6 +27,10 @@ const (
 // lockMatch is what the lock says.
 var lockMatch = Match{Effect: Ask, Cause: CauseBuiltin, Rule: "locked", Person: true,
 	Remember: RememberNever, Reason: "sayso is locked: everything is asked and nothing remembered"}
+
+// unlistedMatch is said of a tool that its server never listed.
+var unlistedMatch = Match{Effect: Ask, Cause: CauseBuiltin, Rule: "never listed by its server", Person: true, Remember: RememberExact,
+	Reason: "the server never listed this tool, so nobody knows what it is"}
 
 // SessionMatch is what the policy of a session says.
 func SessionMatch(e Effect) Match {
@@ -61,6 +67,9 @@ func (b Besides) Settle(v Verdict) Settled {
 	matches, otherwise := v.Matches, b.otherwise(v.Default)
 	if b.Session != nil && b.Session.known() != Allow {
 		matches = append(matches[:len(matches):len(matches)], SessionMatch(b.Session.known()))
+	}
+	if b.Unlisted {
+		matches = append(matches[:len(matches):len(matches)], unlistedMatch)
 	}
 	if b.Locked {
 		matches = append(matches[:len(matches):len(matches)], lockMatch)

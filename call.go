@@ -68,6 +68,10 @@ type Call struct {
 	DefinitionDigest string            `json:"definition_digest,omitempty"`
 }
 
+// Unlisted reports whether the call is of a tool that its MCP server never
+// listed.
+func (c Call) Unlisted() bool { return c.Host == HostMCP && c.DefinitionDigest == "" }
+
 // ParseCall reads one call from JSON, strictly: duplicate keys at any depth,
 // unknown members, names in another case, arguments that are no object or that
 // two readers could read differently are errors. Errors never quote values.

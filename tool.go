@@ -110,24 +110,28 @@ func foreign(host, tool string) string {
 
 // ownName is the name that a server gives its tool, where the host's name for it
 // has the server in front: mcp__SERVER__TOOL, or at Gemini CLI mcp_SERVER_TOOL,
-// with what is no letter, digit, hyphen or underscore in the server's name
-// written as an underscore.
+// with the server's name as hosts spell it.
 func ownName(host, server, tool string) string {
-	spelled := strings.Map(func(r rune) rune {
+	prefix := "mcp__" + SpelledMCP(server) + "__"
+	if host == "gemini" {
+		prefix = "mcp_" + SpelledMCP(server) + "_"
+	}
+	if own, ok := strings.CutPrefix(tool, prefix); ok && own != "" {
+		return own
+	}
+	return tool
+}
+
+// SpelledMCP is the name of an MCP server as hosts spell it in the names of its
+// tools.
+func SpelledMCP(server string) string {
+	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
 			return r
 		}
 		return '_'
 	}, server)
-	prefix := "mcp__" + spelled + "__"
-	if host == "gemini" {
-		prefix = "mcp_" + spelled + "_"
-	}
-	if own, ok := strings.CutPrefix(tool, prefix); ok && own != "" {
-		return own
-	}
-	return tool
 }
 
 // CanonicalName returns the tool's canonical name and, for a tool of an MCP

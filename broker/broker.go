@@ -83,6 +83,7 @@ type Broker struct {
 	tails    tails
 	rooms    rooms
 	shown    publics
+	pinned   pinned
 
 	retention retention
 

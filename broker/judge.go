@@ -19,6 +19,7 @@ type judged struct {
 	pins    sayso.Digest
 	canPin  bool
 	reach   sayso.Remember // how far a yes may be remembered, if a person is asked
+	link    *sayso.Request // the same call at an earlier point, if a person allowed it there
 	ended   []sayso.Grant  // grants that this call shows to have ended
 	bare    bool           // that the session has no grant was taken for granted
 	seen    *cover.Subject // the call as covers see it, once that was needed
@@ -32,6 +33,9 @@ func (w *waiter) judge(ctx context.Context) (judged, error) {
 		return j, err
 	}
 	if err := w.remembered(ctx, &j); err != nil {
+		return j, err
+	}
+	if err := w.linked(ctx, &j); err != nil {
 		return j, err
 	}
 	j.effect = j.mode.Apply(j.Match)
@@ -97,7 +101,7 @@ func (b *Broker) verdict(ctx context.Context, c sayso.Call, f sayso.Facts) sayso
 
 // besides is what has a say about a call besides policy and its tool.
 func (b *Broker) besides(c sayso.Call, session *sayso.Session) sayso.Besides {
-	out := sayso.Besides{Locked: b.o.Locked()}
+	out := sayso.Besides{Locked: b.o.Locked(), Unlisted: c.Unlisted()}
 	if set, ok := session.Policy(c); ok {
 		out.Session = new(set)
 	}

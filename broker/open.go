@@ -139,6 +139,10 @@ func (w *waiter) resolvedAtOnce(batch *batch, r *sayso.Request, j *judged) error
 		Effect: j.effect, Source: j.source, Cause: j.Cause, Rule: j.Rule, File: j.File, Line: j.Line,
 		Reason: j.Reason, Mode: j.mode, Policy: j.verdict.Policy,
 	}
+	if j.link != nil {
+		p.By = j.link.Decision.By
+		batch.Keys = append(batch.Keys, linkKey(j.link, r.ID))
+	}
 	if j.grant != nil {
 		p.Grant, p.By = j.grant.ID, []sayso.Actor{j.grant.By}
 		batch.add(sayso.GrantStream(j.grant.ID), j.grant.Len, sayso.EventGrantUsed,

@@ -173,6 +173,9 @@ var payloads = map[sayso.EventType]payload{
 	sayso.EventModeChanged:    {of[sayso.ModeChanged](), nil},
 	sayso.EventPolicyLoaded:   {of[sayso.PolicyLoaded](), nil},
 	sayso.EventContentErased:  {of[sayso.ContentErased](), nil},
+
+	sayso.EventDefinitionAccepted:    {of[sayso.DefinitionSeen](), nil},
+	sayso.EventDefinitionQuarantined: {of[sayso.DefinitionSeen](), nil},
 }
 
 // events makes the schema of an event: the envelope, and by its type the

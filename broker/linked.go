@@ -1,0 +1,116 @@
+package broker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+const (
+	// linkTime is how long ago a call may have been allowed at an earlier point to
+	// be the one that comes to a later one now.
+	linkTime = 2 * time.Minute
+	// linkLooks is how many of the newest requests are looked at for it.
+	linkLooks = 256
+)
+
+// linked lets an answer of people count for the same call at a later point: a
+// hook of the host asked them, and a moment later the call comes to the gateway,
+// under the host's own id for it. What the later point denies stays denied, and
+// each answer counts once. An answer that was remembered counts, and so does the
+// mode of that session. Rules do not: they hold here too, where more is known of
+// the tool, and what they ask about here nobody was asked.
+func (w *waiter) linked(ctx context.Context, j *judged) error {
+	c := &w.a.Call
+	if j.Effect != sayso.Ask || c.Host != sayso.HostMCP || c.CallID == "" || c.Server == "" || c.Unlisted() || j.besides.Locked {
+		return nil
+	}
+	rows, err := w.b.log.Rows(ctx, sayso.RowQuery{Limit: linkLooks})
+	if err != nil {
+		return fmt.Errorf("looking for the call at an earlier point: %w", err)
+	}
+	for _, row := range rows {
+		if row.CallID != c.CallID || row.Asker == w.actor.Principal || row.State != sayso.StateAllowed {
+			continue
+		}
+		r, err := w.b.load(ctx, row.ID)
+		if err != nil {
+			return err
+		}
+		same, err := w.links(ctx, &r)
+		if err != nil {
+			return err
+		}
+		if !same {
+			continue
+		}
+		if j.link, j.source = &r, r.Decision.Source; j.source == sayso.SourceGrant {
+			j.source = sayso.SourcePerson // who remembered it there
+		}
+		j.Effect, j.Reason = sayso.Allow, "allowed a moment ago as "+r.ID.Short()+", where the host asked"
+		return nil
+	}
+	return nil
+}
+
+// links reports whether a request is the same call at an earlier point, allowed
+// a moment ago by people who answer for this requester too, and not linked yet.
+func (w *waiter) links(ctx context.Context, r *sayso.Request) (bool, error) {
+	d := r.Decision
+	if d == nil || !d.Allowed() || d.Source == sayso.SourcePolicy || !r.Life.Redeemed {
+		return false, nil
+	}
+	now, recorded, err := w.b.clock(ctx)
+	if err != nil {
+		return false, err
+	}
+	if ago, doubtful := sayso.Elapsed(sayso.Moment{Wall: d.At}, now, recorded); doubtful || ago > linkTime {
+		return false, nil
+	}
+	s, err := w.b.session(ctx, r.SessionID)
+	if err != nil || s.Owner != w.actor.Owner {
+		return false, err
+	}
+	asked, err := r.Asked()
+	if err != nil {
+		return false, nil // it was erased
+	}
+	if len(d.Args) > 0 {
+		asked.Call.Args = d.Args
+	}
+	if !sameTool(asked.Call, w.a.Call) || !sameArgs(asked.Call.Args, w.a.Call.Args) {
+		return false, nil
+	}
+	if _, err = w.b.log.Lookup(ctx, linkKey(r, "").Name); errors.Is(err, sayso.ErrNotFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// sameTool compares tools by their canonical names. A host spells the names of
+// servers in its own way.
+func sameTool(earlier, later sayso.Call) bool {
+	tool, server := earlier.CanonicalName()
+	other, second := later.CanonicalName()
+	return server != "" && tool == other && sayso.SpelledMCP(server) == sayso.SpelledMCP(second)
+}
+
+func sameArgs(a, b sayso.Args) bool {
+	one, err := jcs.Object(a)
+	if err != nil {
+		return false
+	}
+	two, err := jcs.Object(b)
+	return err == nil && bytes.Equal(one, two)
+}
+
+// linkKey is the name that the later request takes, so that an answer counts for
+// one only.
+func linkKey(earlier *sayso.Request, later sayso.ID) sayso.Key {
+	return sayso.Key{Name: sayso.CallKey("linked", earlier.SessionID, string(earlier.ID)), Stream: sayso.RequestStream(later)}
+}

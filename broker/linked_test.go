@@ -1,0 +1,109 @@
+package broker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// later is the gateway, which a call reaches after the hook.
+var later = sayso.Actor{Principal: "mcp", Kind: sayso.PrincipalAgent, Channel: "mcp", Owner: agent.Owner}
+
+// atGateway is the call of atHook, as it comes to the gateway.
+func atGateway() sayso.Admission {
+	return sayso.Admission{Immediate: true, CanEdit: true, Patience: time.Millisecond, Call: sayso.Call{
+		Tool: "add", Server: "my lab", Host: sayso.HostMCP, Args: sayso.Args(`{ "n": 1 }`), Session: "mcp", CallID: "toolu_1", DefinitionDigest: "d",
+	}}
+}
+
+func atHook() sayso.Admission {
+	return sayso.Admission{Immediate: true, CanEdit: true, Call: sayso.Call{
+		Tool: "mcp__my_lab__add", Host: "claude-code", Args: sayso.Args(`{"n":1}`), Session: "s1", CallID: "toolu_1",
+	}}
+}
+
+// A call that a person allowed at the hook a moment ago is not asked about again
+// at the gateway, once, and only if it is that call.
+func TestLinked(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*sayso.Admission)
+		denied bool
+		who    sayso.Actor
+		after  time.Duration
+		linked bool
+	}{
+		{name: "the same call", linked: true},
+		{name: "a while later", after: 3 * time.Minute},
+		{name: "denied at the hook", denied: true},
+		{name: "other arguments", change: func(a *sayso.Admission) { a.Call.Args = sayso.Args(`{"n":2}`) }},
+		{name: "another tool", change: func(a *sayso.Admission) { a.Call.Tool = "sub" }},
+		{name: "another server", change: func(a *sayso.Admission) { a.Call.Server = "lab" }},
+		{name: "another id", change: func(a *sayso.Admission) { a.Call.CallID = "toolu_2" }},
+		{name: "no definition", change: func(a *sayso.Admission) { a.Call.DefinitionDigest = "" }},
+		{name: "another owner", who: sayso.Actor{Principal: "mcp", Kind: sayso.PrincipalAgent, Owner: "somebody else"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				hooked := w.ask(t.Context(), atHook())
+				r := w.only()
+				answer := sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: sayso.Allow}
+				if tt.denied {
+					answer.Effect = sayso.Deny
+				}
+				if _, err := w.b.Inbox(dev).Answer(t.Context(), r.ID, answer); err != nil {
+					t.Fatal(err)
+				}
+				_, _ = hooked.result()
+				time.Sleep(tt.after)
+				a, who := atGateway(), later
+				if tt.change != nil {
+					tt.change(&a)
+				}
+				if tt.who.Principal != "" {
+					who = tt.who
+				}
+				d, err := w.b.Gate(who).Admit(t.Context(), a)
+				if d.Allowed() != tt.linked || tt.linked && (err != nil || d.Source != sayso.SourcePerson || len(d.By) != 1 || !d.Redeemed) {
+					t.Fatalf("got %+v, %v", d, err)
+				}
+				if !tt.linked {
+					return
+				}
+				a.Call.Session = "another" // another gateway, with the same id
+				if d, err := w.b.Gate(later).Admit(t.Context(), a); d.Allowed() {
+					t.Errorf("the answer counted twice: %+v, %v", d, err)
+				}
+			})
+		})
+	}
+}
+
+// What a rule allowed at the hook nobody was asked about, and what is denied here
+// stays denied.
+func TestLinked_rules(t *testing.T) {
+	for effect, hook := range map[sayso.Effect]sayso.Effect{sayso.Ask: sayso.Allow, sayso.Deny: sayso.Ask} {
+		p := always(effect)
+		p.judge = func(c sayso.Call) sayso.Verdict {
+			if c.Host == sayso.HostMCP {
+				return ruled(rule(effect))
+			}
+			return ruled(rule(hook))
+		}
+		bubble(t, p, func(t *testing.T, w *world) {
+			hooked := w.ask(t.Context(), atHook())
+			for _, r := range w.open() {
+				if _, err := w.b.Inbox(dev).Answer(t.Context(), r.ID, sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: sayso.Allow}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d, err := hooked.result(); err != nil || !d.Allowed() {
+				t.Fatalf("at the hook: %+v, %v", d, err)
+			}
+			if d, err := w.b.Gate(later).Admit(t.Context(), atGateway()); d.Allowed() {
+				t.Errorf("%s: %+v, %v", effect, d, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package sayso
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// HostMCP is the host of calls that come through the MCP gateway. Such a call
+// names the definition of its tool, unless the server never listed it.
+const HostMCP = "mcp"
+
+// DefinitionStream is the stream of what is known of MCP servers and their tools.
+const DefinitionStream = "definitions"
+
+// Definition is what an MCP server says of one of its tools, all of it, or what
+// the server itself is, where Tool is empty.
+type Definition struct {
+	Tool string
+	Text Args // in canonical form
+}
+
+// Digest identifies the definition.
+func (d Definition) Digest() Digest { return HashOf("sayso/definition/1", []byte(d.Tool), d.Text) }
+
+// DefinitionSeen is the payload of definition.accepted and of
+// definition.quarantined. The definition itself lies in the erasable part.
+type DefinitionSeen struct {
+	Server string `json:"server"`
+	Tool   string `json:"tool"` // empty for the server itself
+	Digest Digest `json:"digest"`
+	Was    Digest `json:"was"`            // of the one that was trusted before
+	First  bool   `json:"first,omitzero"` // trusted since nothing was known under this name
+}
+
+// DefinitionFull is the erasable part of DefinitionSeen.
+type DefinitionFull struct {
+	Definition Args `json:"definition"`
+}
+
+// Pin is what is known of one definition: the one that is trusted and, if the
+// server came with another, that one, which is in quarantine.
+type Pin struct {
+	Trusted     Digest
+	Text        Args   // of the trusted one; empty where it was erased
+	Quarantined Digest // zero if none is
+	Other       Args   // the text of the one in quarantine
+	By          Actor  // who trusted it
+	At          Moment // of the newest event
+}
+
+// Trusts reports whether d is the definition that is trusted.
+func (p Pin) Trusts(d Definition) bool { return !p.Trusted.IsZero() && p.Trusted == d.Digest() }
+
+// Pins are the definitions of all servers, by server and tool. A copy stays as it
+// is when the original goes on.
+type Pins struct {
+	known map[string]map[string]Pin
+	Len   int // events in the stream
+}
+
+// Servers are the names of the servers that are known, sorted.
+func (p *Pins) Servers() []string { return slices.Sorted(maps.Keys(p.known)) }
+
+// Of are the definitions of one server by tool; the server itself has none.
+func (p *Pins) Of(server string) map[string]Pin { return p.known[server] }
+
+// Apply adds the next event of the stream. On error p is unchanged.
+func (p *Pins) Apply(e *Event) error {
+	if e.Type != EventDefinitionAccepted && e.Type != EventDefinitionQuarantined {
+		p.Len++
+		return nil
+	}
+	seen, err := readPayload[DefinitionSeen](e)
+	if err != nil {
+		return fmt.Errorf("event %d (%s) of %s: %w", e.Seq, e.Type, e.Stream, err)
+	}
+	text, err := definitionText(e)
+	if err != nil {
+		return fmt.Errorf("event %d (%s) of %s: %w", e.Seq, e.Type, e.Stream, err)
+	}
+	pin := p.known[seen.Server][seen.Tool]
+	pin.At = e.At
+	if e.Type == EventDefinitionAccepted {
+		pin = Pin{Trusted: seen.Digest, Text: text, By: e.Actor, At: e.At}
+	} else {
+		pin.Quarantined, pin.Other = seen.Digest, text
+	}
+	tools := maps.Clone(p.known[seen.Server])
+	if tools == nil {
+		tools = map[string]Pin{}
+	}
+	tools[seen.Tool] = pin
+	if p.known = maps.Clone(p.known); p.known == nil {
+		p.known = map[string]map[string]Pin{}
+	}
+	p.known[seen.Server] = tools
+	p.Len++
+	return nil
+}
+
+// definitionText is the definition that an event tells of; empty where it was
+// erased.
+func definitionText(e *Event) (Args, error) {
+	c, err := e.content()
+	if err != nil || len(c.Full) == 0 {
+		return nil, err
+	}
+	var full DefinitionFull
+	err = jcs.UnmarshalLenient(c.Full, &full)
+	return full.Definition, err
+}
