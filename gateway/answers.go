@@ -1,0 +1,191 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// FromServer relays what the server sends, until it sends no more.
+func (r *Relay) FromServer(ctx context.Context, from io.Reader) error {
+	in := newLines(from)
+	for {
+		line, whole, err := in.next()
+		if err != nil {
+			return ended(err)
+		}
+		if whole {
+			err = r.fromServer(ctx, line)
+		} else {
+			err = r.longAnswer(ctx, in, line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// fromServer relays one message of the server. An error ends the relay.
+func (r *Relay) fromServer(ctx context.Context, line []byte) error {
+	m, err := readMessage(line)
+	if err != nil {
+		r.drown(err)
+		return nil
+	}
+	switch {
+	case m.method == samplingMethod && m.request():
+		r.background(&r.telling, func() { r.sampled(ctx, m) })
+		return nil
+	case posesAs(m.method, []string{samplingMethod}):
+		r.drown(invalid("a method is called nearly like " + samplingMethod))
+		return nil
+	case m.response():
+		return r.answered(ctx, m)
+	}
+	return r.client.send(line)
+}
+
+// maxNoise is how many lines of a server that are no messages are told of.
+const maxNoise = 8
+
+// drown leaves out a line of the server that is no message of the protocol, as
+// one that was printed by mistake.
+func (r *Relay) drown(why error) {
+	if r.noise++; r.noise <= maxNoise {
+		r.o.Note("a line of " + r.o.Name + " is left out: " + why.Error())
+	}
+}
+
+// answered relays an answer of the server.
+func (r *Relay) answered(ctx context.Context, m message) error {
+	h := r.finished(&m)
+	look, err := readResult(&m)
+	if err == nil && h == nil && look.listing != nil {
+		return r.listed(ctx, &m, look.listing)
+	}
+	if h != nil {
+		r.report(ctx, h, m.failed || err != nil || look.isError, sha256.Sum256(m.line))
+	}
+	switch {
+	case err != nil:
+		return r.client.send(failure(m.id, codeInternal, "The answer of the server could not be read strictly ("+err.Error()+")."))
+	case look.samples:
+		r.background(&r.telling, func() { r.sampledWithin(ctx, m, h) })
+		return nil
+	}
+	return r.client.send(m.line)
+}
+
+// result is what is looked at of a result.
+type result struct {
+	isError bool
+	samples bool // it has the client ask its model for something
+	listing *listing
+}
+
+// readResult looks into a result: a list of tools is judged, and so is one that
+// has the client ask its model.
+func readResult(m *message) (res result, err error) {
+	if m.result.Kind() != '{' {
+		return res, nil
+	}
+	err = members(m.result, resultMembers, func(name string, value jsontext.Value, at int) error {
+		switch {
+		case name == "isError":
+			res.isError = value.Kind() == 't'
+		case name == "tools" && value.Kind() == '[':
+			if err := jcs.Check(m.line); err != nil {
+				return fmt.Errorf("%w: %w", sayso.ErrInvalid, err)
+			}
+			res.listing = &listing{}
+			return res.listing.read(value, m.resultAt+at)
+		case name == "inputRequests":
+			var err error
+			res.samples, err = samples(value)
+			return err
+		}
+		return nil
+	})
+	return res, err
+}
+
+// finished is the call that a message answers, if it does.
+func (r *Relay) finished(m *message) *held {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := m.key()
+	h := r.calls[key]
+	if h == nil || h.request == "" {
+		return nil // of another kind, or to a call that the server never got
+	}
+	delete(r.calls, key)
+	return h
+}
+
+// report tells the gate what became of a call, while its answer is on its way.
+func (r *Relay) report(ctx context.Context, h *held, failed bool, output sayso.Digest) {
+	took := time.Since(h.sent)
+	r.background(&r.telling, func() {
+		ctx, cancel := late(ctx)
+		defer cancel()
+		_ = r.o.Gate.Report(ctx, sayso.Outcome{Request: h.request, Failed: failed, Output: output, Took: took}) // the log then says that it is not known
+	})
+}
+
+// longAnswer relays a message that is too long to be looked at whole, as it
+// comes. One that is not only an answer to a call ends the relay in the middle of
+// it, so that no client takes it for a message.
+func (r *Relay) longAnswer(ctx context.Context, in *lines, begin []byte) error {
+	var o outline
+	sum := sha256.New()
+	err := r.client.pieces(func(w io.Writer) error {
+		for piece, last := begin, false; ; {
+			if err := o.look(piece, last); err != nil {
+				return fmt.Errorf("%s: %w", r.o.Name, err)
+			}
+			sum.Write(piece)
+			if last {
+				piece = append(slices.Clip(piece), '\n')
+			}
+			if _, err := w.Write(piece); err != nil || last {
+				return err
+			}
+			var err error
+			if piece, last, err = in.rest(); err != nil {
+				return err
+			}
+		}
+	})
+	if h := r.finished(&message{id: o.id}); err == nil && h != nil {
+		r.report(ctx, h, o.failed, sayso.Digest(sum.Sum(nil)))
+	}
+	return err
+}
+
+// listed relays a list of tools, without those that may not be shown.
+func (r *Relay) listed(ctx context.Context, m *message, l *listing) error {
+	if err := r.judge(ctx, l); err != nil {
+		return r.client.send(failure(m.id, codeInternal, "It could not be found out which tools of "+r.o.Name+" are trusted ("+
+			r.o.Plain(err).Error()+"). Report this to the user: `sayso status` says what is wrong."))
+	}
+	hidden := 0
+	for _, t := range l.tools {
+		if t.standing != trusted {
+			hidden++
+		}
+	}
+	if hidden == 0 {
+		return r.client.send(m.line)
+	}
+	r.o.Note(strconv.Itoa(hidden) + " of the tools of " + r.o.Name + " are left out: their definitions changed, or their names deceive; type: sayso tools")
+	return r.client.send(l.without(m.line))
+}

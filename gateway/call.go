@@ -1,0 +1,106 @@
+package gateway
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// called is a tools/call as it was read. Its parts are slices of the message.
+type called struct {
+	message
+	name        string
+	arguments   jsontext.Value // nil if there are none
+	argumentsAt int            // where they begin in the line
+	meta        meta
+}
+
+// meta is what a host says beside a call.
+type meta struct {
+	token   jsontext.Value // for progress; nil if none was given
+	callID  string         // the host's own id of the call
+	current bool           // the client speaks 2026-07-28 or later
+}
+
+var paramMembers = []string{"name", "arguments", "_meta"}
+
+// readCall reads a tools/call.
+func readCall(m message) (called, error) {
+	c := called{message: m}
+	if !m.request() {
+		return c, invalid("a call of a tool needs an id")
+	}
+	err := members(m.params, paramMembers, func(name string, value jsontext.Value, at int) error {
+		switch name {
+		case "name":
+			return readText(value, &c.name)
+		case "arguments":
+			if value.Kind() != '{' {
+				return invalid("arguments are an object")
+			}
+			c.arguments, c.argumentsAt = value, m.paramsAt+at
+		case "_meta":
+			return c.meta.read(value)
+		}
+		return nil
+	})
+	if err == nil && c.name == "" {
+		err = invalid("a call names a tool")
+	}
+	if len(c.arguments) > sayso.MaxCall {
+		err = invalid(fmt.Sprintf("arguments may have %d bytes", sayso.MaxCall))
+	}
+	return c, err
+}
+
+// Where hosts put their own id of a call.
+const (
+	claudeCallID = "claudecode/toolUseId"
+	codexCallID  = "callId"
+)
+
+func (m *meta) read(text jsontext.Value) error {
+	if text.Kind() != '{' {
+		return invalid("_meta is an object")
+	}
+	return members(text, nil, func(name string, value jsontext.Value, _ int) error {
+		switch name {
+		case "progressToken":
+			if k := value.Kind(); k == '"' || k == '0' {
+				m.token = value
+			}
+		case claudeCallID, codexCallID:
+			if value.Kind() == '"' {
+				return readText(value, &m.callID)
+			}
+		case "io.modelcontextprotocol/protocolVersion":
+			m.current = true
+		}
+		return nil
+	})
+}
+
+// args are the arguments as the gate takes them.
+func (c *called) args() sayso.Args {
+	if c.arguments == nil {
+		return sayso.Args("{}")
+	}
+	return sayso.Args(c.arguments)
+}
+
+// with is the message with other arguments and everything else as it was.
+func (c *called) with(args sayso.Args) []byte {
+	if c.arguments != nil {
+		return splice(c.line, c.argumentsAt, c.argumentsAt+len(c.arguments), args)
+	}
+	at := c.paramsAt + 1
+	member := append(append([]byte(`"arguments":`), args...), ',') // a name stands behind it
+	return splice(c.line, at, at, member)
+}
+
+func splice(line []byte, from, to int, text []byte) []byte {
+	out := make([]byte, 0, len(line)-(to-from)+len(text))
+	return append(append(append(out, line[:from]...), text...), line[to:]...)
+}

@@ -1,0 +1,57 @@
+package gateway
+
+import (
+	"fmt"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// refusedError is a refusal with a text of its own for the model.
+type refusedError struct{ text string }
+
+func (e *refusedError) Error() string { return e.text }
+
+// edited is the message with the arguments that a person put in the place of the
+// caller's, if one did. They must fit the tool's schema, as the caller's own
+// would have to.
+func (r *Relay) edited(h *held, d *sayso.Decision) ([]byte, error) {
+	if len(d.Args) == 0 {
+		return h.line, nil
+	}
+	args, err := jcs.Object(d.Args)
+	if err == nil {
+		err = r.fits(h.name, args)
+	}
+	if err != nil {
+		return nil, &refusedError{"Approved with other arguments (ticket " + d.Request.Short() + "), which the tool does not take: " +
+			err.Error() + ". Nothing ran. Report this to the user."}
+	}
+	return h.with(args), nil
+}
+
+// fits reports arguments that the tool's own schema does not take. Nothing that
+// the schema refers to is fetched.
+func (r *Relay) fits(name string, args sayso.Args) error {
+	r.mu.Lock()
+	t, known := r.tools[name]
+	r.mu.Unlock()
+	if !known || t.schema == nil {
+		return invalid("the server never said what it takes")
+	}
+	var schema jsonschema.Schema
+	if err := schema.UnmarshalJSON(t.schema); err != nil {
+		return fmt.Errorf("its schema cannot be read: %w", err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		return fmt.Errorf("its schema cannot be read: %w", err)
+	}
+	var value any
+	if err := jcs.Unmarshal(args, &value); err != nil {
+		return err
+	}
+	return resolved.Validate(value)
+}

@@ -1,0 +1,225 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/facts"
+)
+
+// held is a call between the client and the server: first it waits for the gate,
+// then for the server's answer.
+type held struct {
+	called
+	call   sayso.Call
+	cancel context.CancelFunc
+
+	// The relay's mutex guards what follows.
+	cancelled bool
+	request   sayso.ID  // once it was forwarded
+	sent      time.Time // when
+}
+
+// called takes a call of a tool. It is answered here, or held and then forwarded.
+func (r *Relay) called(ctx context.Context, m message) error {
+	c, err := readCall(m)
+	if err != nil {
+		return r.answer(failure(m.id, codeNoParams, "Refused: the call could not be read strictly ("+err.Error()+"). Nothing was asked and nothing ran."))
+	}
+	if r.o.Off() {
+		return r.server.send(m.line)
+	}
+	h := &held{called: c}
+	ctx, h.cancel = context.WithCancel(ctx)
+	why, err := r.keep(ctx, h)
+	switch {
+	case err != nil:
+		h.cancel()
+		return r.answer(failure(m.id, codeNoRequest, err.Error()))
+	case why != "":
+		h.cancel()
+		return r.answer(refusal(&c, why))
+	}
+	r.background(&r.holding, func() { r.hold(ctx, h) })
+	return nil
+}
+
+// nextID is an id for a call whose host gave it none.
+func (r *Relay) nextID() string { return r.run + "-" + strconv.FormatUint(r.count.Add(1), 10) }
+
+// keep remembers a call, unless its tool may not run whatever people say.
+func (r *Relay) keep(ctx context.Context, h *held) (why string, err error) {
+	t, known, why := r.stands(ctx, h.name)
+	if why != "" {
+		return why, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := h.key()
+	if r.calls[key] != nil {
+		return "", invalid("the id of this call is that of one that is not answered yet")
+	}
+	h.call = sayso.Call{
+		Tool: h.name, Host: sayso.HostMCP, Server: r.o.Name, Kind: sayso.KindMCP, Args: h.args(), Cwd: r.o.Cwd, Session: r.o.Session,
+		CallID: h.meta.callID, Caller: r.o.Actor.Principal, Annotations: t.annotations,
+	}
+	if known {
+		h.call.DefinitionDigest = t.digest
+	}
+	if h.call.CallID == "" {
+		h.call.CallID = r.nextID()
+	}
+	r.calls[key] = h
+	return "", nil
+}
+
+// hold puts a call to the gate and forwards or refuses it.
+func (r *Relay) hold(ctx context.Context, h *held) {
+	defer h.cancel()
+	b := r.beat(h)
+	d, err := r.admit(ctx, h)
+	b.stop()
+	line := h.line
+	if err == nil && d.Allowed() {
+		line, err = r.ready(ctx, h, &d)
+	}
+	if err == nil && d.Allowed() {
+		if r.forward(h, d.Request, line) {
+			return
+		}
+		r.unrun(ctx, d.Request)
+		return
+	}
+	if r.drop(h) {
+		r.withdraw(ctx, h, d, err)
+		return
+	}
+	if ctx.Err() != nil {
+		return // the client has gone: what was asked is parked
+	}
+	_ = r.answer(refusal(&h.called, told(d, r.o.Plain(err)))) // a client that is gone needs none
+}
+
+// told is what the model is told of a call that did not run.
+func told(d sayso.Decision, err error) string {
+	var own *refusedError
+	if errors.As(err, &own) {
+		return own.text
+	}
+	if err == nil && d.Allowed() {
+		err = sayso.ErrUnavailable
+	}
+	return sayso.Told(d, err)
+}
+
+// admitter is a gate that takes what it is given, so that a call that waits needs
+// little of the stack.
+type admitter interface {
+	AdmitGiven(context.Context, *sayso.Admission) (*sayso.Decision, error)
+}
+
+// admit asks the gate. A call whose paths came to mean something else while
+// people were asked is refused: its approval is spent.
+func (r *Relay) admit(ctx context.Context, h *held) (sayso.Decision, error) {
+	a, asked := r.admission(ctx, h)
+	d, err := r.ask(ctx, a)
+	if err == nil && d.Allowed() && d.Source == sayso.SourcePerson && !asked.facts.Equal(r.gather(ctx, h.call, asked.wanted)) {
+		r.unrun(ctx, d.Request)
+		return sayso.Decision{Request: d.Request}, fmt.Errorf("%w: what the call names changed while people were asked", sayso.ErrVoided)
+	}
+	return d, err
+}
+
+func (r *Relay) ask(ctx context.Context, a *sayso.Admission) (sayso.Decision, error) {
+	if g, ok := r.o.Gate.(admitter); ok {
+		d, err := g.AdmitGiven(ctx, a)
+		return *d, err
+	}
+	return r.o.Gate.Admit(ctx, *a)
+}
+
+// gathered are the facts that people were asked with, and for which policy.
+type gathered struct {
+	facts  sayso.Facts
+	wanted sayso.FactsWanted
+}
+
+func (r *Relay) admission(ctx context.Context, h *held) (*sayso.Admission, *gathered) {
+	g := &gathered{wanted: r.o.Wanted()}
+	g.facts = r.gather(ctx, h.call, g.wanted)
+	return &sayso.Admission{
+		Call: h.call, Facts: g.facts, Patience: r.patience(h), Immediate: true, CanEdit: true,
+		Gather: func(ctx context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
+			g.wanted, g.facts = want, r.gather(ctx, h.call, want)
+			return g.facts, nil
+		},
+	}, g
+}
+
+func (r *Relay) gather(ctx context.Context, c sayso.Call, want sayso.FactsWanted) sayso.Facts {
+	o := r.o.Facts
+	o.Roots, o.Policy = want.Roots, want.Policy
+	return facts.Gather(ctx, c, o)
+}
+
+// ready is what is forwarded of a call that was allowed: its own bytes, or those
+// with the arguments that a person put in their place.
+func (r *Relay) ready(ctx context.Context, h *held, d *sayso.Decision) ([]byte, error) {
+	line, err := r.edited(h, d)
+	if err == nil {
+		err = r.redefined(ctx, h)
+	}
+	if err != nil {
+		r.unrun(ctx, d.Request)
+		*d = sayso.Decision{Request: d.Request}
+	}
+	return line, err
+}
+
+// redefined reports a tool whose definition is not the one any more that the
+// call was judged with.
+func (r *Relay) redefined(ctx context.Context, h *held) error {
+	t, known, why := r.stands(ctx, h.name)
+	if why != "" || known && t.digest != h.call.DefinitionDigest {
+		return fmt.Errorf("%w: the definition of the tool changed", sayso.ErrVoided)
+	}
+	return nil
+}
+
+// forward sends an allowed call to the server, unless the client cancelled it.
+func (r *Relay) forward(h *held, id sayso.ID, line []byte) bool {
+	r.mu.Lock()
+	if h.cancelled {
+		delete(r.calls, h.key())
+		r.mu.Unlock()
+		return false
+	}
+	h.request, h.sent = id, time.Now()
+	// of the call only the id is still needed
+	h.called = called{message: message{id: slices.Clone(h.id)}, meta: meta{current: h.meta.current}}
+	h.call = sayso.Call{}
+	r.mu.Unlock()
+	_ = r.server.send(line) // a server that is gone ends the relay
+	return true
+}
+
+// drop forgets a call that is not forwarded, and reports whether the client
+// cancelled it.
+func (r *Relay) drop(h *held) (cancelled bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.calls, h.key())
+	return h.cancelled
+}
+
+// unrun records that an approval was used for a call that did not run.
+func (r *Relay) unrun(ctx context.Context, id sayso.ID) {
+	ctx, cancel := late(ctx)
+	defer cancel()
+	_ = r.o.Gate.Report(ctx, sayso.Outcome{Request: id, Failed: true, Interrupt: true}) // it did not run in any case
+}

@@ -1,0 +1,164 @@
+package gateway
+
+import "errors"
+
+// outline looks at a message that is too long to be looked at whole, piece by
+// piece, while it passes. Only the answer to a call is as long as that: anything
+// else, and anything in it that would have to be judged, is refused.
+//
+// It follows the nesting and spells out the names of the outermost members, and
+// of those of the result. Whether the rest is JSON is for the client to find out.
+type outline struct {
+	depth   int
+	open    []byte // the brackets that are open, the two outermost
+	text    bool   // inside a string
+	escape  bool   // behind a backslash
+	naming  bool   // the string is a name
+	expects bool   // a name comes next, at a depth that is looked at
+	name    []byte
+	member  string // the outermost member that is being read
+	inner   string // the member of the result that is being read
+	seen    map[string]bool
+	over    bool
+
+	id     []byte // of the request that it answers
+	failed bool   // it is an error, or the result of a tool that failed
+}
+
+var errUnjudged = errors.New("a message is too long to be judged, and is not only the answer to a call")
+
+// maxName is the longest name that is spelled out; longer ones are no member of
+// the protocol.
+const maxName = 256
+
+// look follows the next piece. Behind the last one all of the message must have
+// been there, and have been an answer.
+func (o *outline) look(piece []byte, last bool) error {
+	for _, b := range piece {
+		if err := o.step(b); err != nil {
+			return err
+		}
+	}
+	if last && (!o.over || o.text || !o.seen["id"] || !o.seen["result"] && !o.seen["error"]) {
+		return errUnjudged
+	}
+	return nil
+}
+
+func (o *outline) step(b byte) error {
+	o.note(b)
+	if o.text {
+		return o.inText(b)
+	}
+	switch b {
+	case ' ', '\t', '\r':
+		return nil
+	case '"':
+		if o.depth == 0 {
+			return errUnjudged
+		}
+		o.text, o.naming, o.name = true, o.expects, o.name[:0]
+	case '{', '[':
+		return o.opens(b)
+	case '}', ']':
+		return o.closes(b)
+	case ',':
+		if o.expects = o.looked(); o.expects && o.depth == 2 {
+			o.inner = ""
+		}
+	default:
+		if o.depth == 0 {
+			return errUnjudged
+		}
+	}
+	return nil
+}
+
+// note takes down the id, and whether the tool failed.
+func (o *outline) note(b byte) {
+	switch {
+	case o.depth == 1 && o.member == "id" && !o.expects && !o.naming:
+		if o.text || b != ':' && b != ',' && b != '}' && b != ' ' {
+			if len(o.id) <= maxName {
+				o.id = append(o.id, b)
+			}
+		}
+	case o.depth == 2 && o.inner == "isError" && b == 't':
+		o.failed = true
+	case o.depth == 1 && o.member == "error":
+		o.failed = true
+	}
+}
+
+// looked reports whether the names at this depth are looked at: those of the
+// message and those of its result.
+func (o *outline) looked() bool {
+	return o.depth == 1 || o.depth == 2 && o.member == "result" && o.open[1] == '{'
+}
+
+func (o *outline) opens(b byte) error {
+	if o.over || o.depth == 0 && b != '{' {
+		return errUnjudged
+	}
+	if o.depth < 2 {
+		o.open = append(o.open[:o.depth], b)
+	}
+	o.depth++
+	o.expects = o.looked() && b == '{'
+	return nil
+}
+
+func (o *outline) closes(b byte) error {
+	if o.depth == 0 || o.depth <= len(o.open) && o.open[o.depth-1] != b-2 {
+		return errUnjudged // '{' and '[' stand two before their ends
+	}
+	o.depth--
+	o.expects = false
+	o.over = o.depth == 0
+	return nil
+}
+
+func (o *outline) inText(b byte) error {
+	switch {
+	case o.escape:
+		o.escape = false
+		if o.naming {
+			return errUnjudged // a name of the protocol needs no escapes
+		}
+	case b == '\\':
+		o.escape = true
+		return nil
+	case b == '"':
+		o.text = false
+		if o.naming {
+			o.naming, o.expects = false, false
+			return o.named(string(o.name))
+		}
+		return nil
+	}
+	if o.naming && len(o.name) <= maxName {
+		o.name = append(o.name, b)
+	}
+	return nil
+}
+
+// resultMembers are those that make a result something to be judged.
+var resultMembers = []string{"tools", "inputRequests", "isError"}
+
+func (o *outline) named(name string) error {
+	if o.depth == 2 {
+		o.inner = name
+		if name == "tools" || name == "inputRequests" || posesAs(name, resultMembers) {
+			return errUnjudged
+		}
+		return nil
+	}
+	if o.seen[name] || name == "method" || posesAs(name, messageMembers) {
+		return errUnjudged
+	}
+	if o.seen == nil {
+		o.seen = map[string]bool{}
+	}
+	o.seen[name], o.member = true, name
+	return nil
+}

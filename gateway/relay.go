@@ -1,0 +1,233 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/facts"
+)
+
+// Options say what a relay works with. Gate, Pins, Name and Session are
+// required.
+type Options struct {
+	Gate sayso.Gate
+	Pins Pins
+	// Actor is who asks.
+	Actor sayso.Actor
+	// Name is the server's name, under which policies and pins know it.
+	Name string
+	// Identity is what the server is: its command line and its program. Nil pins
+	// none.
+	Identity sayso.Args
+	// Session is the session of all calls.
+	Session string
+	// Facts say where calls run.
+	Facts facts.Options
+	// Cwd is the directory that calls run in.
+	Cwd string
+	// Wanted says which folders the policy in force names; nil for none.
+	Wanted func() sayso.FactsWanted
+	// Off reports whether the gate was switched off, so that calls pass unasked;
+	// nil for never.
+	Off func() bool
+	// Patience is how long a call with a progress token waits for people, and
+	// Impatience how long one without: then it is answered that nothing is decided
+	// yet, and may be made again. 50 minutes and 50 seconds by default.
+	Patience, Impatience time.Duration
+	// Note is told what a person should know, in a line; nil for nobody.
+	Note func(string)
+	// Plain makes the text of an error fit for an agent; nil leaves it.
+	Plain func(error) error
+}
+
+const (
+	patience   = 50 * time.Minute
+	impatience = 50 * time.Second // clients that know no progress wait a minute
+	heartbeat  = 15 * time.Second
+	// afterwards bounds what is still told to the gate when a call is over.
+	afterwards = 10 * time.Second
+	// grace is how long calls that need no person have left when the client has
+	// closed its end.
+	grace = 500 * time.Millisecond
+)
+
+// Relay stands between one client and one server.
+type Relay struct {
+	o      Options
+	client sink // to it
+	server sink
+
+	mu    sync.Mutex // guards what follows
+	calls map[string]*held
+	tools map[string]tool
+	looks map[string]string // the name that has an appearance
+	self  standing          // of the server itself
+	done  bool              // nothing more is begun
+
+	run     string         // begins the ids of calls whose host gave them none
+	count   atomic.Uint64  // of those
+	holding sync.WaitGroup // calls that wait
+	telling sync.WaitGroup // reports, and what the server asks for
+	noise   int            // lines of the server that were no messages
+}
+
+// New returns a relay that writes to the client and to the server.
+func New(o Options, client, server io.Writer) (*Relay, error) {
+	if o.Gate == nil || o.Pins == nil || o.Name == "" || o.Session == "" {
+		return nil, invalid("a relay needs a gate, pins, a name and a session")
+	}
+	if o.Patience <= 0 {
+		o.Patience = patience
+	}
+	if o.Impatience <= 0 {
+		o.Impatience = impatience
+	}
+	if o.Wanted == nil {
+		o.Wanted = func() sayso.FactsWanted { return sayso.FactsWanted{} }
+	}
+	if o.Off == nil {
+		o.Off = func() bool { return false }
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	if o.Plain == nil {
+		o.Plain = func(err error) error { return err }
+	}
+	return &Relay{
+		o: o, client: sink{w: client}, server: sink{w: server},
+		calls: map[string]*held{}, tools: map[string]tool{}, looks: map[string]string{}, run: "mcp-" + strings.ToLower(rand.Text()[:10]),
+	}, nil
+}
+
+// Begin compares what the server is with what is trusted under its name.
+func (r *Relay) Begin(ctx context.Context) error {
+	if r.o.Identity == nil {
+		r.self = trusted
+		return nil
+	}
+	ok, err := r.o.Pins.Meet(ctx, r.o.Actor, r.o.Name, []sayso.Definition{{Text: r.o.Identity}})
+	if err != nil {
+		return fmt.Errorf("looking whether %s is the server that it was: %w", r.o.Name, err)
+	}
+	if len(ok) == 1 && ok[0] {
+		r.self = trusted
+	} else {
+		r.o.Note(r.o.Name + " is not the server that it was: its tools do not run until you have looked; type: sayso tools accept " + r.o.Name)
+	}
+	return nil
+}
+
+// FromClient relays what the client sends, until it sends no more. What people
+// are asked about then stays parked.
+func (r *Relay) FromClient(ctx context.Context, from io.Reader) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	err := r.clientLines(ctx, newLines(from))
+	stop := time.AfterFunc(grace, cancel)
+	defer stop.Stop()
+	r.holding.Wait()
+	return err
+}
+
+func (r *Relay) clientLines(ctx context.Context, in *lines) error {
+	for {
+		line, whole, err := in.next()
+		if err != nil {
+			return ended(err)
+		}
+		if !whole {
+			if err := in.skip(); err != nil {
+				return ended(err)
+			}
+			line, err = nil, r.answer(failure(nil, codeNoRequest, "Refused: a message may have "+strconv.Itoa(maxMessage)+" bytes. Nothing ran."))
+		} else {
+			err = r.fromClient(ctx, line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// ended is nil where an end of the relay was closed.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
+}
+
+const (
+	callMethod      = "tools/call"
+	cancelledMethod = "notifications/cancelled"
+	samplingMethod  = "sampling/createMessage"
+)
+
+// fromClient relays one message of the client. An error ends the relay.
+func (r *Relay) fromClient(ctx context.Context, line []byte) error {
+	m, err := readStrict(line)
+	if err == nil && posesAs(m.method, []string{callMethod}) {
+		err = invalid("a method is called nearly like " + callMethod)
+	}
+	switch {
+	case err != nil:
+		return r.answer(failure(idOf(line), codeNoRequest, "Refused: the message could not be read strictly ("+err.Error()+"). Nothing ran."))
+	case m.method == callMethod:
+		return r.called(ctx, m)
+	case m.method == cancelledMethod && r.cancelled(m):
+		return nil // the server never heard of it
+	}
+	return r.server.send(line)
+}
+
+// idOf is the id of a message that was refused, if it has one that is certain.
+func idOf(line []byte) []byte {
+	m, err := readMessage(line)
+	if err != nil || !m.request() {
+		return nil
+	}
+	return m.id
+}
+
+// answer sends a message of ours to the client.
+func (r *Relay) answer(message []byte) error { return r.client.send(message) }
+
+// background runs do, unless the relay is at its end.
+func (r *Relay) background(group *sync.WaitGroup, do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.done {
+		group.Go(do)
+	}
+}
+
+// Close waits until all that was begun has ended, and ends the session. The
+// contexts of FromClient and FromServer must have ended before, or what they
+// read.
+func (r *Relay) Close(ctx context.Context) error {
+	r.mu.Lock()
+	r.done = true
+	r.mu.Unlock()
+	r.holding.Wait()
+	r.telling.Wait()
+	ctx, cancel := late(ctx)
+	defer cancel()
+	return r.o.Gate.End(ctx, r.o.Session)
+}
+
+// late is a context for what must be told although the client has gone.
+func late(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+}

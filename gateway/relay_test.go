@@ -1,0 +1,207 @@
+package gateway_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/gateway"
+)
+
+// What is not judged passes both ways to the byte, in its order.
+func TestRelay_passesTheRest(t *testing.T) {
+	w := open(t, rules{})
+	both := []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`,
+		`{ "jsonrpc" : "2.0" ,"method":"notifications/progress","params":{"progressToken":1,"progress":1e-7}}`,
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":3.5,"method":"resources/read","params":{"uri":"a:\u0041"},"extra":[]}`,
+		`{"jsonrpc":"2.0","id":"x","result":{"roots":[{"uri":"file:///"}]}}`,
+		`{"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"no"}}`,
+		`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"?"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
+		`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
+	}
+	for _, line := range both {
+		w.client.send(line)
+		w.server.got(line)
+		w.server.send(line)
+		w.client.got(line)
+	}
+}
+
+// A call that is allowed is forwarded as the very bytes that came, and so is its
+// answer.
+func TestGW3_forwardsTheBytesThatWereJudged(t *testing.T) {
+	w := open(t, rules{"echo": sayso.Allow})
+	if got := w.lists(echoTool); !strings.Contains(got, echoTool) {
+		t.Fatal(got)
+	}
+	for id, spelled := range map[string]string{
+		`1`:                `{"text":"a"}`,
+		`9007199254740993`: `{ "text" : "\u0062", "n":12345678901234567890 }`,
+		`3.5`:              `{"text":"c","z":1,"a":2}`,
+		`"one"`:            `{"text":"é"}`,
+	} {
+		call := `{"method":"tools/call",  "params":{"_meta":{"x":1},"name":"echo","arguments":` + spelled + `,"task":{"ttl":1}},"id":` + id + `,"jsonrpc":"2.0"}`
+		w.client.send(call)
+		w.server.got(call)
+		answer := `{"result":{"content":[{"type":"text","text":"a","a":1,"a":2}],"structuredContent":{"n":1e400}},"jsonrpc":"2.0","id":` + id + `}`
+		w.server.send(answer)
+		w.client.got(answer)
+	}
+}
+
+// What can be read in two ways is not forwarded.
+func TestGW3_refusesWhatIsNotStrict(t *testing.T) {
+	w := open(t, rules{"echo": sayso.Allow, "rm": sayso.Deny})
+	w.lists(echoTool)
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name":"rm","arguments":{"text":"a"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping","params":{"name":"echo","arguments":{"text":"a"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call","params":{"name":"rm"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"ping","method\u0000":"tools/call","params":{"name":"rm"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"Tools/Call","params":{"name":"rm"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call\u0000","params":{"name":"rm"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tool\u017f/call","params":{"name":"rm"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","Name":"rm","arguments":{"text":"a"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name\u0000":"rm","arguments":{"text":"a"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a","text":"b"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"a":{"text":"a","text":"b"}}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":[]}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"","arguments":{}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["echo"]}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"},"result":{}}`,
+		`{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"echo","arguments":{}}}`,
+		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"echo","arguments":{}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"ping"} {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"rm"}}`,
+		`[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}}]`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"` + "\xff" + `"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"\ud800"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"n":1e999}}}`,
+		`{"jsonrpc":"2.0","id":1,"meth`, `tools/call`, `{"jsonrpc":"2.0","id":1}`,
+	} {
+		w.client.send(line)
+		if got := w.client.gets(); !strings.Contains(got, `"error":{"code":-32`) {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	w.client.send(ping)
+	w.server.got(ping) // and nothing of the above before
+}
+
+// A call that people are asked about waits, and all else goes on.
+func TestRelay_holds(t *testing.T) {
+	w := open(t, rules{})
+	w.lists(echoTool)
+	w.client.send(echo("1", "a"))
+	r := w.asked(1)[0]
+	if r.Server != "srv" || r.Tool != "echo" || r.Host != sayso.HostMCP || r.Rule != "a rule" {
+		t.Errorf("asked: %+v", r)
+	}
+	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	w.client.send(ping)
+	w.server.got(ping)
+	w.answer(r, sayso.Allow)
+	w.server.got(echo("1", "a"))
+	w.server.send(`{"jsonrpc":"2.0","id":1.0,"result":{"isError":true,"content":[]}}`)
+	w.client.gets()
+	if e := w.until(sayso.EventFinished); !strings.Contains(string(e.Payload), `"failed":true`) || e.RequestID != r.ID {
+		t.Errorf("finished: %s", e.Payload)
+	}
+}
+
+// Each way of not getting a yes has its own words for the model.
+func TestRelay_refuses(t *testing.T) {
+	w := open(t, rules{"rm": sayso.Deny}, func(o *gateway.Options) { o.Impatience = time.Millisecond })
+	w.lists(echoTool + `,{"name":"rm","inputSchema":{}}`)
+	w.client.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}}`)
+	if text := w.refused(w.client.gets(), "1"); !strings.HasPrefix(text, "Denied by policy") {
+		t.Error(text)
+	}
+	w.client.send(echo("2", "a"))
+	if text := w.refused(w.client.gets(), "2"); !strings.HasPrefix(text, "Not decided yet, ticket ") {
+		t.Error(text)
+	}
+	r := w.asked(1)[0]
+	w.answer(r, sayso.Deny, func(a *sayso.Answer) { a.Note = "use the other one" })
+	w.client.send(echo("3", "a"))
+	if text := w.refused(w.client.gets(), "3"); !strings.HasSuffix(text, ": use the other one") {
+		t.Error(text)
+	}
+	w.client.send(echo("4", "a"))
+	w.refused(w.client.gets(), "4")
+	w.answer(w.asked(1)[0], sayso.Allow)
+	w.client.send(echo("5", "a"))
+	w.server.got(echo("5", "a")) // what was answered meanwhile is taken up by the same call
+}
+
+// A call that the client cancelled does not run, whatever is answered.
+func TestRelay_cancelled(t *testing.T) {
+	w := open(t, rules{})
+	w.lists(echoTool)
+	w.client.send(echo("1", "a"))
+	w.asked(1)
+	w.client.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}`)
+	w.until(sayso.EventWithdrawn)
+	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	w.client.send(ping)
+	w.server.got(ping) // and no cancellation of what the server never got
+	w.client.send(echo("3", "a"))
+	w.answer(w.asked(1)[0], sayso.Allow)
+	w.server.got(echo("3", "a"))
+	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`
+	w.client.send(cancel)
+	w.server.got(cancel)
+}
+
+// The arguments that a person put in the place of the caller's are forwarded if
+// the tool takes them, with everything else as it was.
+func TestRelay_edited(t *testing.T) {
+	for _, tt := range []struct{ sent, args, want string }{
+		{`{"id":1,"method":"tools/call","params":{"task":{}, "arguments" : {"text":"a"} ,"name":"echo"},"jsonrpc":"2.0"}`, "{\n\"text\": \"b\"\n}",
+			`{"id":1,"method":"tools/call","params":{"task":{}, "arguments" : {"text":"b"} ,"name":"echo"},"jsonrpc":"2.0"}`},
+		{`{"id":1,"method":"tools/call","params":{ "name":"echo"},"jsonrpc":"2.0"}`, `{"text":"b"}`,
+			`{"id":1,"method":"tools/call","params":{"arguments":{"text":"b"}, "name":"echo"},"jsonrpc":"2.0"}`},
+		{echo("1", "a"), `{"text":7}`, ""},
+	} {
+		w := open(t, rules{})
+		w.lists(echoTool)
+		w.client.send(tt.sent)
+		w.answer(w.asked(1)[0], sayso.Allow, func(a *sayso.Answer) { a.Args = sayso.Args(tt.args) })
+		if tt.want != "" {
+			w.server.got(tt.want)
+			continue
+		}
+		if text := w.refused(w.client.gets(), "1"); !strings.HasPrefix(text, "Approved with other arguments") {
+			t.Error(text)
+		}
+	}
+}
+
+// A client that asks for progress is told every fifteen seconds that its call
+// waits; one that does not is answered before it gives up.
+func TestRelay_waits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t, rules{})
+		w.lists(echoTool)
+		w.client.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a"},"_meta":{"progressToken":"p"}}}`)
+		begun := time.Now()
+		told, got := 0, w.client.gets()
+		for ; strings.Contains(got, `"method":"notifications/progress","params":{"progressToken":"p"`); got = w.client.gets() {
+			told++
+		}
+		if text := w.refused(got, "1"); !strings.HasPrefix(text, "Not decided yet") || told < 199 || told > 200 || time.Since(begun) != 50*time.Minute {
+			t.Errorf("after %v, told %d times: %s", time.Since(begun), told, text)
+		}
+		begun = time.Now()
+		w.client.send(echo("2", "b"))
+		if text := w.refused(w.client.gets(), "2"); !strings.HasPrefix(text, "Not decided yet") || time.Since(begun) != 50*time.Second {
+			t.Errorf("after %v: %s", time.Since(begun), text)
+		}
+	})
+}

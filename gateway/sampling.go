@@ -1,0 +1,86 @@
+package gateway
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// samplingDefinition stands for the definition of sampling, which is the
+// protocol's and not the server's.
+var samplingDefinition = sayso.Definition{Tool: samplingMethod, Text: sayso.Args(`{"protocol":"mcp"}`)}.Digest().String()
+
+// sampled puts a request of the server to the gate, that has the client's model
+// write something for it.
+func (r *Relay) sampled(ctx context.Context, m message) {
+	if r.samples(ctx, m.params) {
+		_ = r.client.send(m.line) // a client that is gone ends the relay
+		return
+	}
+	_ = r.server.send(failure(m.id, codeRefused, "sampling was not allowed"))
+}
+
+// sampledWithin does so for a server that asks by way of its answer to a call.
+func (r *Relay) sampledWithin(ctx context.Context, m message, h *held) {
+	const text = "Refused: the server wanted this client's model to write something for it, which was not allowed. The tool did not finish."
+	switch {
+	case r.samples(ctx, m.result):
+		_ = r.client.send(m.line)
+	case h != nil:
+		_ = r.answer(refusal(&h.called, text))
+	default:
+		_ = r.answer(failure(m.id, codeRefused, text))
+	}
+}
+
+// samples asks whether the server may.
+func (r *Relay) samples(ctx context.Context, args jsontext.Value) bool {
+	if len(args) == 0 {
+		args = jsontext.Value("{}")
+	}
+	if r.o.Off() {
+		return true
+	}
+	h := &held{call: sayso.Call{
+		Tool: samplingMethod, Host: sayso.HostMCP, Server: r.o.Name, Kind: sayso.KindMCP, Args: sayso.Args(args), Cwd: r.o.Cwd,
+		Session: r.o.Session, CallID: r.nextID(), Caller: r.o.Actor.Principal, DefinitionDigest: samplingDefinition,
+		Description: "the server wants the client's model to write something for it",
+	}}
+	a, _ := r.admission(ctx, h)
+	a.CanEdit, a.Patience = false, r.o.Patience
+	d, err := r.ask(ctx, a)
+	return err == nil && d.Allowed() && len(d.Args) == 0
+}
+
+// samples reports whether a result has the client ask its model.
+func samples(requests jsontext.Value) (found bool, err error) {
+	if requests.Kind() != '{' {
+		return false, nil
+	}
+	if err := jcs.Check(requests); err != nil {
+		return false, invalid("what it asks for")
+	}
+	err = members(requests, nil, func(_ string, request jsontext.Value, _ int) error {
+		if request.Kind() != '{' {
+			return nil
+		}
+		return members(request, messageMembers, func(name string, value jsontext.Value, _ int) error {
+			var method string
+			if name != "method" {
+				return nil
+			}
+			if err := readText(value, &method); err != nil {
+				return err
+			}
+			if posesAs(method, []string{samplingMethod}) {
+				return invalid("a method is called nearly like " + samplingMethod)
+			}
+			found = found || method == samplingMethod
+			return nil
+		})
+	})
+	return found, err
+}

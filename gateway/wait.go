@@ -1,0 +1,121 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// patience is how long a call waits for people. A client that asked to be told of
+// progress goes on waiting as long as it is.
+func (r *Relay) patience(h *held) time.Duration {
+	if h.meta.token == nil {
+		return r.o.Impatience
+	}
+	return r.o.Patience
+}
+
+// waiting is what the client is told while people are asked.
+const waiting = "waiting for a person to answer"
+
+// beat tells a client from time to time that its call waits.
+type beat struct {
+	relay *Relay
+	token jsontext.Value
+
+	mu    sync.Mutex // guards what follows
+	n     int
+	timer *time.Timer // nil once it stopped
+}
+
+// beat begins to tell the client that its call waits, if it wants to be told.
+func (r *Relay) beat(h *held) *beat {
+	b := &beat{relay: r, token: h.meta.token}
+	if b.token != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.timer = time.AfterFunc(heartbeat, b.tick)
+	}
+	return b
+}
+
+func (b *beat) tick() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.timer == nil {
+		return
+	}
+	b.n++
+	if b.relay.answer(progress(b.token, b.n, waiting)) == nil {
+		b.timer.Reset(heartbeat)
+	}
+}
+
+// stop has nothing more told.
+func (b *beat) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.timer != nil {
+		b.timer.Stop()
+		b.timer = nil
+	}
+}
+
+// cancelled takes a call back that the client does not want any more, and reports
+// whether the server never heard of it.
+func (r *Relay) cancelled(m message) bool {
+	var id jsontext.Value
+	err := members(m.params, []string{"requestId"}, func(name string, value jsontext.Value, _ int) error {
+		if name == "requestId" {
+			id = value
+		}
+		return nil
+	})
+	if err != nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.calls[(&message{id: id}).key()]
+	if h == nil || h.request != "" {
+		return false
+	}
+	h.cancelled = true
+	h.cancel()
+	return true
+}
+
+// withdraw takes back what was asked about a call that the client cancelled, so
+// that a later answer runs nothing. Which request that is the gate says to whoever
+// makes the same call again and does not wait.
+func (r *Relay) withdraw(ctx context.Context, h *held, d sayso.Decision, err error) {
+	ctx, cancel := late(ctx)
+	defer cancel()
+	id := d.Request
+	if id == "" && ticket(err) == "" {
+		a, _ := r.admission(ctx, h)
+		a.Patience, a.Immediate = time.Nanosecond, false
+		d, err = r.ask(ctx, a)
+		id = d.Request
+	}
+	if t := ticket(err); t != "" {
+		id = t
+	}
+	if id != "" {
+		_ = r.o.Gate.Withdraw(ctx, id, "the client cancelled the call") // what is not withdrawn is parked, and never forwarded
+	}
+}
+
+// ticket is the request that an error says is pending.
+func ticket(err error) sayso.ID {
+	var pending *sayso.PendingError
+	if errors.As(err, &pending) {
+		return pending.Ticket
+	}
+	return ""
+}
