@@ -52,6 +52,9 @@ func (a *app) exit(err error) int {
 	if errors.Is(err, no{}) {
 		return exitNo
 	}
+	if other := otherStatus(0); errors.As(err, &other) {
+		return int(other)
+	}
 	if errors.Is(err, errLeft) {
 		a.note("%v", err)
 		return exitNo

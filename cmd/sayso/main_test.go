@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 			detectAgent = func() (agentproc.Agent, bool) { return agentproc.Marked(os.Getenv) }
 			main()
 		},
+		"mcp-server": mcpServer, "mcp-client": mcpClient,
 		"sayso-hook": func() {
 			hook.Main(hook.Env{
 				Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

@@ -36,6 +36,7 @@ func scripts(dir string) testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"waiting": waiting, "decided": decided, "tamper": tamper, "serving": serving, "twin": twin,
 			"watched": watched, "harmless": harmless, "receiving": receiving, "received": received, "begun": begun, "kept": kept,
+			"quarantined": quarantined,
 		},
 		RequireExplicitExec: true,
 	}
@@ -85,6 +86,18 @@ func waiting(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%d requests are open, not %d: %v", len(list), n, err)
 		}
 	}
+}
+
+// quarantined SERVER TOOL sets DIGEST to that of the definition in quarantine.
+func quarantined(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: quarantined SERVER TOOL")
+	}
+	e, ctx, done := scriptEngine(ts)
+	defer done()
+	pins, err := e.Pins(ctx)
+	ts.Check(err)
+	ts.Setenv("DIGEST", pins.Of(args[0])[args[1]].Quarantined.String())
 }
 
 // decided waits until a request is no longer open.

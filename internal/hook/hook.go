@@ -96,7 +96,7 @@ func (e *ending) watch(after time.Duration) {
 
 // unknown is the denial for what could not be found out.
 func (e *ending) unknown(err error) agent.Answer {
-	return e.deny(sayso.Told(sayso.Decision{}, plain(err)))
+	return e.deny(sayso.Told(sayso.Decision{}, Plain(err)))
 }
 
 // read reads the input of a hook to its end, also where it is too large to be
@@ -145,7 +145,7 @@ func (r run) answer(e *ending) agent.Answer {
 	if off {
 		return r.host.NoOpinion
 	}
-	return h.Reply(d, plain(err))
+	return h.Reply(d, Plain(err))
 }
 
 // record appends what became of a call, or that a session began or ended.

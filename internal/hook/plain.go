@@ -18,9 +18,9 @@ func (e *plainError) Error() string { return e.text }
 
 func (e *plainError) Unwrap() error { return e.error }
 
-// plain is err on one line, without what must not be shown, and with what to
+// Plain is err on one line, without what must not be shown, and with what to
 // type where the error knows it. It is still the error that it was.
-func plain(err error) error {
+func Plain(err error) error {
 	if err == nil {
 		return nil
 	}

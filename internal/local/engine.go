@@ -118,5 +118,18 @@ func (e *Engine) PolicyAccepted(ctx context.Context, by sayso.Actor, p sayso.Pol
 	return e.broker.PolicyAccepted(ctx, by, p)
 }
 
+// Pins are the definitions of MCP servers that are trusted or in quarantine.
+func (e *Engine) Pins(ctx context.Context) (sayso.Pins, error) { return e.broker.Pins(ctx) }
+
+// Meet compares what an MCP server presents with what is trusted.
+func (e *Engine) Meet(ctx context.Context, by sayso.Actor, server string, seen []sayso.Definition) ([]bool, error) {
+	return e.broker.Meet(ctx, by, server, seen)
+}
+
+// AcceptDefinition records that a person trusts a definition in quarantine.
+func (e *Engine) AcceptDefinition(ctx context.Context, by sayso.Actor, server, tool string, shown sayso.Digest) error {
+	return e.broker.AcceptDefinition(ctx, by, server, tool, shown)
+}
+
 // Close closes the broker, then its log.
 func (e *Engine) Close() error { return errors.Join(e.broker.Close(), e.Log.Close()) }

@@ -23,6 +23,8 @@ type Told struct {
 	Label  string        `json:"label"`
 	Failed bool          `json:"failed"`
 	Tool   string        `json:"tool"`
+	Server string        `json:"server"`
+	First  bool          `json:"first"`
 	ForNS  int64         `json:"for_ns"`
 	Edited sayso.Digest  `json:"edited"`
 	Args   sayso.Args    `json:"args"`
@@ -67,12 +69,25 @@ func (t Teller) Story(e sayso.Event) string {
 		parts = append(parts, Safe(e.SessionID))
 	case sayso.EventParked:
 		parts = append(parts, stopped(p.Cause))
+	case sayso.EventDefinitionAccepted, sayso.EventDefinitionQuarantined:
+		parts = append(parts, definition(p), "by", Safe(e.Actor.Principal))
+		if p.First {
+			parts = append(parts, "- first seen")
+		}
 	case sayso.EventPolicyLoaded:
 		parts = append(parts, loaded(p))
 	default:
 		parts = append(parts, Safe(p.Reason+p.Why))
 	}
 	return Safe(strings.Join(strings.Fields(strings.Join(parts, " ")), " "))
+}
+
+// definition names a tool of a server, or the server.
+func definition(p Told) string {
+	if p.Tool == "" {
+		return Safe(p.Server)
+	}
+	return Safe(p.Tool) + " of " + Safe(p.Server)
 }
 
 // answered says what kind of answer it was.

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/gateway"
+	"github.com/sayso-dev/sayso/internal/boot"
+	"github.com/sayso-dev/sayso/internal/home"
+	"github.com/sayso-dev/sayso/internal/hook"
+	"github.com/sayso-dev/sayso/internal/local"
+)
+
+// mcpOptions are the flags of mcp.
+type mcpOptions struct {
+	name, workspace string
+}
+
+func (a *app) mcpCommand() *cobra.Command {
+	var o mcpOptions
+	c := &cobra.Command{
+		Use: "mcp [flags] -- COMMAND [ARGS...]", GroupID: "gate", Short: "stands in front of an MCP server", Args: cobra.ArbitraryArgs,
+		Long: `Starts an MCP server and stands between it and its client: put it into the
+client's configuration in the place of the server's own command. Each call of a
+tool is put to the gate, and waits for people if policy says so; everything else
+passes as it is. A tool whose definition changes does not run until a person has
+accepted the change, see sayso tools.
+
+The name is what policies know the server by, as mcp__NAME__TOOL; give it the one
+that the client has for it.`,
+		Example: `  sayso mcp --name files -- npx -y @modelcontextprotocol/server-filesystem ~/notes`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.ArgsLenAtDash() != 0 || len(args) == 0 {
+				return usage(errors.New("there is no command of a server"), "sayso mcp --name NAME -- COMMAND ARGS...")
+			}
+			return a.mcp(context.WithoutCancel(c.Context()), o, args)
+		},
+	}
+	c.Flags().StringVar(&o.name, "name", "", "the server's name in policies; by default that of the program")
+	c.Flags().StringVar(&o.workspace, "workspace", "", "the root of the project; by default looked for from where this runs")
+	c.Flags().Duration("patience", 0, "how long a call waits for people (SAYSO_PATIENCE; by default 50m for a client that asks for progress, 50s for others)")
+	return c
+}
+
+// mcp runs one server behind the gate, and ends as it ended.
+func (a *app) mcp(ctx context.Context, o mcpOptions, args []string) error {
+	identity, err := gateway.Identity(args)
+	if err != nil {
+		return hint(err, "sayso mcp --name NAME -- COMMAND ARGS...; is the command installed?")
+	}
+	if o.name == "" {
+		o.name = gateway.NameOf(args)
+	}
+	relay, closing, err := a.relay(ctx, o)
+	if err != nil {
+		return err
+	}
+	relay.Identity = identity
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	signal.Ignore(syscall.SIGPIPE) // a client that is gone is an error of writing, and calls that wait are parked
+	end, err := gateway.Server{Args: args, Stderr: a.err, Signals: signals}.Serve(ctx, relay, a.in, a.out)
+	if err = errors.Join(err, closing()); err != nil {
+		return err
+	}
+	if end.Signal != 0 {
+		signal.Reset(end.Signal)
+		_ = syscall.Kill(os.Getpid(), end.Signal) // the status says it where this does not
+	}
+	if end.Status != 0 {
+		return otherStatus(end.Status)
+	}
+	return nil
+}
+
+// otherStatus is the exit status of another program, which has said itself what was
+// wrong.
+type otherStatus int
+
+func (s otherStatus) Error() string { return "exit status " + strconv.Itoa(int(s)) }
+
+// relay opens the gate for the calls of one server.
+func (a *app) relay(ctx context.Context, o mcpOptions) (gateway.Options, func() error, error) {
+	var g gateway.Options
+	cwd, err := os.Getwd()
+	if err != nil {
+		return g, nil, err
+	}
+	if o.workspace != "" {
+		if o.workspace, err = filepath.Abs(o.workspace); err != nil {
+			return g, nil, err
+		}
+		cwd = o.workspace
+	}
+	l, err := a.openWith(ctx, local.Options{Opened: a.tellOpened()})
+	if err != nil {
+		return g, nil, err
+	}
+	who := home.OwnActor(sayso.PrincipalAgent, sayso.HostMCP, "mcp")
+	gate, err := l.Gate(ctx, who)
+	if err != nil {
+		return g, nil, errors.Join(err, l.Close())
+	}
+	closing := l.Close
+	pins, ours := l.Engine()
+	if !ours { // definitions are kept where the server runs that presents them
+		if pins, err = local.OpenEngine(ctx, a.paths, local.Options{}); err != nil {
+			return g, nil, errors.Join(err, l.Close())
+		}
+		closing = func() error { return errors.Join(pins.Close(), l.Close()) }
+	}
+	g = gateway.Options{
+		Gate: gate, Pins: pins, Actor: who, Name: o.name, Session: clientSession(o.name), Cwd: cwd,
+		Facts: a.machine(o.workspace, nil), Wanted: l.Wanted, Plain: hook.Plain,
+		Off:  func() bool { _, off, _ := a.paths.IsOff(time.Now()); return off }, // a switch that cannot be read is on
+		Note: func(text string) { a.note("%s", printable(text)) },
+	}
+	if given := a.askPatience(); given > 0 {
+		g.Patience, g.Impatience = given, given
+	}
+	return g, closing, nil
+}
+
+// clientSession is the session of a client's calls to a server: the same for a
+// client that starts it again, so that what was asked is taken up.
+func clientSession(name string) string {
+	id, _, _ := boot.Now() // without, the client's process is all there is
+	sum := sayso.HashOf("sayso/mcp session/1", []byte(id), []byte(strconv.Itoa(os.Getppid())), []byte(name))
+	return fmt.Sprintf("mcp-%.64s-%s", name, hex.EncodeToString(sum[:6]))
+}

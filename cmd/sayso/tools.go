@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/local"
+	"github.com/sayso-dev/sayso/present"
+)
+
+func (a *app) toolsCommand() *cobra.Command {
+	list := func(c *cobra.Command, _ []string) error { return a.tools(c.Context()) }
+	c := &cobra.Command{
+		Use: "tools", GroupID: "force", Short: "the tools of MCP servers: which are trusted, and accepting changes", RunE: list,
+		Long: `Lists what is known of the MCP servers that run behind sayso mcp, and of their
+tools. What a server says of a tool is trusted when it says it first. When it says
+something else later the tool is in quarantine, and does not run until a person
+has seen the difference and accepted it.`,
+	}
+	var yes string
+	accept := &cobra.Command{
+		Use: "accept SERVER [TOOL]", Short: "shows what changed, and accepts it", Args: cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			tool, named := "", len(args) == 2
+			if named {
+				tool = args[1]
+			}
+			return a.acceptTools(c.Context(), args[0], tool, named, yes)
+		},
+	}
+	accept.Flags().StringVar(&yes, "yes", "", "do not ask; the digest of what is accepted, as it is shown")
+	return a.parent(c, &cobra.Command{Use: "list", Short: "lists what is known", Args: cobra.NoArgs, RunE: list}, accept)
+}
+
+// knownTool is a line of the list.
+type knownTool struct {
+	Server      string       `json:"server"`
+	Tool        string       `json:"tool"` // empty for the server itself
+	State       string       `json:"state"`
+	Digest      sayso.Digest `json:"digest"`
+	Quarantined sayso.Digest `json:"quarantined"`
+	By          string       `json:"by"`
+}
+
+func (a *app) tools(ctx context.Context) error {
+	return a.withEngine(ctx, func(e *local.Engine) error {
+		pins, err := e.Pins(ctx)
+		if err != nil {
+			return err
+		}
+		list := []knownTool{}
+		for _, server := range pins.Servers() {
+			known := pins.Of(server)
+			for _, tool := range slices.Sorted(maps.Keys(known)) {
+				pin := known[tool]
+				k := knownTool{server, tool, "trusted", pin.Trusted, pin.Quarantined, pin.By.Principal}
+				if !pin.Quarantined.IsZero() {
+					k.State = "changed"
+				}
+				list = append(list, k)
+			}
+		}
+		if a.json {
+			return a.printJSON(list)
+		}
+		return a.listTools(list)
+	})
+}
+
+func (a *app) listTools(list []knownTool) error {
+	if len(list) == 0 {
+		a.note("no MCP server has run behind sayso mcp yet")
+		return nil
+	}
+	rows := [][]string{{"SERVER", "TOOL", "STATE", "DIGEST", "TRUSTED BY"}}
+	changed := ""
+	for _, k := range list {
+		if k.State == "changed" {
+			changed = k.Server
+		}
+		rows = append(rows, []string{safe(k.Server), safe(toolName(k.Tool)), k.State, shortDigest(k.Digest), safe(k.By)})
+	}
+	if err := table(a.out, rows); err != nil {
+		return err
+	}
+	if changed != "" {
+		a.note("changed ones do not run; to see the difference: sayso tools accept %s", changed)
+	}
+	return nil
+}
+
+func toolName(tool string) string {
+	if tool == "" {
+		return "(the server itself)"
+	}
+	return tool
+}
+
+// acceptTools shows each definition in quarantine of a server, or of one of its
+// tools, and accepts those that the person agrees to.
+func (a *app) acceptTools(ctx context.Context, server, tool string, named bool, yes string) error {
+	if err := a.noAgent("accepting the definition of a tool"); err != nil {
+		return err
+	}
+	return a.withEngine(ctx, func(e *local.Engine) error {
+		pins, err := e.Pins(ctx)
+		if err != nil {
+			return err
+		}
+		known, met := pins.Of(server), 0
+		if known == nil {
+			return hint(fmt.Errorf("no server %s has run behind sayso mcp", asTyped(server)), "sayso tools")
+		}
+		for _, name := range slices.Sorted(maps.Keys(known)) {
+			pin := known[name]
+			if pin.Quarantined.IsZero() || named && name != tool {
+				continue
+			}
+			met++
+			a.showDefinition(server, name, pin)
+			if err := a.agreeToTool(ctx, pin.Quarantined, yes); err != nil {
+				return err
+			}
+			if err := e.AcceptDefinition(ctx, a.person(), server, name, pin.Quarantined); err != nil {
+				return err
+			}
+			a.print("accepted: %s of %s (%s)", safe(toolName(name)), safe(server), shortDigest(pin.Quarantined))
+		}
+		if met == 0 {
+			a.note("nothing of %s has changed", safe(server))
+		}
+		return nil
+	})
+}
+
+// showDefinition shows the difference, made safe for the eye.
+func (a *app) showDefinition(server, name string, pin sayso.Pin) {
+	a.print("%s of %s changed (%s)", safe(toolName(name)), safe(server), shortDigest(pin.Quarantined))
+	shown, kinds := present.Safe(present.Diff("definition", indented(pin.Text), indented(pin.Other)).Content)
+	fmt.Fprintln(a.out, strings.TrimRight(shown, "\n"))
+	for _, kind := range kinds {
+		a.note("warning: the definition holds characters that deceive: %s", kind)
+	}
+}
+
+// indented is JSON on several lines, for a difference that people can read.
+func indented(text sayso.Args) string {
+	if len(text) == 0 {
+		return ""
+	}
+	out, err := jcs.MarshalIndent(text)
+	if err != nil {
+		return string(text)
+	}
+	return string(out) + "\n"
+}
+
+// agreeToTool asks the person, or takes the digest that they gave.
+func (a *app) agreeToTool(ctx context.Context, d sayso.Digest, yes string) error {
+	err := a.agreeTo(ctx, d, yes)
+	if errors.Is(err, errNoTerminal) {
+		return hint(errNoTerminal, "sayso tools accept SERVER TOOL --yes %s", shortDigest(d))
+	}
+	return err
+}
