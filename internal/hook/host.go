@@ -35,7 +35,9 @@ type Host struct {
 }
 
 // Hosts are all of them, by name.
-func Hosts() []Host { return []Host{claudeCode, codexHost} }
+func Hosts() []Host {
+	return []Host{antigravityHost, claudeCode, codexHost, copilotHost, cursorHost, geminiHost}
+}
 
 // Find returns the host of that name.
 func Find(name string) (Host, bool) {

@@ -72,7 +72,7 @@ func surveyCodex(settings []byte) (Survey, error) {
 	if len(bytes.TrimSpace(settings)) == 0 {
 		return s, nil
 	}
-	root, err := object(settings)
+	root, err := codexFormat.object(settings)
 	if err != nil {
 		return s, err
 	}

@@ -2,6 +2,7 @@ package install
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -20,14 +21,25 @@ type Hook struct {
 	Place   []string
 }
 
-// format is how the settings of a host hold hooks: an object "hooks" with a list
-// for each event. The list has groups, each with a matcher and handlers in its
-// "hooks"; or, if the format is flat, the handlers themselves.
+// format is how the settings of a host hold hooks: an object with a list for each
+// event. The list has groups, each with a matcher and handlers in its "hooks";
+// or, if the format is flat, the handlers themselves.
 type format struct {
 	host   string // what our hook is told
+	root   string // the name of the object; "hooks" if empty
 	flat   bool
+	blank  string             // settings without a hook, where there is no file yet; "{}" if empty
 	events func(Hook) []event // those that we install
+	// asks is the event in which our hook decides, and must are the members of its
+	// handler, as they are spelled, without which the gate does not hold.
+	asks string
+	must map[string]string
 }
+
+// hooks is the object that the lists stand in, nil if there is none.
+func (f format) hooks(root *node) *node { return root.get(f.name()) }
+
+func (f format) name() string { return cmp.Or(f.root, "hooks") }
 
 // event is what we install for an event: a group, or a handler if the format is
 // flat.
@@ -52,7 +64,7 @@ func (f format) put(settings []byte, hook Hook) ([]byte, error) {
 	}
 	text := settings
 	if len(bytes.TrimSpace(text)) == 0 {
-		text = []byte("{}\n")
+		text = []byte(cmp.Or(f.blank, "{}") + "\n")
 	}
 	if done, err := f.present(text, hook); err != nil || done {
 		return text, err
@@ -62,7 +74,7 @@ func (f format) put(settings []byte, hook Hook) ([]byte, error) {
 		return nil, err
 	}
 	for _, e := range f.events(hook) {
-		if text, err = e.add(text); err != nil {
+		if text, err = f.add(text, e); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +87,7 @@ func (f format) put(settings []byte, hook Hook) ([]byte, error) {
 // present reports whether all our hooks stand in the settings, as they must,
 // once.
 func (f format) present(text []byte, hook Hook) (bool, error) {
-	root, err := object(text)
+	root, err := f.object(text)
 	if err != nil {
 		return false, err
 	}
@@ -85,7 +97,7 @@ func (f format) present(text []byte, hook Hook) (bool, error) {
 			return false, err
 		}
 		found := 0
-		for _, g := range elements(root.get("hooks").get(e.name)) {
+		for _, g := range elements(f.hooks(root).get(e.name)) {
 			if !slices.ContainsFunc(f.handlers(g), func(h *node) bool { return f.ours(text, h) }) {
 				continue
 			}
@@ -111,7 +123,7 @@ func canonical(v any) ([]byte, error) {
 }
 
 // object parses settings and checks the parts that hooks stand in.
-func object(text []byte) (*node, error) {
+func (f format) object(text []byte) (*node, error) {
 	root, err := parse(text)
 	if err != nil {
 		return nil, err
@@ -119,24 +131,24 @@ func object(text []byte) (*node, error) {
 	if root.kind != '{' {
 		return nil, fmt.Errorf("%w: the settings are no JSON object", sayso.ErrInvalid)
 	}
-	hooks := root.get("hooks")
+	hooks := f.hooks(root)
 	if hooks == nil {
 		return root, nil
 	}
 	if hooks.kind != '{' {
-		return nil, fmt.Errorf("%w: \"hooks\" is no object", sayso.ErrInvalid)
+		return nil, fmt.Errorf("%w: %q is no object", sayso.ErrInvalid, f.name())
 	}
 	for _, m := range hooks.members {
 		if m.value.kind != '[' {
-			return nil, fmt.Errorf("%w: \"hooks\".%q is no list", sayso.ErrInvalid, m.name)
+			return nil, fmt.Errorf("%w: %q.%q is no list", sayso.ErrInvalid, f.name(), m.name)
 		}
 	}
 	return root, nil
 }
 
 // add puts what we install for the event behind those that are there.
-func (e event) add(text []byte) ([]byte, error) {
-	root, err := object(text)
+func (f format) add(text []byte, e event) ([]byte, error) {
+	root, err := f.object(text)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +157,7 @@ func (e event) add(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	hooks := root.get("hooks")
+	hooks := f.hooks(root)
 	list := hooks.get(e.name)
 	switch {
 	case list != nil:
@@ -154,7 +166,7 @@ func (e event) add(text []byte) ([]byte, error) {
 		return s.insert(text, hooks, 1, s.member(e.name, s.lay(slices.Concat([]byte("["), value, []byte("]")), 2))), nil
 	}
 	whole := slices.Concat([]byte(`{"`+e.name+`":[`), value, []byte(`]}`))
-	return s.insert(text, root, 0, s.member("hooks", s.lay(whole, 1))), nil
+	return s.insert(text, root, 0, s.member(f.name(), s.lay(whole, 1))), nil
 }
 
 func (s style) member(name string, value []byte) []byte {
@@ -173,7 +185,7 @@ func (f format) take(settings []byte) ([]byte, error) {
 		return text, nil
 	}
 	for {
-		root, err := object(text)
+		root, err := f.object(text)
 		if err != nil {
 			return nil, err
 		}
@@ -187,7 +199,7 @@ func (f format) take(settings []byte) ([]byte, error) {
 
 // removeOne takes the first hook of ours out.
 func (f format) removeOne(text []byte, root *node) ([]byte, bool) {
-	hooks := root.get("hooks")
+	hooks := f.hooks(root)
 	if hooks == nil {
 		return text, false
 	}
@@ -205,7 +217,7 @@ func (f format) removeOne(text []byte, root *node) ([]byte, bool) {
 
 // emptied cuts the outermost value that holds nothing but one hook.
 func (f format) emptied(text []byte, root *node, at [3]int) []byte {
-	hooks := root.get("hooks")
+	hooks := f.hooks(root)
 	list := hooks.members[at[0]].value
 	entry := list.elements[at[1]]
 	switch {
@@ -216,7 +228,7 @@ func (f format) emptied(text []byte, root *node, at [3]int) []byte {
 	case len(hooks.members) > 1:
 		return cut(text, hooks, at[0])
 	}
-	return cut(text, root, slices.IndexFunc(root.members, func(m member) bool { return m.name == "hooks" }))
+	return cut(text, root, slices.IndexFunc(root.members, func(m member) bool { return m.name == f.name() }))
 }
 
 // ours reports whether a handler runs our hook.
@@ -231,7 +243,7 @@ func (f format) program(text []byte, h *node) string {
 			words = append(words, stringOf(text, arg))
 		}
 	} else {
-		words = unquoted(stringOf(text, h.get("command")))
+		words = unquoted(cmp.Or(stringOf(text, h.get("command")), stringOf(text, h.get("bash"))))
 	}
 	switch {
 	case len(words) > 1 && filepath.Base(words[0]) == "sayso-hook" && words[1] == f.host:
@@ -240,6 +252,41 @@ func (f format) program(text []byte, h *node) string {
 		return words[0]
 	}
 	return ""
+}
+
+// survey finds our hook that asks, whole, and those of others beside it.
+func (f format) survey(settings []byte) (Survey, error) {
+	var s Survey
+	if len(bytes.TrimSpace(settings)) == 0 {
+		return s, nil
+	}
+	root, err := f.object(settings)
+	if err != nil {
+		return s, err
+	}
+	for _, entry := range elements(f.hooks(root).get(f.asks)) {
+		matcher := stringOf(settings, entry.get("matcher"))
+		for _, h := range f.handlers(entry) {
+			if program := f.program(settings, h); program != "" {
+				s.Program = program
+				s.Installed = s.Installed || (matcher == "" || matcher == "*") && f.whole(settings, h)
+				continue
+			}
+			s.OtherHooks = append(s.OtherHooks, cmp.Or(stringOf(settings, h.get("command")), stringOf(settings, h.get("bash")),
+				stringOf(settings, h.get("url")), stringOf(settings, h.get("type"))))
+		}
+	}
+	return s, nil
+}
+
+// whole reports whether a handler has all that the gate needs of it.
+func (f format) whole(text []byte, h *node) bool {
+	for name, want := range f.must {
+		if n := h.get(name); n == nil || string(n.raw(text)) != want {
+			return false
+		}
+	}
+	return true
 }
 
 func elements(n *node) []*node {

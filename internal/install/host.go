@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,9 +11,10 @@ import (
 
 // Host is a host whose settings our hook is put into.
 type Host struct {
-	Name    string // in calls, and what our hook is told
+	Name    string // in calls
+	Told    string // what our hook is told of who starts it, if it is not the name
 	Title   string // as people call it
-	Program string // the executable
+	Program string // the executable; empty for a host that is not started by us
 	Update  string // what to type for a newer release
 	// Oldest is the first release that the gate holds in, and Older what is wrong
 	// with those before it, with a verb for the first that has it right.
@@ -38,7 +40,9 @@ type Host struct {
 type Doubt struct{ Why, Type string }
 
 // Hosts are all of them, the one that is meant first first.
-func Hosts() []Host { return []Host{claudeCode, codexHost} }
+func Hosts() []Host {
+	return []Host{claudeCode, codexHost, geminiHost, copilotHost, vscodeHost, cursorHost, antigravityHost}
+}
 
 // Find returns the host of that name.
 func Find(name string) (Host, bool) {
@@ -49,6 +53,9 @@ func Find(name string) (Host, bool) {
 	}
 	return all[i], true
 }
+
+// Hook is what our hook is told of who starts it.
+func (h Host) Hook() string { return cmp.Or(h.Told, h.Name) }
 
 // Names are the names of all hosts.
 func Names() []string {

@@ -11,6 +11,21 @@ func (h Hook) line(host string) string {
 	return strings.Join(words, " ")
 }
 
+// hookFailed is said for a hook that did not say anything itself: one that is
+// missing, was killed or crashed. Hosts run a call whose hook fails in some of
+// these ways.
+const hookFailed = "sayso: the hook failed, so this call does not run; type: sayso doctor"
+
+// The last word of a hook, for hosts that heed the exit status, and for those that
+// read JSON alone. A hook that denies ends with status 2, and has said why.
+const (
+	lastStatus = `{ [ $? -eq 2 ] || echo '` + hookFailed + `' >&2; exit 2; }`
+	lastJSON   = `echo '%s'`
+)
+
+// guarded is the line of a hook that decides, with a last word.
+func (h Hook) guarded(host, last string) string { return h.line(host) + " || " + last }
+
 // quoted is a word as a shell reads it.
 func quoted(word string) string {
 	plain := func(r rune) bool {

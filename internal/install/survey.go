@@ -35,7 +35,7 @@ func SurveyClaude(settings []byte) (Survey, error) {
 	if len(bytes.TrimSpace(settings)) == 0 {
 		return s, nil
 	}
-	root, err := object(settings)
+	root, err := claudeFormat.object(settings)
 	if err != nil {
 		return s, err
 	}

@@ -21,7 +21,8 @@ func Version(ctx context.Context, program string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s --version: %w", program, err)
 	}
-	for _, word := range strings.Fields(string(out)) { // some say their name first
+	for _, word := range strings.Fields(string(out)) { // some say their name first, in a sentence
+		word = strings.TrimRight(word, ".,")
 		if _, ok := numbers(word); ok {
 			return word, nil
 		}

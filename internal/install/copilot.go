@@ -1,0 +1,51 @@
+package install
+
+import (
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/sayso-dev/sayso/agent/copilot"
+)
+
+var copilotHost = Host{
+	Name: copilot.Host, Title: "Copilot CLI", Program: "copilot", Update: "npm install -g @github/copilot",
+	Oldest: "1.0.102", Older: "was never run with this gate; %s is the first that was",
+	Scopes: []Scope{ScopeUser}, Places: copilotPlaces,
+	Put: copilotFormat.put, Take: copilotFormat.take, Survey: copilotFormat.survey,
+}
+
+// copilotPlaces is the one file of hooks that is ours. Copilot CLI reads all
+// files beside it too.
+func copilotPlaces(getenv func(string) string, _ string) []Place {
+	dir := getenv("COPILOT_HOME")
+	if dir == "" {
+		dir = filepath.Join(getenv("HOME"), ".copilot")
+	}
+	return []Place{{ScopeUser, filepath.Join(dir, "hooks", "sayso.json")}}
+}
+
+// copilotHandler is one hook in a file of Copilot CLI's.
+type copilotHandler struct {
+	Type    string `json:"type"`
+	Bash    string `json:"bash"`
+	Timeout int    `json:"timeoutSec"`
+}
+
+var copilotFormat = format{
+	host: copilot.Host, flat: true, blank: "{\n  \"version\": 1\n}", events: copilotEvents,
+	asks: string(copilot.PreToolUse), must: map[string]string{"timeoutSec": strconv.Itoa(int(copilot.HookTimeout / time.Second))},
+}
+
+// copilotEvents are the hooks that we install, by the names that get the payload
+// that our hook reads.
+func copilotEvents(h Hook) []event {
+	entry := func(e copilot.Event, line string) event {
+		return event{string(e), copilotHandler{Type: "command", Bash: line, Timeout: int(e.Timeout() / time.Second)}}
+	}
+	return []event{
+		entry(copilot.PreToolUse, h.guarded(copilot.Host, lastStatus)),
+		entry(copilot.SessionStart, h.line(copilot.Host)),
+		entry(copilot.SessionEnd, h.line(copilot.Host)),
+	}
+}

@@ -1,0 +1,223 @@
+package install_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sayso-dev/sayso/internal/install"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// theirs are settings that have a hook of somebody else, by host.
+var theirs = map[string]string{
+	"gemini":      "{\n  \"hooks\": {\n    \"BeforeTool\": [\n      {\n        \"matcher\": \"write_file\",\n        \"hooks\": [ { \"type\": \"command\", \"command\": \"lint\" } ]\n      }\n    ]\n  }\n}\n",
+	"copilot":     "{\n  \"version\": 1,\n  \"hooks\": {\n    \"preToolUse\": [ { \"type\": \"command\", \"bash\": \"lint\" } ]\n  }\n}\n",
+	"vscode":      "{\n  \"version\": 1,\n  \"hooks\": {\n    \"preToolUse\": [ { \"type\": \"command\", \"bash\": \"lint\" } ]\n  }\n}\n",
+	"cursor":      "{\n  \"version\": 1,\n  \"hooks\": {\n    \"preToolUse\": [ { \"command\": \"lint\" } ],\n    \"stop\": [ { \"command\": \"bell\" } ]\n  }\n}\n",
+	"antigravity": "{\n  \"lint\": {\n    \"PreToolUse\": [ { \"matcher\": \"\", \"hooks\": [ { \"type\": \"command\", \"command\": \"lint\" } ] } ]\n  }\n}\n",
+}
+
+func each(t *testing.T, run func(t *testing.T, h install.Host)) {
+	for name := range theirs {
+		h, ok := install.Find(name)
+		if !ok {
+			t.Fatalf("there is no host %s", name)
+		}
+		t.Run(name, func(t *testing.T) { run(t, h) })
+	}
+}
+
+var placed = install.Hook{Program: program, Place: []string{"--state", "/home/a person/state", "--config", "/c", "--runtime", "/r"}}
+
+func TestHosts_thenOutLeavesNoTrace(t *testing.T) {
+	each(t, func(t *testing.T, h install.Host) {
+		for _, before := range []string{theirs[h.Name], "{}\n", "{\"version\":1}", "{\n\t\"version\": 1,\n\t\"more\": [1, 2,   3]\n}"} {
+			in, err := h.Put([]byte(before), placed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := jcs.Check(in); err != nil {
+				t.Fatalf("%v in\n%s", err, in)
+			}
+			if s, err := h.Survey(in); err != nil || !s.Installed || s.Program != program {
+				t.Errorf("not installed: %+v %v\n%s", s, err, in)
+			}
+			again, err := h.Put(in, placed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(in), string(again)); d != "" {
+				t.Errorf("a second time changes it:\n%s", d)
+			}
+			out, err := h.Take(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(before, string(out)); d != "" {
+				t.Errorf("a trace is left:\n%s", d)
+			}
+		}
+	})
+}
+
+// A hook that was changed so that the gate does not hold is not installed.
+func TestHosts_changedHook(t *testing.T) {
+	changes := map[string][][2]string{
+		"gemini":      {{"3600000", "60000"}, {`"matcher": "*"`, `"matcher": "write_file"`}},
+		"copilot":     {{`"timeoutSec": 3600`, `"timeoutSec": 30`}, {`"timeoutSec": 3600`, `"other": 3600`}},
+		"vscode":      {{`"timeoutSec": 3600`, `"timeoutSec": 30`}},
+		"cursor":      {{`"failClosed": true`, `"failClosed": false`}, {`"timeout": 3600`, `"timeout": 5`}},
+		"antigravity": {{`"timeout": 3600`, `"timeout": 5`}, {`"PreToolUse"`, `"PostToolUse"`}},
+	}
+	each(t, func(t *testing.T, h install.Host) {
+		in, err := h.Put(nil, placed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range changes[h.Name] {
+			changed := strings.Replace(string(in), c[0], c[1], 1)
+			if changed == string(in) {
+				t.Fatalf("there is no %s in\n%s", c[0], in)
+			}
+			if s, err := h.Survey([]byte(changed)); err != nil || s.Installed {
+				t.Errorf("with %s it counts as installed: %+v, %v", c[1], s, err)
+			}
+			mended, err := h.Put([]byte(changed), placed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s, err := h.Survey(mended); err != nil || !s.Installed {
+				t.Errorf("with %s it is not mended: %v\n%s", c[1], err, mended)
+			}
+		}
+	})
+}
+
+func TestHosts_othersAreSeen(t *testing.T) {
+	each(t, func(t *testing.T, h install.Host) {
+		if h.Name == "antigravity" {
+			return // a hook of another name is another's affair
+		}
+		s, err := h.Survey([]byte(theirs[h.Name]))
+		if err != nil || s.Installed || len(s.OtherHooks) != 1 || s.OtherHooks[0] != "lint" {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}
+
+// line is the command of the hook that asks.
+func line(t *testing.T, h install.Host, hook install.Hook) string {
+	t.Helper()
+	text, err := h.Put(nil, hook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]any
+	if err := jcs.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	var find func(v any) string
+	find = func(v any) string {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, name := range []string{"bash", "command"} {
+				if s, ok := v[name].(string); ok && strings.Contains(s, "||") {
+					return s
+				}
+			}
+			for _, m := range v {
+				if s := find(m); s != "" {
+					return s
+				}
+			}
+		case []any:
+			for _, e := range v {
+				if s := find(e); s != "" {
+					return s
+				}
+			}
+		}
+		return ""
+	}
+	found := find(all)
+	if found == "" {
+		t.Fatalf("no hook has a last word in\n%s", text)
+	}
+	return found
+}
+
+// Whatever becomes of the hook, a shell that runs its line says no, unless the
+// hook said yes.
+func TestHosts_lastWord(t *testing.T) {
+	each(t, func(t *testing.T, h install.Host) {
+		byStatus := h.Name != "cursor" && h.Name != "antigravity"
+		for name, script := range map[string]string{
+			"missing":       "",
+			"exits 1":       "exit 1",
+			"killed":        "kill -9 $$",
+			"is no program": "exit 0",
+			"denies":        "echo denied >&2; exit 2",
+			"allows":        "echo yes",
+		} {
+			dir := filepath.Join(t.TempDir(), "a folder")
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			hook := install.Hook{Program: filepath.Join(dir, "sayso-hook")}
+			if script != "" {
+				mode := os.FileMode(0o755)
+				if name == "is no program" {
+					mode = 0o644
+				}
+				if err := os.WriteFile(hook.Program, fmt.Appendf(nil, "#!/bin/sh\n%s\n", script), mode); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.Command("/bin/sh", "-c", line(t, h, hook))
+			var errout strings.Builder
+			cmd.Stderr = &errout
+			out, err := cmd.Output()
+			status := cmd.ProcessState.ExitCode()
+			switch {
+			case name == "allows":
+				if err != nil || string(out) != "yes\n" || errout.String() != "" {
+					t.Errorf("an allow became status %d, %q, %q", status, out, errout.String())
+				}
+			case byStatus:
+				if status != 2 || strings.TrimSpace(errout.String()) == "" {
+					t.Errorf("a hook that %s: status %d with %q", name, status, errout.String())
+				}
+				if name == "denies" && errout.String() != "denied\n" {
+					t.Errorf("words were added to a denial: %q", errout.String())
+				}
+			case status != 0 || !strings.Contains(string(out), `"deny"`) || jcs.Check(out) != nil:
+				t.Errorf("a hook that %s: status %d with %q", name, status, out)
+			}
+		}
+	})
+}
+
+func TestGemini_doubt(t *testing.T) {
+	h, _ := install.Find("gemini")
+	path := filepath.Join(t.TempDir(), "settings.json")
+	for text, want := range map[string]bool{
+		`{}`:                                         true,
+		`{"hooksConfig":{"enabled":true}}`:           true,
+		`{"hooksConfig":{"enabled":false}}`:          false,
+		`{"hooksConfig":{"disabled":["x"]}}`:         true,
+		`{"hooksConfig":{"disabled":["x","sayso"]}}`: false,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if d := h.Doubt(os.Getenv, install.Place{Scope: install.ScopeUser, Path: path}); (d == nil) != want {
+			t.Errorf("%s: %+v", text, d)
+		}
+	}
+}
