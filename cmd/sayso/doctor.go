@@ -93,11 +93,14 @@ func (d *doctor) run(ctx context.Context, still bool) error {
 func (d *doctor) hosts(dir string) []install.Host {
 	var hosts []install.Host
 	for _, h := range install.Hosts() {
+		if h.Told != "" {
+			continue // it has the hook of another
+		}
 		_, wired := wiring(h, h.Places(d.getenv, dir), d.getenv)
 		switch program, err := exec.LookPath(h.Program); {
 		case wired || *d.programs[h.Name] != "":
 			hosts = append(hosts, h)
-		case err == nil:
+		case err == nil && h.Program != "":
 			d.about = h
 			d.add("settings", warn, "sayso init "+h.Name, "%s is in PATH, and what %s calls is not gated", program, h.Title)
 		}
@@ -115,7 +118,7 @@ func (d *doctor) host(ctx context.Context, dir string, still bool) {
 	program := d.wired(dir)
 	d.hook(ctx, program)
 	if still {
-		d.add("live proof", notProved, "sayso doctor", "%s was not started, as you asked", d.about.Program)
+		d.add("live proof", notProved, "sayso doctor", "%s was not started, as you asked", cmp.Or(d.about.Program, d.about.Title))
 		return
 	}
 	d.live(ctx, program)
@@ -308,41 +311,51 @@ func (d *doctor) denies(ctx context.Context, program string) (bool, error) {
 		return false, err
 	}
 	defer os.RemoveAll(place)
-	input, err := jcs.Marshal(map[string]any{
-		"session_id": canary, "transcript_path": filepath.Join(place, "none"), "cwd": place, "permission_mode": "default",
-		"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": canary, "tool_input": map[string]any{"command": canary},
-	})
+	input, err := canaryCall(d.about.Hook(), place)
 	if err != nil {
 		return false, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, d.about.Name)
+	cmd := exec.CommandContext(ctx, program, d.about.Hook())
 	cmd.Stdin, cmd.Dir = strings.NewReader(string(input)), place
 	cmd.Env = append(d.environWithout("SAYSO_"), "SAYSO_HOME="+filepath.Join(place, "home"))
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	var exited *exec.ExitError
-	if errors.As(err, &exited) && exited.ExitCode() == 2 {
+	if err != nil && !(errors.As(err, &exited) && exited.ExitCode() == 2) {
+		return false, err
+	}
+	if strings.Contains(string(out), "Denied by policy") {
 		return true, nil
 	}
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("it denies every call, and says: %s", firstLineOf(string(exited.Stderr)))
 	}
-	return hookDenies(out)
+	return false, nil
 }
 
-// hookDenies reads what the hook told its host.
-func hookDenies(out []byte) (bool, error) {
-	var reply struct {
-		Hook struct {
-			Decision string `json:"permissionDecision"`
-		} `json:"hookSpecificOutput"`
+// canaryCall is what a hook is told of a call of the canary in a shell.
+func canaryCall(host, cwd string) ([]byte, error) {
+	input := map[string]any{"command": canary}
+	call := map[string]any{
+		"session_id": canary, "transcript_path": filepath.Join(cwd, "none"), "cwd": cwd, "permission_mode": "default",
+		"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": canary, "tool_input": input,
 	}
-	if err := jcs.UnmarshalLenient(out, &reply); err != nil {
-		return false, fmt.Errorf("what the hook said cannot be read: %w", err)
+	switch host {
+	case "gemini":
+		call["hook_event_name"], call["tool_name"] = "BeforeTool", "run_shell_command"
+	case "copilot":
+		call = map[string]any{"sessionId": canary, "cwd": cwd, "toolName": "bash", "toolArgs": input}
+	case "cursor":
+		call["hook_event_name"], call["tool_name"], call["conversation_id"] = "preToolUse", "Shell", canary
+	case "antigravity":
+		call = map[string]any{
+			"conversationId": canary, "workspacePaths": []string{cwd},
+			"toolCall": map[string]any{"name": "run_command", "args": map[string]any{"CommandLine": canary}},
+		}
 	}
-	return reply.Hook.Decision == "deny", nil
+	return jcs.Marshal(call)
 }
 
 // canaryHome makes a temporary home whose policy denies the canary.

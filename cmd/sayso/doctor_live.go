@@ -22,12 +22,18 @@ type prover struct {
 
 // provers are those of the hosts that can be driven.
 var provers = map[string]prover{
+	"gemini":      {(*doctor).provokeGemini, "gemini was driven without a terminal and in a folder that it trusts; in one that it does not, it starts no hooks of the project"},
+	"copilot":     {(*doctor).provokeCopilot, "copilot was driven without a terminal"},
 	"claude-code": {(*doctor).provokeClaude, "claude was driven without a terminal; in an interactive session, hooks of a project wait until its folder is trusted"},
 }
 
 // live starts the installed host with the person's own settings, and has a
 // model of ours ask for a call that no policy can allow.
 func (d *doctor) live(ctx context.Context, hook string) {
+	if d.about.Program == "" {
+		d.add("live proof", notProved, "", "%s cannot be started without its account; have it make a call, and see that the call waits", d.about.Title)
+		return
+	}
 	program, err := d.program()
 	if err != nil {
 		d.add("live proof", notProved, "sayso doctor --"+d.about.Program+" PATH", "%v", err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,10 @@ but the settings file. The agents are: ` + strings.Join(install.Names(), ", ") +
 // programFlags adds a flag for the program of each host.
 func programFlags(flags *pflag.FlagSet, into map[string]*string) {
 	for _, h := range install.Hosts() {
+		if h.Program == "" {
+			into[h.Name] = new(string)
+			continue
+		}
 		into[h.Name] = flags.String(h.Program, "", "the "+h.Program+" program (default: the one in PATH)")
 	}
 }
@@ -157,13 +162,17 @@ func (a *app) place() []string {
 // mint makes the tokens of the host and of the person.
 func (a *app) mint(h install.Host) error {
 	for _, actor := range []sayso.Actor{
-		home.OwnActor(sayso.PrincipalAgent, h.Name, "hook"), a.person(), a.admin(),
+		home.OwnActor(sayso.PrincipalAgent, h.Hook(), "hook"), a.person(), a.admin(),
 	} {
 		if err := a.paths.Mint(a.now(), actor); err != nil {
 			return fmt.Errorf("the hook is in place, but its token is not: %w", err)
 		}
 	}
-	a.note("next: start " + h.Program + ", and in another terminal `sayso watch`; `sayso doctor` proves that the gate is live")
+	proof := "`sayso doctor` proves that the gate is live"
+	if h.Program == "" {
+		proof = "have it make a call, and see that the call waits: nothing else proves that the gate is live"
+	}
+	a.note("next: start %s, and in another terminal `sayso watch`; %s", cmp.Or(h.Program, h.Title), proof)
 	return nil
 }
 
@@ -241,6 +250,10 @@ func (a *app) hookProgram(said string) (string, error) {
 
 // willDo refuses a release of a host in which the gate would not hold.
 func (a *app) willDo(ctx context.Context, h install.Host, program string) error {
+	if h.Program == "" {
+		a.note("warning: %s was never run with this gate; what is known of its hooks is what its documentation says", h.Title)
+		return nil
+	}
 	if program == "" {
 		found, err := exec.LookPath(h.Program)
 		if err != nil {

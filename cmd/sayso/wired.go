@@ -18,6 +18,9 @@ import (
 func wirings(getenv func(string) string, dir string, scopes ...install.Scope) []status.Wiring {
 	var all []status.Wiring
 	for i, h := range install.Hosts() {
+		if h.Told != "" {
+			continue // it has the hook of another
+		}
 		places := h.Places(getenv, dir)
 		if len(scopes) > 0 {
 			places = slices.DeleteFunc(places, func(p install.Place) bool { return !slices.Contains(scopes, p.Scope) })
@@ -69,6 +72,9 @@ func wiring(h install.Host, places []install.Place, getenv func(string) string) 
 		}
 	}
 	w.State, w.Why = status.Protected, "the hook is in "+found.Path
+	if h.Program == "" {
+		w.State, w.Why = status.Unknown, w.Why+", and nobody has seen "+h.Title+" obey it"
+	}
 	return w, there
 }
 
