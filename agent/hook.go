@@ -22,6 +22,8 @@ const (
 type Told struct {
 	Moment  Moment
 	Session string
+	// Workspace is the folder that the host works in, if it says so with the call.
+	Workspace string
 	// Call is the call that is about to be made.
 	Call sayso.Call
 	// OwnScreen says that the tool is itself a question to the person at the

@@ -206,11 +206,12 @@ func golden(t *testing.T, file string, told agent.Told, update bool) {
 	got, err := jcs.MarshalIndent(struct {
 		Moment       agent.Moment
 		Session      string
+		Workspace    string
 		OwnScreen    bool
 		Call         sayso.Call
 		Tool, Server string
 		Kind         sayso.Kind
-	}{told.Moment, told.Session, told.OwnScreen, told.Call, tool, server, told.Call.EffectiveKind()})
+	}{told.Moment, told.Session, told.Workspace, told.OwnScreen, told.Call, tool, server, told.Call.EffectiveKind()})
 	if err != nil {
 		t.Fatal(err)
 	}

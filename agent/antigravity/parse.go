@@ -11,7 +11,8 @@ import (
 
 // Hook is what one run of the hook before a tool was told.
 type Hook struct {
-	Call sayso.Call
+	Call      sayso.Call
+	Workspace string // the folder that the host works in, if it is one
 }
 
 // payload is the input.
@@ -45,6 +46,9 @@ func Parse(text []byte) (Hook, error) {
 	h := Hook{Call: sayso.Call{
 		Host: Host, Tool: p.Call.Name, Args: p.Call.Args, Cwd: p.cwd(), Session: p.Conversation, Caller: Host + "/main",
 	}}
+	if len(p.Workspaces) == 1 {
+		h.Workspace = p.Workspaces[0]
+	}
 	return h, h.Call.Validate()
 }
 

@@ -21,7 +21,7 @@ const allow = `{"decision":"allow"}`
 
 // Told is what the gate needs to know of the run.
 func (h Hook) Told() agent.Told {
-	return agent.Told{Session: h.Call.Session, Call: h.Call, OwnScreen: h.Call.Known().OwnScreen}
+	return agent.Told{Session: h.Call.Session, Workspace: h.Workspace, Call: h.Call, OwnScreen: h.Call.Known().OwnScreen}
 }
 
 // NoOpinion leaves a call to the host, in which no opinion is no answer at all.

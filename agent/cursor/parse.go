@@ -24,8 +24,9 @@ const (
 
 // Hook is what one run of a hook was told.
 type Hook struct {
-	Event   Event
-	Session string
+	Event     Event
+	Session   string
+	Workspace string // the folder that the host works in, if it is one
 	// Call is the call that is about to be made; of PreToolUse.
 	Call sayso.Call
 	// Said are the fields of the input that are not among the call's arguments,
@@ -93,8 +94,11 @@ func (h *Hook) before(p *payload) error {
 	h.Call = sayso.Call{
 		Host: Host, Tool: p.Tool, Cwd: p.Cwd, Session: p.Conversation, CallID: p.ToolUseID, Caller: Host + "/main",
 	}
-	if p.Cwd == "" && len(p.Roots) > 0 {
-		h.Call.Cwd = p.Roots[0]
+	if len(p.Roots) == 1 {
+		h.Workspace = p.Roots[0]
+	}
+	if p.Cwd == "" {
+		h.Call.Cwd = h.Workspace
 	}
 	if h.Call.Args, h.Said, err = agent.Split(p.Input, append(redundant(args, h.Call.Cwd), said[p.Tool]...)); err != nil {
 		return err

@@ -21,7 +21,7 @@ type reply struct {
 
 // Told is what the gate needs to know of the run.
 func (h Hook) Told() agent.Told {
-	t := agent.Told{Session: h.Session, Call: h.Call, OwnScreen: h.Call.Known().OwnScreen, CanEdit: true, Outcome: h.Outcome}
+	t := agent.Told{Session: h.Session, Workspace: h.Workspace, Call: h.Call, OwnScreen: h.Call.Known().OwnScreen, CanEdit: true, Outcome: h.Outcome}
 	switch h.Event {
 	case PostToolUse, PostToolUseFailure:
 		t.Moment = agent.After

@@ -152,7 +152,7 @@ func (r run) answer(e *ending) agent.Answer {
 func (r run) record(told agent.Told) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.host.limit(told.Moment))
 	defer cancel()
-	w, err := r.open(ctx)
+	w, err := r.open(ctx, told)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (r run) admit(told agent.Told) (d sayso.Decision, off bool, err error) {
 	}
 	ctx, stop := attended(context.Background())
 	defer stop()
-	w, err := r.open(ctx)
+	w, err := r.open(ctx, told)
 	if err != nil {
 		return d, false, err
 	}
@@ -258,7 +258,7 @@ type world struct {
 }
 
 // open finds the home of this machine and the gate in it.
-func (r run) open(ctx context.Context) (*world, error) {
+func (r run) open(ctx context.Context, told agent.Told) (*world, error) {
 	settings, _, err := home.Load(r.env.Environ, nil)
 	if err != nil {
 		return nil, fmt.Errorf("reading the settings: %w", err)
@@ -267,7 +267,7 @@ func (r run) open(ctx context.Context) (*world, error) {
 	if w.paths, err = r.env.find(); err != nil {
 		return nil, err
 	}
-	if w.workspace, err = r.workspace(); err != nil {
+	if w.workspace, err = r.workspace(told); err != nil {
 		return nil, err
 	}
 	w.Local, err = local.Open(ctx, w.paths, local.Options{
@@ -278,7 +278,10 @@ func (r run) open(ctx context.Context) (*world, error) {
 }
 
 // workspace is the folder that the host works in.
-func (r run) workspace() (string, error) {
+func (r run) workspace(told agent.Told) (string, error) {
+	if told.Workspace != "" {
+		return told.Workspace, nil
+	}
 	if r.host.Workspace != "" {
 		return lookup(r.env.Environ)(r.host.Workspace), nil
 	}

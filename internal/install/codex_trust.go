@@ -48,7 +48,7 @@ const trustHow = "codex, and in it /hooks"
 // codexIdentity is the name under which Codex keeps whether our hook for an event is
 // trusted, and the hash of what it is.
 func codexIdentity(path string, text []byte, e codex.Event) (key, hash string, err error) {
-	root, err := object(text)
+	root, err := codexFormat.object(text)
 	if err != nil {
 		return "", "", err
 	}
