@@ -31,6 +31,7 @@ func scripts(dir string) testscript.Params {
 			e.Setenv("SAYSO_NOTICE", "off")
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("PERSON", home.PersonFolder())
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each command with the race detector sleeps for a second before it ends
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
