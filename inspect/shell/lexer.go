@@ -164,6 +164,10 @@ func (l *lexer) plain(c *spotted, b byte, depth int) {
 		l.finish(c)
 		l.i++
 	case '<', '>':
+		if !c.text && strings.HasPrefix(l.text[l.i+1:], "(") {
+			l.expansion(c, b, depth) // part of a word, as in x=a<(b)c
+			return
+		}
 		l.redirect(c)
 	case '\n', ';', '|', '&', ')':
 		if strings.HasPrefix(l.text[l.i:], "&>") {
