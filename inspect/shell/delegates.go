@@ -129,6 +129,14 @@ func (c *call) gotestsum(use usage) (ok, fail dirs) {
 	return c.handedOn("go test", c.words[use.rest-1:])
 }
 
+// behind reads the words behind a -- as those of the compiler that gets them.
+func (c *call) behind(use usage) (ok, fail dirs) {
+	if at := slices.IndexFunc(c.words, func(w word) bool { return w.Text == "--" }); at > 0 {
+		return c.handedOn("rustc", c.words[at:])
+	}
+	return c.stay()
+}
+
 // module reads the words behind python -m as those of the program that goes by
 // that name, where the tables have it.
 func (c *call) module(use usage) (ok, fail dirs) {

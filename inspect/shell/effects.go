@@ -412,6 +412,7 @@ func (c *call) program(use usage) {
 		c.trait(Inline, w.Span, true, "reads its program from a stream", nil)
 	default:
 		c.trait(Interpreter, w.Span, false, "runs a program from a file", &w)
+		c.handedOn(c.name+" "+base(w.Text), c.words[use.operands[0]:])
 	}
 }
 

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // getting are the methods of HTTP with which nothing is sent.
 var getting = set("get", "head", "options")
@@ -16,6 +19,41 @@ func (c *call) method(use usage) (ok, fail dirs) {
 		}
 	}
 	return c.stay()
+}
+
+// curl sends what its words say, or files that they name. A rule that names one
+// address covers no other.
+func (c *call) curl(use usage) (ok, fail dirs) {
+	addresses := len(use.operands)
+	for _, f := range use.options {
+		if f.name == "--url" {
+			addresses++
+		}
+	}
+	if addresses > 1 {
+		c.trait(Connects, c.words[0].Span, true, "several addresses", nil)
+	}
+	for i, f := range use.options {
+		if f.has && slices.ContainsFunc(f.effects, func(e effect) bool { return e.kind == Sends }) && sendsFile(f.name, f.value.Text) {
+			c.trait(Sends, f.value.Span, true, "a file", &use.options[i].value)
+		}
+	}
+	return c.method(use)
+}
+
+// sendsFile reports whether the value of an option of curl names a file to send.
+func sendsFile(option, value string) bool {
+	switch option {
+	case "-T", "--upload-file":
+		return true
+	case "-F", "--form":
+		return strings.Contains(value, "=@") || strings.Contains(value, "=<")
+	case "--data-raw", "--form-string":
+		return false
+	case "--data-urlencode", "--url-query":
+		return strings.Contains(value, "@")
+	}
+	return strings.HasPrefix(value, "@")
 }
 
 // wget writes what it gets, unless it is told where to.
