@@ -77,6 +77,7 @@ func (f *finder) authority(s string, a, end int, h hide, depth int) int {
 		f.userPassword(s, a+c+1, a+at, h, depth)
 	} else if isReference(info) {
 		f.vars.names(info)
+		f.takes(s, a, a+at, h)
 	} else if tokenLike(info) {
 		f.foundText(s, a, a+at, "user info", h, depth)
 	}
@@ -101,7 +102,7 @@ func brokenUserInfo(authority, all string) int {
 func (f *finder) userPassword(s string, from, to int, h hide, depth int) {
 	v := s[from:to]
 	if isReference(v) {
-		f.vars.spends(v)
+		f.takes(s, from, to, h)
 		if v != "" && substitution(v) == len(v) {
 			f.inside(s, from, to, h, depth)
 		}
@@ -193,7 +194,7 @@ func (f *finder) parameterValue(s string, v, to int, name string, h hide, depth 
 		return
 	}
 	if isReference(text) {
-		f.vars.spends(text)
+		f.takes(s, v, to, h)
 		if text != "" && substitution(text) == len(text) {
 			f.inside(s, v, to, h, depth)
 		}

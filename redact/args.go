@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/sayso-dev/sayso"
 )
 
@@ -28,7 +27,23 @@ type namedText struct {
 	node
 }
 
-func (c *call) findIn(root *node) { c.tree(root, "", 0) }
+func (c *call) findIn(root *node) {
+	c.tree(root, "", 0)
+	c.settle()
+}
+
+// known makes the secrets of the call ready to be found, and looks for them in its
+// commands.
+func (c *call) known() {
+	c.table.build()
+	if c.table.empty() {
+		return
+	}
+	again := finder{names: c.names, learn: func(string, string) {}, known: &c.table}
+	for _, read := range c.again {
+		read(&again)
+	}
+}
 
 // findInTexts searches texts in the order of their names. One whose name has a
 // slash is the value of a member, which may be telling: said/password.
@@ -55,10 +70,7 @@ func (c *call) findInTexts(texts map[string]string) []namedText {
 // elsewhere, and notes a redaction for each part hidden.
 func (c *call) text(n *node, at *trail, name string) string {
 	s := n.text
-	if n.command && !c.table.empty() {
-		again := finder{names: c.names, learn: func(string, string) {}, known: &c.table}
-		again.shell(s, n.hide, 0)
-	} else {
+	if !n.command {
 		n.spans = c.table.find(s, n.spans)
 	}
 	spans := merge(whole(s, n.spans))
@@ -189,19 +201,28 @@ func (f *finder) tree(n *node, name string, depth int) {
 	}
 }
 
-// str searches a string: as a command line if its name says so.
+// str searches a string: as a command line or a program if its name says so.
 func (f *finder) str(n *node, name string, depth int) {
-	if isCommandName(name) && !looksJSON(n.text) {
-		n.command = true
-		f.shell(n.text, n.hide, depth)
-		if !scriptWords[name] {
-			return
-		}
+	command, code := isCommandName(name), isCode(name, n.text)
+	if envNames[strings.ToLower(name)] && !looksJSON(n.text) {
+		f.settings(n, depth)
+		return
 	}
-	f.text(n.text, n.hide, depth) // a script may be in any language
+	if looksJSON(n.text) || !command && !code {
+		f.text(n.text, n.hide, depth)
+		return
+	}
+	f.runs(depth, []*node{n}, func(f *finder) {
+		f.judged(&line{text: n.text, code: code}, n.hide, func(h hide) {
+			if command {
+				f.shell(n.text, h, depth)
+			}
+			if code { // in any language
+				f.text(n.text, h, depth)
+			}
+		})
+	})
 }
-
-var scriptWords = set(`script scripts`)
 
 var commandWords = set(`command commands cmd script scripts shell bash sh run exec cmdline commandline execute`)
 
@@ -216,29 +237,21 @@ func (f *finder) members(n *node, depth int) {
 	if !f.telling(paired) {
 		paired = ""
 	}
-	program, _ := n.get("command", "program", "cmd", "executable", "binary", "file")
+	command := n.listed()
 	for _, m := range n.members {
 		name := m.name.text
 		f.text(name, m.name.hide, depth+1)
 		switch {
+		case slices.Contains(command, m.value):
 		case f.hides(name, m.value):
-			f.hideAll(m.value, name)
+			f.hold(m.value, name)
 		case paired != "" && valueName(name) && f.hides(paired, m.value):
-			f.hideAll(m.value, paired)
-		case m.value.kind == '[' && argvName(name) && program != "" && !strings.ContainsAny(program, " \t"):
-			f.argv(program, m.value.items, depth)
+			f.hold(m.value, paired)
 		default:
 			f.tree(m.value, name, depth)
 		}
 	}
-}
-
-func argvName(name string) bool {
-	switch strings.ToLower(name) {
-	case "args", "argv", "arguments", "params", "parameters", "command_args", "extra_args":
-		return true
-	}
-	return false
+	f.list(command, depth)
 }
 
 // hides reports whether the value n is hidden because of the name it stands
@@ -291,8 +304,12 @@ var pairNames = set(`headers header env environment params query cookies form fi
 // turn, or each item by itself.
 func (f *finder) items(n *node, name string, depth int) {
 	switch {
+	case n.setsVariables(name):
+		for _, item := range n.items {
+			f.tree(item, name, depth)
+		}
 	case n.isArgv(name):
-		f.argv("", n.items, depth)
+		f.list([]*node{n}, depth)
 	case len(n.items)%2 == 0 && n.allStrings() && pairNames[strings.ToLower(name)]:
 		f.pairs(n, name, depth)
 	default:
@@ -312,7 +329,7 @@ func (f *finder) pairs(n *node, name string, depth int) {
 		k, v := n.items[i], n.items[i+1]
 		f.str(k, name, depth)
 		if span0(k.text, isName) == len(k.text) && f.hides(k.text, v) {
-			f.hideAll(v, k.text)
+			f.hold(v, k.text)
 			continue
 		}
 		f.str(v, k.text, depth)
@@ -326,120 +343,4 @@ func (n *node) allStrings() bool {
 		}
 	}
 	return len(n.items) > 0
-}
-
-// isArgv reports whether an array holds the words of one command.
-func (n *node) isArgv(name string) bool {
-	if len(n.items) < 2 || !n.allStrings() || strings.ContainsAny(n.items[0].text, " \t\n") {
-		return false
-	}
-	if argvName(name) || isCommandName(name) || knownPrograms[base(n.items[0].text)] {
-		return true
-	}
-	for _, item := range n.items {
-		if len(item.text) > 1 && item.text[0] == '-' && !strings.ContainsAny(item.text, " \n") {
-			return true
-		}
-	}
-	return false
-}
-
-// argv searches the words of a command that are given one by one.
-func (f *finder) argv(program string, items []*node, depth int) {
-	ws := make([]word, 0, len(items)+1)
-	if program != "" {
-		ws = append(ws, word{text: program, h: func(int, int, int, string) {}})
-	}
-	for _, item := range items {
-		if item.kind == '"' {
-			ws = append(ws, word{text: item.text, h: item.hide, quoted: true})
-		}
-	}
-	f.simple(ws, depth)
-}
-
-// looksJSON reports whether s may be a JSON object or array.
-func looksJSON(s string) bool {
-	s = strings.Trim(s, " \t\r\n")
-	return len(s) > 3 && (s[0] == '{' && s[len(s)-1] == '}' || s[0] == '[' && s[len(s)-1] == ']')
-}
-
-// json searches a text that is JSON. It reports whether it is.
-func (f *finder) json(s string, h hide, depth int) bool {
-	if depth >= maxDepth {
-		return false
-	}
-	n, err := parse([]byte(s), jsontext.AllowDuplicateNames(true))
-	if err != nil {
-		return false
-	}
-	f.tree(n, "", depth+1)
-	n.report(s, h)
-	return true
-}
-
-// report hands what was found in a tree to the text it was read from.
-func (n *node) report(s string, h hide) {
-	switch {
-	case n.hidden && n.kind == '"':
-		h(n.at+1, n.at+n.size-1, len(n.text), n.key)
-	case n.hidden:
-		h(n.at, n.at+n.size, n.size, n.key)
-	case len(n.spans) > 0:
-		n.reportSpans(s, h)
-	}
-	for _, m := range n.members {
-		m.name.report(s, h)
-		m.value.report(s, h)
-	}
-	for _, item := range n.items {
-		item.report(s, h)
-	}
-}
-
-func (n *node) reportSpans(s string, h hide) {
-	raw := s[n.at+1 : n.at+n.size-1]
-	if raw == n.text {
-		for _, sp := range n.spans {
-			h(n.at+1+sp.from, n.at+1+sp.to, sp.size, sp.key)
-		}
-		return
-	}
-	places := unescaped(raw)
-	for _, sp := range n.spans {
-		h(n.at+1+places[sp.from], n.at+1+places[sp.to], sp.size, sp.key)
-	}
-}
-
-// unescaped returns for each byte of the text that raw spells, and for its
-// end, where its spelling begins.
-func unescaped(raw string) []int {
-	var places []int
-	for i := 0; i < len(raw); {
-		n := 1
-		if raw[i] == '\\' {
-			n = escapeLen(raw[i:])
-		}
-		text, err := jsontext.AppendUnquote(nil, `"`+raw[i:i+n]+`"`)
-		if err != nil || n == 1 {
-			text = []byte{raw[i]}
-		}
-		for range text {
-			places = append(places, i)
-		}
-		i += n
-	}
-	return append(places, len(raw))
-}
-
-// escapeLen returns the length of the escape at the start of s: two escaped
-// surrogates spell one character.
-func escapeLen(s string) int {
-	if len(s) < 6 || s[1] != 'u' {
-		return 2
-	}
-	if len(s) >= 12 && (s[2] == 'd' || s[2] == 'D') && strings.IndexByte("89abAB", s[3]) >= 0 {
-		return 12
-	}
-	return 6
 }

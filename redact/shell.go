@@ -34,7 +34,7 @@ func (f *finder) shell(s string, h hide, depth int) {
 		return
 	}
 	if f.line == nil {
-		f.commandLine(s, h, func(h hide) { f.shell(s, h, depth) })
+		f.commandLine(&line{text: s}, h, func(h hide) { f.shell(s, h, depth) })
 		return
 	}
 	if f.known == nil {

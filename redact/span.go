@@ -14,7 +14,8 @@ type span struct {
 	key      string // the name it is hidden under, if it has one of its own
 }
 
-// hide takes a part of a text and the name it is hidden under. Texts quoted in
+// hide takes a part of a text and the name it is hidden under, or a part of which
+// it is told that it is [taken]. Texts quoted in
 // texts are searched in unquoted form; each level has a hide that knows where
 // its bytes stand in the level above.
 type hide func(from, to, size int, key string)

@@ -20,7 +20,7 @@ var errEmpty = errors.New("no JSON value")
 type node struct {
 	kind    jsontext.Kind
 	hidden  bool   // the whole value
-	command bool   // the string was read as a command line
+	command bool   // the string is part of a command, in which secrets are looked for as in one
 	text    string // of a string decoded, of a number or literal as spelled
 	members []member
 	items   []*node

@@ -200,7 +200,7 @@ func (v *value) credential(from, to int, expands bool) {
 	if n := schemeLen(v.s[from:to]); n > 0 {
 		from += n
 		if isReference(v.s[from:to]) && substitution(v.s[from:to]) == 0 {
-			v.f.vars.spends(v.s[from:to])
+			v.f.takes(v.s, from, to, v.h)
 			return
 		}
 	}
@@ -275,7 +275,7 @@ func (v *value) bare(from int) int {
 	case strings.Trim(text, "*") == "", schemeLen(text+" ") > len(text):
 		return from
 	case isReference(text):
-		v.f.vars.spends(text)
+		v.f.takes(v.s, from, to, v.h)
 		if substitution(text) == len(text) {
 			v.f.inside(v.s, from, to, v.h, v.depth)
 		}

@@ -1,13 +1,20 @@
 package redact
 
-import "strings"
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
 
-// variables are those of one command line: what they are set to, and which of them
-// stand where a program takes a secret. P=x; mysql -p$P hides x.
+	"github.com/sayso-dev/sayso/inspect/shell"
+)
+
+// variables are those that a command line sets, and which of them stand where a
+// user's name does. P=x; mysql -p$P hides x.
 type variables struct {
 	set   []setting
-	spent map[string]int
-	users map[string]bool // those that stand where a user's name does, or a token
+	users map[string]bool
 }
 
 // setting is a word that sets a variable, and where its value begins in it.
@@ -24,37 +31,27 @@ func (v *variables) sets(name string, w *word, from int) {
 	}
 }
 
-// spends notes the variables that a secret is made of.
-func (v *variables) spends(secret string) {
-	if v == nil {
-		return
-	}
-	for i := strings.IndexByte(secret, '$'); i >= 0 && i+1 < len(secret); {
-		name := strings.TrimPrefix(secret[i+1:], "{")
-		if name = name[:span0(name, isVarName)]; name != "" {
-			if v.spent == nil {
-				v.spent = map[string]int{}
-			}
-			v.spent[name]++
-		}
-		next := strings.IndexByte(secret[i+1:], '$')
-		if next < 0 {
-			return
-		}
-		i += 1 + next
-	}
-}
-
 // names notes the variable that stands where an address has a user's name.
 func (v *variables) names(reference string) {
 	if v == nil {
 		return
 	}
-	v.spends(reference)
 	if v.users == nil {
 		v.users = map[string]bool{}
 	}
 	v.users[strings.Trim(reference, "${}")] = true
+}
+
+// taken is the size that is handed to a [hide] for a part of the text that is not
+// to be hidden, but where a program takes a secret.
+const taken = -1
+
+// takes notes that a secret is taken at s[from:to], a reference to a variable. A
+// substitution is none: what runs in it takes what it takes.
+func (f *finder) takes(s string, from, to int, h hide) {
+	if f.line != nil && substitution(s[from:to]) == 0 {
+		h(from, to, taken, "")
+	}
 }
 
 // settle hides what a variable was set to that is a secret and nothing else: it is
@@ -62,17 +59,354 @@ func (v *variables) names(reference string) {
 // The value is hidden there alone, since it is a secret only by what an agent does
 // with it.
 func (v *variables) settle(f *finder) {
+	if len(v.set) == 0 || len(f.line.taken) == 0 {
+		return
+	}
 	quiet := *f
-	quiet.learn = func(string, string) {}
+	quiet.learn, quiet.line = func(string, string) {}, nil
 	for i := range v.set {
 		s := &v.set[i]
-		spent := v.spent[s.name]
-		if v.users[s.name] && !tokenLike(s.word.text[s.from:]) {
-			continue
-		}
-		if spent == 0 || !plain(s.word.text[s.from:]) || !f.line.onlySpent(s.name, spent) {
+		if v.users[s.name] && !tokenLike(s.word.text[s.from:]) || !plain(s.word.text[s.from:]) || !f.line.onlyTaken(s.name) {
 			continue
 		}
 		s.word.secret(&quiet, s.from, len(s.word.text), s.name)
 	}
 }
+
+// use is what a line does with a variable.
+type use byte
+
+const (
+	spared  use = iota // nothing, save that programs take it as a secret
+	operand            // it is handed to a program that is not known to take a secret there
+	handed             // it may be what runs
+	decides            // it is what runs, or where something goes
+)
+
+// uses are what a line does with its variables.
+type uses struct {
+	running map[string]bool    // those in texts that run
+	handed  map[string]bool    // those that stand in programs that may run them
+	opaque  bool               // which ones run cannot be told
+	refs    map[string][]int   // where each is looked up
+	names   map[string]int     // what may be a name, and how often it stands in the line
+	places  ranges             // what says where something is or goes
+	set     []shell.Assignment // in the order of the text
+	known   map[string]use
+}
+
+// findUses looks for the variables of a line that was read.
+func (l *line) findUses() {
+	l.uses = uses{running: map[string]bool{}, handed: map[string]bool{}, refs: map[string][]int{}, names: map[string]int{}, known: map[string]use{}}
+	countNames(l.names, l.text)
+	findReferences(l.refs, l.text)
+	l.set = slices.SortedStableFunc(slices.Values(l.read.Assignments), func(a, b shell.Assignment) int { return cmp.Compare(a.Span.From, b.Span.From) })
+	l.opaque = strings.Contains(l.text, "${!")
+	for i := range l.read.Commands {
+		c := &l.read.Commands[i]
+		if c.Program.Dynamic&shell.Unknowable != 0 {
+			l.runsText(l.runningText(c))
+		}
+		l.opaque = l.opaque || listsVariables(c)
+	}
+	l.runsSettings()
+	for _, s := range l.scripts {
+		if s.runs {
+			addNames(l.handed, l.text[s.at.From:s.at.To])
+		}
+	}
+	l.findPlaces()
+}
+
+// runningText is where the text of a program stands which is known only when it
+// runs: the word itself, or the one that holds the line in which it stands. ok is
+// false if that cannot be told.
+func (l *line) runningText(c *shell.Command) (at shell.Span, ok bool) {
+	at = c.Program.Span
+	if strings.ContainsAny(l.text[at.From:at.To], "$`") {
+		return at, true
+	}
+	for i := range l.read.Commands {
+		for _, w := range l.read.Commands[i].Args {
+			if w.Span.From <= at.From && at.To <= w.Span.To && w.Span != at {
+				return w.Span, true
+			}
+		}
+	}
+	return at, false
+}
+
+// runsText notes the variables in a text that becomes a program, or part of one.
+// Which ones they are cannot be told of one that is spelled in escapes, or made by
+// another command.
+func (l *line) runsText(at shell.Span, ok bool) {
+	if !ok {
+		l.opaque = true
+		return
+	}
+	text := l.untaken(at)
+	made := strings.Contains(text, "$(") || strings.Contains(text, "`")
+	l.opaque = l.opaque || made || strings.Contains(text, `\`)
+	names := l.running
+	if made {
+		names = l.handed
+	}
+	addNames(names, text)
+	addNames(names, unquote.Replace(text))
+}
+
+var unquote = strings.NewReplacer(`"`, "", `'`, "", `\`, "")
+
+// untaken is a part of the line, with blanks where a program takes a secret.
+func (l *line) untaken(at shell.Span) string {
+	text := []byte(l.text[at.From:at.To])
+	for i := range text {
+		if l.taken.has(at.From + i) {
+			text[i] = ' '
+		}
+	}
+	return string(text)
+}
+
+// runsSettings follows what runs to the variables that it was made of.
+func (l *line) runsSettings() {
+	const passes = 4 // a text that is handed on more often is not followed
+	done := make([]bool, len(l.read.Assignments))
+	for pass, more := 0, true; more; pass++ {
+		more = false
+		for i, a := range l.read.Assignments {
+			if done[i] || !l.running[a.Name] {
+				continue
+			}
+			done[i], more = true, true
+			if text := l.text[a.Span.From:a.Span.To]; a.Value.Span == (shell.Span{}) {
+				l.opaque = true
+			} else if strings.ContainsAny(text, "$`\\") {
+				l.runsText(a.Span, true)
+			}
+		}
+		if pass == passes {
+			l.opaque = true
+			return
+		}
+	}
+}
+
+// listsVariables reports whether a command says what variables hold, or gives them
+// other names, without a reference that could be seen.
+func listsVariables(c *shell.Command) bool {
+	dashed := 0
+	for _, w := range c.Args {
+		if strings.HasPrefix(w.Text, "-") {
+			dashed++
+		}
+	}
+	switch c.Base() {
+	case "printenv":
+		return true
+	case "env", "set":
+		return len(c.Args) == dashed && !c.Has(shell.Wraps) && dashed == 0
+	case "declare", "typeset", "local", "readonly", "export", "compgen":
+		return dashed > 0
+	}
+	return false
+}
+
+// findPlaces finds what says where the line writes, deletes, works or connects to.
+func (l *line) findPlaces() {
+	for _, r := range l.read.Redirects {
+		if !strings.HasPrefix(r.Op, "<<") {
+			l.places = append(l.places, r.Target.Span)
+		}
+	}
+	for i := range l.read.Commands {
+		c := &l.read.Commands[i]
+		l.addOperands(c)
+		for _, t := range c.Traits {
+			switch t.Kind {
+			case shell.Deletes, shell.Writes, shell.Moves:
+				if t.Target != nil {
+					l.places = append(l.places, t.Target.Span)
+				}
+			}
+		}
+	}
+	l.places = l.places.merged()
+}
+
+// callers are programs whose operands say where they connect to: that many of them,
+// or all.
+var callers = map[string]int{"curl": all, "wget": all, "aria2c": all, "scp": all, "sftp": all, "rsync": all, "git": all, "dig": all,
+	"ssh": 1, "mosh": 1, "autossh": 1, "nc": 1, "ncat": 1, "netcat": 1, "socat": 2, "telnet": 1, "ftp": 1, "lftp": 1, "ping": 1,
+	"host": 1, "nslookup": 1, "whois": 1, "http": 0, "https": 0, "xh": 0}
+
+const all = 1 << 10
+
+var host = regexp.MustCompile(`^[\w.-]+\.[a-z]{2,}(:\d+)?(/|$)`)
+
+// addOperands adds what says where a program connects to: of an address that part,
+// of an operand what comes before a path. What stands behind an option may be its
+// value, unless it looks like a host.
+func (l *line) addOperands(c *shell.Command) {
+	operands, ok := callers[c.Base()]
+	if !ok || !c.Has(shell.Connects) && !c.Has(shell.Sends) {
+		return
+	}
+	option := false
+	for _, w := range c.Args {
+		text := l.text[w.Span.From:w.Span.To]
+		behind := option
+		option = strings.HasPrefix(w.Text, "-")
+		from, to := authority(text)
+		if from < 0 && !option && (!behind || host.MatchString(w.Text)) && operands > 0 {
+			before, _, _ := strings.Cut(text, "/")
+			from, to = 0, len(before)
+		}
+		if from >= 0 && !behind {
+			operands--
+		}
+		if from >= 0 {
+			l.places = append(l.places, shell.Span{From: w.Span.From + from, To: w.Span.From + to})
+		}
+	}
+}
+
+// authority finds the host of an address, with its port; from is -1 if a text is no
+// address.
+func authority(text string) (from, to int) {
+	scheme := strings.Index(text, "://")
+	if scheme < 0 {
+		return -1, 0
+	}
+	from, to = scheme+len("://"), len(text)
+	if n := strings.IndexAny(text[from:], "/?#\\\"' "); n >= 0 {
+		to = from + n
+	}
+	return from + strings.LastIndexByte(text[from:to], '@') + 1, to
+}
+
+// use says what the line does with a variable.
+func (l *line) use(name string) use {
+	l.inspect()
+	u, ok := l.known[name]
+	if ok {
+		return u
+	}
+	switch {
+	case l.running[name]:
+		u = decides
+	case l.handed[name] || l.opaque:
+		u = handed
+	}
+	for _, at := range l.refs[name] {
+		if l.taken.has(at) {
+			continue
+		}
+		u = max(u, operand)
+		if l.places.has(at) {
+			u = decides
+		}
+	}
+	l.known[name] = u
+	return u
+}
+
+// assigned is what the line does with the variable that is set to a part of it.
+func (l *line) assigned(sp span) use {
+	u := spared
+	v := l.text[sp.from:sp.to]
+	for _, name := range l.namesSet(sp) {
+		u = max(u, l.use(name))
+		if l.names[name] > 1 && (strings.HasPrefix(v, "-") && !strings.HasPrefix(v, "-----") || pathLike(v)) {
+			return decides
+		}
+	}
+	return u
+}
+
+// namesSet are the variables that are set to a part of the line: the one before the
+// equals sign, and the one that the shell sets to a word that holds the part.
+func (l *line) namesSet(sp span) (names []string) {
+	if before, ok := strings.CutSuffix(strings.TrimRight(l.text[:sp.from], `"'`), "="); ok {
+		before = strings.TrimSuffix(before, "+")
+		at := len(before)
+		for at > 0 && isVarName(before[at-1]) {
+			at--
+		}
+		if at < len(before) && (at == 0 || strings.IndexByte(" \t\n\r;|(){}'\"`:", before[at-1]) >= 0) {
+			names = append(names, before[at:])
+		}
+	}
+	for _, a := range l.settings(sp) {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// settings are the assignments that a part of the line stands in.
+func (l *line) settings(sp span) (in []shell.Assignment) {
+	const near = 8 // more of them do not stand in one another
+	n := sort.Search(len(l.set), func(i int) bool { return l.set[i].Span.From > sp.from })
+	for i := n - 1; i >= max(0, n-near); i-- {
+		if sp.to <= l.set[i].Span.To {
+			in = append(in, l.set[i])
+		}
+	}
+	return in
+}
+
+// onlyTaken reports whether a variable is set once and then taken as a secret, and
+// is named nowhere else.
+func (l *line) onlyTaken(name string) bool {
+	l.inspect()
+	refs := l.refs[name]
+	if len(refs) == 0 || l.names[name] != len(refs)+1 {
+		return false
+	}
+	return l.use(name) == spared
+}
+
+// addNames adds what may be names of variables in a text.
+func addNames(names map[string]bool, text string) {
+	count := map[string]int{}
+	countNames(count, text)
+	for name := range count {
+		names[name] = true
+	}
+}
+
+// countNames counts what may be names of variables in a text: not the X of
+// X-Api-Key, nor that of curl -X.
+func countNames(count map[string]int, text string) {
+	for i := 0; i < len(text); {
+		n := span0(text[i:], isVarName)
+		end := i + n
+		header := end+1 < len(text) && text[end] == '-' && isAlpha(text[end+1]) && (i == 0 || strings.IndexByte("$!{", text[i-1]) < 0)
+		option := n == 1 && i > 1 && text[i-1] == '-' && isBlank(text[i-2])
+		if n > 0 && !header && !option {
+			count[text[i:end]]++
+		}
+		i += max(1, n)
+	}
+}
+
+// findReferences finds where variables are looked up: $NAME, ${NAME, ${#NAME and
+// $env:NAME.
+func findReferences(refs map[string][]int, text string) {
+	for at := 0; ; at++ {
+		n := strings.IndexByte(text[at:], '$')
+		if n < 0 {
+			return
+		}
+		at += n
+		rest := strings.TrimLeft(strings.TrimPrefix(text[at+1:min(len(text), at+maxName)], "{"), "!#")
+		rest, foreign := strings.CutPrefix(rest, "env:")
+		name := rest[:span0(rest, isVarName)]
+		if set := foreign && strings.HasPrefix(rest[len(name):], "="); name != "" && !set {
+			refs[name] = append(refs[name], at)
+		}
+	}
+}
+
+// maxName bounds the names of variables that are told apart.
+const maxName = 256

@@ -22,6 +22,10 @@ type part struct{ from, to, lineFrom, lineTo int }
 // hide hides a part of the word where it stands in the line, less the
 // substitutions in it.
 func (w *word) hide(from, to, size int, key string) {
+	if size == taken {
+		w.takesStatic(from, to)
+		return
+	}
 	at := from
 	for _, d := range w.dynamicIn(from, to) {
 		w.hideStatic(at, d.from, d.from-at, key)
@@ -92,13 +96,39 @@ func (w *word) secret(f *finder, from, to int, key string) {
 	if to <= from {
 		return
 	}
-	f.vars.spends(w.text[from:to])
+	w.takes(f, from, to)
 	at := from
 	for _, d := range w.dynamicIn(from, to) {
 		f.found(w.text, at, max(at, d.from), key, w.hide)
 		at = d.to
 	}
 	f.found(w.text, at, max(at, to), key, w.hide)
+}
+
+// takes notes that a program takes text[from:to] as a secret, less what runs in it.
+func (w *word) takes(f *finder, from, to int) {
+	if f.line == nil {
+		return
+	}
+	at := from
+	for _, d := range w.dynamicIn(from, to) {
+		if w.text[d.from:d.to] != "$" { // a reference
+			continue
+		}
+		w.takesStatic(at, d.from)
+		at = d.to
+	}
+	w.takesStatic(at, to)
+}
+
+func (w *word) takesStatic(from, to int) {
+	switch {
+	case from >= to:
+	case w.places == nil:
+		w.h(w.at+from, w.at+to, taken, "")
+	default:
+		w.h(w.at+int(w.places[from].from), w.at+int(w.places[to-1].to), taken, "")
+	}
 }
 
 func isHidden(v string) bool { return v == "" || markerEnd(v) == len(v) }
