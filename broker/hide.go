@@ -12,10 +12,11 @@ import (
 
 // The texts of a presentation have these names while they are redacted.
 const (
-	presented       = "presentation"
-	presentedBefore = "presentation before"
-	presentedAfter  = "presentation after"
-	presentedLine   = "presentation line "
+	presented        = "presentation"
+	presentedCommand = "presentation command" // a name by which it is read as a command
+	presentedBefore  = "presentation before"
+	presentedAfter   = "presentation after"
+	presentedLine    = "presentation line "
 )
 
 // hideCall redacts a call, the texts around it and its presentation together: what
@@ -33,8 +34,16 @@ func hideCall(r *redact.Redactor, args sayso.Args, texts map[string]string, show
 	if shown.Type == sayso.PresentDiff {
 		return hideDiff(r, args, texts, present.Lines(shown.Content))
 	}
-	texts[presented] = shown.Content
+	name := presented
+	if shown.Type == sayso.PresentCommand {
+		name = presentedCommand
+	}
+	texts[name] = shown.Content
 	hidden, err := r.Call(args, texts)
+	if err != nil {
+		return hidden, err
+	}
+	hidden.Texts[presented] = hidden.Texts[name]
 	hidden.Redactions = once(hidden.Redactions)
 	return hidden, err
 }
@@ -150,8 +159,11 @@ func together(lines []present.Line) string {
 func once(list []sayso.Redaction) []sayso.Redaction {
 	out := make([]sayso.Redaction, 0, len(list))
 	for _, r := range list {
-		if r.Path == presentedBefore || r.Path == presentedAfter || strings.HasPrefix(r.Path, presentedLine) {
+		if r.Path == presentedCommand || r.Path == presentedBefore || r.Path == presentedAfter || strings.HasPrefix(r.Path, presentedLine) {
 			r.Path = presented
+		}
+		if r.Key == presentedCommand {
+			r.Key = presented
 		}
 		told := func(o sayso.Redaction) bool {
 			return o.Key == r.Key && o.Length == r.Length && (o.Path == presented || strings.HasPrefix(o.Path, "/"))

@@ -265,3 +265,23 @@ func TestPresentation_own(t *testing.T) {
 		w.hides(t, w.only().ID, "x7k2m9q4w8")
 	})
 }
+
+// TestVW5_presentedCommands: a command is shown to people as a presentation too,
+// and what it runs is hidden there as little as in the arguments.
+func TestVW5_presentedCommands(t *testing.T) {
+	for _, line := range []string{"PASSWORD=evilprog; $PASSWORD", "P='touch x'; eval \"$P\"; mysql -p\"$P\"", "TOKEN=evil.example; ssh $TOKEN"} {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			p := present.Command(line, "/srv/app")
+			a := patient("c1", time.Second)
+			a.Present = presents(&p)
+			w.admit(a)
+			full, err := w.b.Inbox(dev).Content(t.Context(), w.only().ID)
+			if err != nil || full.Presentation == nil {
+				t.Fatal(err)
+			}
+			if full.Presentation.Content != line {
+				t.Errorf("%q is shown as %q", line, full.Presentation.Content)
+			}
+		})
+	}
+}
