@@ -156,7 +156,7 @@ func (f *finder) webhook(s string, a, path, end int, h hide) int {
 }
 
 // addressNames are names of parameters that are telling in an address only.
-var addressNames = set(`sig signature auth pwd pass assertion samlresponse samlrequest xamzcredential
+var addressNames = set(`sig signature auth pwd pw pass assertion samlresponse samlrequest xamzcredential
 	xamzsignature xgoogsignature xgoogcredential sas ticket hmac`)
 
 // parameter reads the pair of name and value at from. It returns where it ends.

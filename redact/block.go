@@ -21,10 +21,66 @@ func (v *value) container(from int) int {
 	}
 	body := s[from+1 : from+to-1]
 	if text := strings.Trim(body, " \t\r\n"); text != "" && !plainNumbers(v.name, text) && !strings.HasPrefix(text, markerHead) {
-		v.f.found(s, from+1, from+to-1, v.name, v.h)
-		v.learnParts(body)
+		if !v.leaves(from+1, from+to-1) {
+			v.f.found(s, from+1, from+to-1, v.name, v.h)
+			v.learnParts(body)
+		}
 	}
 	return from + to
+}
+
+// leaves hides the values between brackets one by one, so that what is left has the
+// names and the form that it had. It reports whether it could: what stands there is
+// names, values, brackets and commas.
+func (v *value) leaves(from, to int) bool {
+	var found []span
+	name := v.name
+	for i := from; i < to; {
+		if c := v.s[i]; isSpace(c) || strings.IndexByte("[]{},", c) >= 0 {
+			if c == ',' || c == '{' || c == '[' {
+				name = v.name
+			}
+			i++
+			continue
+		}
+		at, next := v.scalar(i, to)
+		if at.to <= at.from && next <= i {
+			return false
+		}
+		i = next + span0(v.s[next:to], isBlank)
+		if i < to && v.s[i] == ':' {
+			name = v.s[at.from:at.to]
+			i++
+			continue
+		}
+		at.key = name
+		found = append(found, at)
+	}
+	for _, at := range found {
+		if text := v.s[at.from:at.to]; !isReference(text) && !plainFigure(at.key, text) {
+			v.f.found(v.s, at.from, at.to, v.name, v.h)
+		}
+	}
+	return true
+}
+
+// scalar reads a text in quotes, or without, up to where it ends in a list.
+func (v *value) scalar(i, to int) (at span, next int) {
+	if escapes, q := v.opening(i); q != 0 {
+		begin := i + escapes + 1
+		if end, ok := v.closing(begin, q, escapes); ok && end+escapes+1 <= to {
+			return span{from: begin, to: end}, end + escapes + 1
+		}
+		return span{}, i
+	}
+	if n := opaque(v.s[i:to]); n > 0 {
+		return span{from: i, to: i}, i + n
+	}
+	end := i
+	for end < to && strings.IndexByte(",[]{}\"'\n", v.s[end]) < 0 && !(v.s[end] == ':' && (end+1 == to || isSpace(v.s[end+1]))) {
+		end++
+	}
+	return span{from: i, to: len(strings.TrimRight(v.s[:end], " \t\r"))}, end
 }
 
 // plainNumbers reports whether text lists numbers under a plural name.
@@ -122,6 +178,9 @@ func (v *value) blockLine(from, to int, scalar bool) {
 		if to-from >= 2 && isQuote(s[from]) && s[to-1] == s[from] {
 			from, to = from+1, to-1
 		}
+	}
+	if from < to && (s[from] == '{' || s[from] == '[') && markerEnd(s[from:to]) == 0 && v.leaves(from, to) {
+		return
 	}
 	if from < to && !isReference(s[from:to]) && s[from:to] != "|" {
 		v.f.found(s, from, to, v.name, v.h)

@@ -201,6 +201,14 @@ func TestVW5_passwordsWhereProgramsTakeThem(t *testing.T) {
 		`kubectl config set-credentials bob --token=%`,
 		`kubectl config set-credentials bob --password %`,
 		`psql postgres://bob:%@x/db`,
+		`sed '/password/s/=.*/=%/' f`,
+		`sed -i '/^password/s/=.*$/="%"/' f`,
+		`sed -i '/db_password:/ s/: .*/: %/' f`,
+		`curl --data-urlencode pw=% https://x.org`,
+		`curl -d 'user=bob&pw=%&a=b' https://x.org`,
+		`curl -F pass=% https://x.org`,
+		`curl "https://x.org/?pw=%"`,
+		`TOKEN=%; ./run.sh "$TOKEN"`,
 	}
 	texts := []string{
 		"port 6379\nrequirepass %\nmaxmemory 1gb\n",
@@ -257,6 +265,15 @@ func filled(form, value string) string {
 func TestVW5_ordinaryLinesStay(t *testing.T) {
 	commands := []string{
 		`openssl req -keyout /etc/evil`,
+		`aws secretsmanager get-secret-value --secret-id prod/db`,
+		`aws secretsmanager get-secret-value --secret-id=prod/db`,
+		`aws sts assume-role --role-session-name main --role-arn x`,
+		`gcloud secrets versions access latest --secret=db-pass`,
+		`gcloud run deploy --set-secrets=A=b:latest`,
+		`docker build --secret id=npm,src=.npmrc .`,
+		`sed '/password/s/old/new1234/' f`,
+		`curl -d @token=x https://x.org`,
+		`curl -d 'a=b&c=d' https://x.org`,
 		`openssl enc -kfile /etc/evil`,
 		`vercel -target=production`,
 		`doctl -trace account get`,

@@ -16,6 +16,8 @@ type program struct {
 	last     []string // options that make the last word a password
 	only     string   // a word that must stand before, such as login
 	with     string   // a word that must stand anywhere
+	named    []string // options whose value is the name of a secret, or of something else that is none
+	form     []string // options whose value is fields of a form
 	bare     []string // options that take no value, although their names tell
 	places   bool     // words are name/password@place
 	sign     string   // what begins words that are passwords
@@ -28,7 +30,8 @@ type program struct {
 var programs = func() map[string]*program {
 	m := map[string]*program{}
 	for names, p := range map[string]program{
-		"curl":              {userPass: []string{"-u", "--user", "-U", "--proxy-user", "-x", "--proxy", "-E", "--cert"}, cookies: []string{"-b", "--cookie"}, next: []string{"--pass", "--proxy-pass", "--oauth2-bearer", "--tlspassword", "--proxy-tlspassword"}},
+		"curl": {userPass: []string{"-u", "--user", "-U", "--proxy-user", "-x", "--proxy", "-E", "--cert"}, cookies: []string{"-b", "--cookie"}, next: []string{"--pass", "--proxy-pass", "--oauth2-bearer", "--tlspassword", "--proxy-tlspassword"},
+			form: []string{"-d", "--data", "--data-raw", "--data-ascii", "--data-binary", "--data-urlencode", "-F", "--form", "--form-string", "--url-query"}},
 		"http https xh xhs": {userPass: []string{"-a", "--auth"}},
 		"wget aria2c":       {next: []string{"--http-passwd", "--ftp-passwd", "--http-pass"}},
 		"mysql mysqldump mysqlimport mysqlshow mysqlcheck mysqlsh mariadb mariadb-dump mycli":                                              {attached: "p"},
@@ -41,7 +44,7 @@ var programs = func() map[string]*program {
 		"nmcli":                                 {after: map[string]int{"password": 1, "wifi-sec.psk": 1, "802-11-wireless-security.psk": 1}},
 		"vault":                                 {after: map[string]int{"login": 1, "unseal": 1}},
 		"pulumi":                                {after: map[string]int{"set": 2}, with: "--secret", bare: []string{"--secret"}},
-		"aws":                                   {next: []string{"--value"}, with: "SecureString"},
+		"aws":                                   {next: []string{"--value"}, with: "SecureString", named: []string{"--secret-id", "--secret-ids", "--role-session-name", "--session-name"}},
 		"oc cf":                                 {apart: "p", only: "login"},
 		"poetry":                                {apart: "p", only: "publish"},
 		"netlify":                               {next: []string{"--auth", "-a"}},
@@ -50,7 +53,7 @@ var programs = func() map[string]*program {
 		"snyk":                                  {after: map[string]int{"auth": 1}},
 		"ngrok":                                 {after: map[string]int{"authtoken": 1}},
 		"cargo":                                 {after: map[string]int{"login": 1}},
-		"gcloud":                                {after: map[string]int{"activate-refresh-token": 2}},
+		"gcloud":                                {after: map[string]int{"activate-refresh-token": 2}, named: []string{"--secret", "--set-secrets", "--update-secrets", "--remove-secrets"}},
 		"doppler dotenvx":                       {after: map[string]int{"set": 2}},
 		"chamber":                               {after: map[string]int{"write": 3}},
 		"bw":                                    {after: map[string]int{"unlock": 1, "login": 2}},
@@ -63,8 +66,9 @@ var programs = func() map[string]*program {
 		"smbclient rpcclient net smbmap mount.cifs": {userPass: []string{"-U", "--user"}, sep: "%"},
 		"lftp": {userPass: []string{"-u", "--user"}, sep: ","},
 		"zip unzip zipcloak sqlcmd bcp tsql mosquitto_pub mosquitto_sub": {apart: "P"},
-		"openssl": {keyed: []string{"-pass", "-passin", "-passout", "-password"}, next: []string{"-k", "-K", "-macopt"}, after: map[string]int{"passwd": 1}},
-		"docker podman nerdctl helm buildah skopeo crane oras az": {apart: "p", only: "login"},
+		"openssl":                               {keyed: []string{"-pass", "-passin", "-passout", "-password"}, next: []string{"-k", "-K", "-macopt"}, after: map[string]int{"passwd": 1}},
+		"docker podman nerdctl buildah":         {apart: "p", only: "login", named: []string{"--secret"}},
+		"helm skopeo crane oras az":             {apart: "p", only: "login"},
 		"skopeo-copy":                           {userPass: []string{"--creds", "--src-creds", "--dest-creds"}},
 		"ssh-keygen":                            {joins: true, next: []string{"-N", "-P"}},
 		"plink putty pscp psftp":                {next: []string{"-pw"}},
@@ -88,6 +92,11 @@ var programs = func() map[string]*program {
 // reports whether the word is done, and how many words after it are too.
 func (c *command) special(i int) (bool, int) {
 	p, w := c.rules, &c.ws[i]
+	if p != nil && len(p.named) > 0 {
+		if n := c.named(p, i); n >= 0 {
+			return true, n
+		}
+	}
 	if p == nil || len(w.text) < 2 || p.only != "" && !c.seen[p.only] || p.with != "" && !c.has(p.with) {
 		return false, 0
 	}
@@ -105,6 +114,8 @@ func (c *command) special(i int) (bool, int) {
 		return true, c.keyedNext(i)
 	case contains(p.cookies, w.text):
 		return true, c.cookieNext(i)
+	case contains(p.form, w.text):
+		return true, c.formNext(i)
 	}
 	if n, ok := c.userPassword(p, i); ok {
 		return true, n
@@ -196,6 +207,46 @@ func (c *command) cookieNext(i int) int {
 	}
 	next := &c.ws[i+1]
 	next.secret(c.f, 0, len(next.text), "cookie")
+	return 1
+}
+
+// named searches the value of an option that names a secret, as a text like any
+// other. It returns how many words are done, -1 if there is no such option at i.
+func (c *command) named(p *program, i int) int {
+	w := &c.ws[i]
+	option, value, attached := strings.Cut(w.text, "=")
+	switch {
+	case !contains(p.named, option):
+		return -1
+	case attached:
+		c.f.shapes(value, w.from(len(option)+1))
+	case i+1 < len(c.ws):
+		next := &c.ws[i+1]
+		c.f.shapes(next.text, next.hide)
+		return 1
+	}
+	return 0
+}
+
+// formNext searches the fields of a form, among whose names are some that tell
+// nothing elsewhere.
+func (c *command) formNext(i int) int {
+	if i+1 >= len(c.ws) {
+		return 0
+	}
+	next := &c.ws[i+1]
+	if strings.HasPrefix(next.text, "@") { // a file
+		c.f.shapes(next.text, next.hide)
+		return 1
+	}
+	if !strings.ContainsAny(next.text, " \t\n{\"") {
+		for from := 0; from < len(next.text); from++ {
+			from = c.f.parameter(next.text, from, len(next.text), next.hide, c.depth)
+		}
+	}
+	if !c.pairWord(i + 1) {
+		c.plain(i + 1)
+	}
 	return 1
 }
 

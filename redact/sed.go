@@ -20,6 +20,7 @@ func (c *command) script(w *word) {
 			continue
 		}
 		c.replacement(w, w.text[pattern.from:pattern.to], replacement)
+		c.behindName(w, addressBefore(w.text[:i]), w.text[pattern.from:pattern.to], replacement)
 		i = end
 	}
 	for _, at := range adds.FindAllStringSubmatchIndex(w.text, -1) {
@@ -76,6 +77,33 @@ func (c *command) replacement(w *word, pattern string, at span) {
 	if name == strings.ToUpper(name) || strings.ContainsAny(pattern, "{<@%") || len(text) >= 6 && noWord(text) {
 		w.secret(c.f, at.from, at.to, strings.Trim(name, "_"))
 	}
+}
+
+// addressBefore is the pattern of the lines that a command is for, which ends where
+// the command begins: /pattern/s, /pattern/ s.
+func addressBefore(s string) string {
+	s = strings.TrimRight(s, " \tI")
+	if !strings.HasSuffix(s, "/") {
+		return ""
+	}
+	s = s[max(0, len(s)-1-maxCode) : len(s)-1]
+	return s[strings.LastIndexByte(s, '/')+1:]
+}
+
+// behindName hides what takes the place of what stands behind a telling name, where
+// that is in the pattern of the line: /password/s/=.*/=x/.
+func (c *command) behindName(w *word, address, pattern string, at span) {
+	name := namedLast(address)
+	if name == "" || !c.f.telling(name) || !strings.ContainsAny(pattern[:min(1, len(pattern))], "=: ") || !strings.ContainsAny(pattern, "*+[") {
+		return
+	}
+	text := w.text[at.from:at.to]
+	from := span0(text, func(b byte) bool { return strings.IndexByte("=: \t\"'", b) >= 0 })
+	v := strings.TrimRight(text[from:], `"', `)
+	if v == "" || strings.ContainsAny(v, " \\&") || isReference(v) {
+		return
+	}
+	w.secret(c.f, at.from+from, at.from+from+len(v), strings.Trim(name, "_"))
 }
 
 // namedLast is the last name in a pattern.

@@ -30,6 +30,11 @@ func (v *value) read(at int) int {
 	if n := markerEnd(s[from:]); n > 0 {
 		return from + n
 	}
+	if v.delim == colon && s[from] == '!' { // a tag of YAML
+		if n := span0(s[from:], func(c byte) bool { return !isSpace(c) }); from+n+1 < len(s) && isBlank(s[from+n]) && s[from+n+1] != '\n' {
+			from += n + 1
+		}
+	}
 	if n := stringPrefix(s[from:]); n > 0 {
 		from += n
 	}
