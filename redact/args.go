@@ -203,12 +203,12 @@ func (f *finder) tree(n *node, name string, depth int) {
 
 // str searches a string: as a command line or a program if its name says so.
 func (f *finder) str(n *node, name string, depth int) {
-	command, code := isCommandName(name), isCode(name, n.text)
+	command, code := isCommandName(name), codeName(name)
 	if envNames[strings.ToLower(name)] && !looksJSON(n.text) {
 		f.settings(n, depth)
 		return
 	}
-	if looksJSON(n.text) || !command && !code {
+	if looksJSON(n.text) || !command && !code || code && isAddress(n.text) {
 		f.text(n.text, n.hide, depth)
 		return
 	}

@@ -22,6 +22,7 @@ type line struct {
 	taken   ranges      // where programs take secrets
 	read    *shell.Line // nil until it is asked for, as is what follows
 	unread  bool        // it is not understood as bash reads it
+	foreign bool        // it may be code and is no shell
 	scripts []script
 	options map[shell.Span]bool
 	steered ranges // commands of which every word says what is deleted
@@ -48,6 +49,7 @@ func (l *line) inspect() {
 	}
 	l.read = shell.Inspect(l.text)
 	l.unread = len(l.text) > shell.MaxBytes || slices.ContainsFunc(l.read.Problems, func(p shell.Problem) bool { return p.Kind == shell.Unparsed })
+	l.foreign = l.code && !slices.ContainsFunc(l.read.Commands, startable)
 	l.options = map[shell.Span]bool{}
 	for i := range l.read.Commands {
 		c := &l.read.Commands[i]
@@ -104,7 +106,7 @@ func (l *line) harmless(found []finding, known bool) (kept, shown []span) {
 	var sure []span
 	for _, at := range found {
 		switch {
-		case known && looksRandom(l.text[at.from:at.to]):
+		case (known || l.code && l.assigned(at.span) != decides) && l.random(at.span):
 			sure = append(sure, at.span)
 		case l.mayHide(at):
 			kept = append(kept, at.span)
@@ -139,6 +141,9 @@ func (l *line) same(spans []span) bool {
 	if len(spans) == 0 {
 		return true
 	}
+	if l.inspect(); l.foreign {
+		return true
+	}
 	other := []byte(l.text)
 	for _, sp := range spans {
 		for i := sp.from; i < sp.to; i++ {
@@ -153,7 +158,7 @@ func (l *line) same(spans []span) bool {
 func (l *line) mayHide(at finding) bool {
 	l.inspect()
 	v := l.text[at.from:at.to]
-	random := looksRandom(v) || l.keyBody(at.span)
+	random := l.random(at.span)
 	switch l.assigned(at.span) {
 	case decides:
 		return false
@@ -180,10 +185,22 @@ func (l *line) mayHide(at finding) bool {
 	return true
 }
 
-// keyBody reports whether a part of the line is the body of a private key.
-func (l *line) keyBody(sp span) bool {
-	return sp.key == keyBlock && strings.HasSuffix(strings.TrimRight(l.text[:sp.from], "\r\n\\n"), "-----") &&
-		!strings.ContainsAny(l.text[sp.from:sp.to], " \t()")
+// random reports whether a part of the line looks random, as the body of a private
+// key does over several lines.
+func (l *line) random(sp span) bool {
+	v := l.text[sp.from:sp.to]
+	if sp.key == keyBlock {
+		v = strings.NewReplacer("\r", "", "\n", "").Replace(v)
+		return looksRandom(v) || likeSecret(v)
+	}
+	return looksRandom(v)
+}
+
+// startable reports whether a command may start a program: its first word is no
+// sign of another language.
+func startable(c shell.Command) bool {
+	name := c.Program.Text
+	return c.Program.Unknown() || name != "" && isAlnum(name[len(name)-1]) && name[0] != '-' && !strings.ContainsAny(name, ":=<>{}[]\"'")
 }
 
 // literal reports whether a part of the line is a text in quotes.

@@ -45,8 +45,13 @@ var calls = regexp.MustCompile(`\w ?\(`)
 // codeNames end the names of members that hold a program.
 var codeNames = set(`script scripts code source program snippet javascript js typescript python py ruby perl php lua sql expression eval function lambda cell`)
 
-// isCode reports whether a string under a name is a program, in any language.
-func isCode(name, text string) bool {
+// codeName reports whether a string under a name may be a program, in any language.
+func codeName(name string) bool {
 	ws := words(name)
-	return len(ws) > 0 && codeNames[ws[len(ws)-1]] && strings.ContainsAny(text, " \t\n(;")
+	return len(ws) > 0 && codeNames[ws[len(ws)-1]]
+}
+
+// isAddress reports whether a text is one word with the sign of an address.
+func isAddress(text string) bool {
+	return strings.Contains(text, "://") && !strings.ContainsAny(text, " \t\r\n$`;|<>\"'()")
 }
