@@ -24,14 +24,23 @@
 // looked up, so it stays visible too: nothing can be smuggled past a reader by
 // calling it a password.
 //
-// What is executable is never hidden. Two command lines that differ only in what
-// is hidden of them run the same programs with the same options, and change the
-// same files: whatever the inspection of a line says of it must be the same with
-// other bytes in those places, or they are shown. A variable that a program takes
-// as a password is hidden where it is set only if it is plain, and used for
-// nothing else; a program in another language is shown but for plain values, and
-// but for random ones if it may run what it holds. A line that cannot be read
-// hides plain values alone.
+// What a command runs, and where it goes, is never hidden. Two commands that
+// differ only in what is hidden of them run the same programs with the same
+// options, connect to the same places and change the same files: whatever the
+// inspection of a line says of it must be the same with other bytes in those
+// places, or they are shown. A line that cannot be read hides plain values alone.
+//
+// A command is a line, a list of its words, or a line and a list, under the names
+// that tools have for them. A list is read as the line that runs the same. What a
+// line does with a variable holds for where it is set in the line, and in the
+// environment beside it: what runs, and where something goes, is shown; what may
+// run is shown unless it looks random; an operand of a program that is not known
+// to take a secret there is shown unless it is like a secret. A variable whose name
+// tells nothing is hidden if programs take it as a secret and nothing else does.
+//
+// A program in another language, in a command or in a member of such a name, is
+// shown but for plain values and texts in quotes, and but for random values if it
+// may run what it holds. The content of a file is no program here.
 //
 // All work is linear in the size of the input.
 package redact
