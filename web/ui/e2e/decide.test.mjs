@@ -11,6 +11,7 @@ stage()
 const button = (page, name) => page.getByRole('button', { name })
 const ended = (page) => page.locator('.ended')
 const items = (page) => page.locator('button.item')
+const icon = (page) => page.getAttribute('link[rel=icon]', 'href')
 
 test('sign in: a link is good once, leaves no trace, and no cookie is made', async () => {
   const link = w.link()
@@ -65,6 +66,7 @@ test('approve once, with the mouse and with a key', async () => {
     const [r] = await w.open(1)
     await live(page, r.id)
     assert.match(await page.title(), /^\(1\) sayso$/)
+    assert.match(await icon(page), /^data:image\/png/)
     await press()
     const { body } = await asked
     assert.equal(body.effect, 'allow')
@@ -74,6 +76,7 @@ test('approve once, with the mouse and with a key', async () => {
     await page.getByText('Nothing waits for you.').waitFor()
   }
   assert.equal(await page.title(), 'sayso')
+  assert.equal(await icon(page), '/icon.svg')
 })
 
 test('deny with a note, typed, chosen, and none at all', async () => {
@@ -420,4 +423,24 @@ test('session: others like it are told, and each waits for an answer of its own'
   await page.keyboard.press('n')
   await ended(page).getByText('Denied by you').waitFor()
   assert.equal(await ended(page).getByText('Remembered').count(), 0)
+})
+
+test('a reload in mid-decision answers nothing, and the request is there again', async () => {
+  const page = await w.page()
+  const asked = w.bash('git push origin main', {}, { canEdit: true })
+  const [r] = await w.open(1)
+  await live(page, r.id)
+  await page.keyboard.press('e')
+  await page.getByLabel('All arguments, as JSON').fill('{"command":"git push origin topic"}')
+  await page.reload()
+  await live(page, r.id)
+  await page.keyboard.down('y') // and in the middle of a hold
+  await page.waitForTimeout(300)
+  await page.reload()
+  await page.keyboard.up('y')
+  await live(page, r.id)
+  assert.equal((await w.open(1))[0].state, 'open')
+  assert.equal((await w.get(`/v1/requests/${r.id}/life`)).events.length, 1)
+  await page.keyboard.press('n')
+  assert.equal((await asked).body.effect, 'deny')
 })
