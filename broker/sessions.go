@@ -31,9 +31,12 @@ func (in inbox) Sessions(ctx context.Context, since time.Time) ([]sayso.SessionI
 		}
 		n, known := at[row.Session]
 		if !known {
-			info, err := in.sessionInfo(ctx, row)
+			info, staged, err := in.sessionInfo(ctx, row)
 			if err != nil {
 				return nil, err
+			}
+			if staged {
+				continue
 			}
 			n, list = len(list), append(list, info)
 			at[row.Session] = n
@@ -50,25 +53,27 @@ func (in inbox) Sessions(ctx context.Context, since time.Time) ([]sayso.SessionI
 }
 
 // sessionInfo is a session without its counts, as its newest call has it. One that
-// cannot be read takes no other session from the list.
-func (in inbox) sessionInfo(ctx context.Context, newest *sayso.Row) (sayso.SessionInfo, error) {
+// cannot be read takes no other session from the list. staged says that the call is
+// none of an agent at work.
+func (in inbox) sessionInfo(ctx context.Context, newest *sayso.Row) (info sayso.SessionInfo, staged bool, err error) {
 	s, err := in.b.session(ctx, newest.Session)
 	if err != nil {
-		return sayso.SessionInfo{}, err
+		return info, false, err
 	}
-	info := sayso.SessionInfo{
+	info = sayso.SessionInfo{
 		ID: newest.Session, Host: newest.Host, Owner: s.Owner, Approvers: append([]string{}, s.Approvers...), LastAt: newest.ID.Time().UTC(), Ended: s.Ended,
 	}
 	switch r, err := in.b.load(ctx, newest.ID); {
 	case ctx.Err() != nil:
-		return sayso.SessionInfo{}, ctx.Err()
+		return info, false, ctx.Err()
 	case err != nil:
 		info.Unread = err.Error()
 	default:
+		staged = r.Staged()
 		info.Caller, info.Cwd, info.LastAt = r.Caller, r.Cwd, r.CreatedAt
 	}
 	if s.Started {
 		info.BegunAt = new(s.Begun.UTC())
 	}
-	return info, nil
+	return info, staged, nil
 }

@@ -57,3 +57,21 @@ func TestSessions_listWhatCanBeRead(t *testing.T) {
 		}
 	})
 }
+
+// A session in which the doctor alone had a call tried is none of an agent.
+func TestSessions_leaveTheDoctorOut(t *testing.T) {
+	bubble(t, always(sayso.Deny), func(t *testing.T, w *world) {
+		for i, command := range []string{"sayso approve " + sayso.Canary, "make", "sayso approve " + sayso.Canary} {
+			a := sayso.Admission{Call: bash(fmt.Sprint("c", i), command)}
+			a.Call.Session = []string{"doctor", "s1", "s1"}[i]
+			if d, err := w.admit(a); err != nil || d.Effect != sayso.Deny {
+				t.Fatal(d, err)
+			}
+		}
+		admin := sayso.Actor{Principal: "root", Kind: sayso.PrincipalAdmin, Channel: "terminal"}
+		list, err := w.b.Inbox(admin).Sessions(t.Context(), time.Time{})
+		if err != nil || len(list) != 1 || list[0].ID != "s1" || list[0].Calls != 1 {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}

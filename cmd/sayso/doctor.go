@@ -282,7 +282,7 @@ func (d *doctor) place(p install.Place, s install.Survey) {
 }
 
 // canary is a call that the policy in the hook's temporary home denies.
-const canary = "sayso-doctor-canary"
+const canary = sayso.Canary
 
 // hook runs the hook itself on a call that must be denied, in a home of its
 // own.

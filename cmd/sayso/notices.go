@@ -133,16 +133,21 @@ func (a *app) printNotices(ctx context.Context, list wire.Notices) error {
 		a.note("nobody elsewhere is told what waits; see notices: in docs/notices.md")
 		return nil
 	}
-	if a.settings.Server == "" && !local.Answers(ctx, a.paths.Socket()) {
+	sends := a.settings.Server != "" || local.Answers(ctx, a.paths.Socket())
+	if !sends {
 		a.note("warning: no server runs here, and the server sends; type: sayso serve")
 	}
-	rows := [][]string{{"TARGET", "DELIVERED", "WAITING", "DEAD"}}
+	rows := [][]string{{"TARGET", "DELIVERED SINCE START", "WAITING", "DEAD"}} // of the server
 	for _, t := range list.Targets {
 		name := t.Name
 		if t.Gone {
 			name += " (target gone)"
 		}
-		rows = append(rows, []string{name, fmt.Sprint(t.Sent), fmt.Sprint(t.Waiting), fmt.Sprint(t.Dead)})
+		sent := "-"
+		if sends {
+			sent = fmt.Sprint(t.Sent)
+		}
+		rows = append(rows, []string{name, sent, fmt.Sprint(t.Waiting), fmt.Sprint(t.Dead)})
 	}
 	if err := table(a.out, rows); err != nil || len(list.Notices) == 0 {
 		return err

@@ -71,6 +71,9 @@ func (a *app) sessions(ctx context.Context) error {
 func gather(list []sayso.Request) []sessionRow {
 	rows, at := []sessionRow{}, map[string]int{}
 	for _, r := range list {
+		if r.Staged() {
+			continue
+		}
 		i, ok := at[r.SessionID]
 		if !ok {
 			i = len(rows)

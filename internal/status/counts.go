@@ -89,6 +89,9 @@ func Count(calls []sayso.Request) Counts {
 	for i := range calls {
 		r := &calls[i]
 		out.Since = r.CreatedAt
+		if r.Staged() {
+			continue
+		}
 		asked := wasAsked(r)
 		out.add(asked)
 		entry(hosts, r.Host, Host{Host: r.Host, Last: r.CreatedAt}).add(asked)

@@ -54,6 +54,18 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// What the doctor had an agent try counts as nobody's, and what an agent was allowed
+// counts whatever it names.
+func TestCount_leavesTheDoctorOut(t *testing.T) {
+	named := func(e sayso.Effect, source sayso.Source) sayso.Request {
+		return sayso.Request{Host: "claude-code", SessionID: "s1", Preview: sayso.Args(`{"command":"sayso approve ` + sayso.Canary + `"}`), Decision: &sayso.Decision{Effect: e, Source: source}}
+	}
+	got := status.Count(calls(named(sayso.Deny, sayso.SourcePolicy), named(sayso.Allow, sayso.SourcePolicy), named(sayso.Deny, sayso.SourcePerson)))
+	if got.Calls != 2 || len(got.Sessions) != 1 || got.Sessions[0].Calls != 2 {
+		t.Errorf("counted: %+v", got)
+	}
+}
+
 func TestCount_rateTakesCalls(t *testing.T) {
 	var list []sayso.Request
 	for n := range 2 * status.Enough {
