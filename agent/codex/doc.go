@@ -9,13 +9,12 @@
 //
 // # Which way it fails
 //
-// A hook that crashes, is missing, exits 1, runs past its time, stops reading
-// its input, or prints a reply with anything in it that Codex does not expect,
-// lets the tool RUN. There is no switch that turns this round. What blocks is
+// A hook that crashes, is missing, exits 1, runs past its time, or prints a reply
+// with anything in it that Codex does not expect, lets the tool RUN. There is no switch that turns this round. What blocks is
 // exit status 2 with words on standard error. So a denial is said in both ways
 // that Codex listens to, nothing extra is ever printed, an allow that changes
-// nothing is silence, and whoever runs this package reads all of the input and
-// ends before Codex's own deadline.
+// nothing is silence, and whoever runs this package ends before Codex's own
+// deadline.
 //
 // Silence before a tool is not an allow that skips Codex's own question: where
 // its approval policy asks, PermissionRequest comes next, and there an allow

@@ -100,8 +100,8 @@ func (e *ending) unknown(err error) agent.Answer {
 }
 
 // read reads the input of a hook to its end, also where it is too large to be
-// kept: some hosts take a hook that stops listening for one that failed, and
-// let the call run.
+// kept: a host that cannot say all that it has to say may take the hook for one
+// that failed, and on most hosts that lets the call run.
 func read(in io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	if err != nil {

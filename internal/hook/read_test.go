@@ -11,8 +11,8 @@ import (
 	"github.com/sayso-dev/sayso/internal/hook"
 )
 
-// A host that cannot hand over the whole of its input takes the hook for one
-// that failed, and some then let the call run. So we listen to the end, also
+// A host that cannot hand over the whole of its input may take the hook for one
+// that failed, and let the call run. So we listen to the end, also
 // when it is clear early on that the answer is no.
 func TestMain_listensToTheEnd(t *testing.T) {
 	large := `{"session_id":"s1","tool_input":{"command":"` + strings.Repeat("x", 2*sayso.MaxCall+4<<20) + `"}}`

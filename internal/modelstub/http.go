@@ -13,14 +13,16 @@ import (
 // maxBody is larger than any request an agent's first turns make.
 const maxBody = 64 << 20
 
-// ServeHTTP answers a request for a message, of Anthropic's API or of Gemini's,
-// from the script, streaming or not, as the request says; counts tokens as one;
-// and answers anything else an agent asks for with an empty object, which agents
-// take as "nothing known".
+// ServeHTTP answers a request for a message, of Anthropic's API, of Gemini's or
+// of OpenAI's Responses API, from the script, streaming or not, as the request
+// says; counts tokens as one; and answers anything else an agent asks for with an
+// empty object, which agents take as "nothing known".
 func (s *Stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/v1/messages"):
 		s.message(w, r)
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/responses"):
+		s.responses(w, r)
 	case r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/models/") && strings.Contains(r.URL.Path, ":"):
 		s.gemini(w, r)
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/v1/messages/count_tokens"):

@@ -1,11 +1,12 @@
 // Package modelstub is a model endpoint that plays a script.
 //
-// It speaks enough of the Anthropic Messages API and of the Gemini API for an
-// agent's own binary to run against it without an account or a network: the agent asks for the next
-// message, the stub hands out the next turn of the script (text, or calls of
-// tools), and what the agent sends back is kept, so that a caller can read
-// which tool results reached the model. Nothing here judges anything; it makes
-// a real agent make real calls through whatever gate is installed in it.
+// It speaks enough of the Anthropic Messages API, the Gemini API and OpenAI's
+// Responses API for an agent's own binary to run against it without an account
+// or a network: the agent asks for the next message, the stub hands out the next
+// turn of the script (text, or calls of tools), and what the agent sends back is
+// kept, so that a caller can read which tool results reached the model. Nothing
+// here judges anything; it makes a real agent make real calls through whatever
+// gate is installed in it.
 package modelstub
 
 import (

@@ -24,6 +24,7 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/modelstub"
 	"github.com/sayso-dev/sayso/lab/claude"
+	"github.com/sayso-dev/sayso/lab/hosts"
 	"github.com/sayso-dev/sayso/policy"
 	"github.com/sayso-dev/sayso/store/sqlite"
 )
@@ -43,7 +44,12 @@ var bin = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
+// TestMain makes the test binary an MCP server when a host starts it as one.
 func TestMain(m *testing.M) {
+	if os.Getenv("LAB_MCP_SERVER") == "1" {
+		hosts.ServeMCP(os.Stdin, os.Stdout)
+		return
+	}
 	code := m.Run()
 	if dir, err := bin(); err == nil {
 		_ = os.RemoveAll(dir) // what is left of it lies in the temporary folder
