@@ -11,7 +11,7 @@ import (
 
 // maxMessage is the largest message that is looked at whole. A longer one of the
 // client is refused; one of the server passes in pieces, see [outline].
-const maxMessage = 16 << 20
+var maxMessage = 16 << 20 // less in tests
 
 // lines reads messages, which stand on one line each.
 type lines struct{ r *bufio.Reader }

@@ -1,6 +1,9 @@
 package gateway
 
-import "errors"
+import (
+	"bytes"
+	"errors"
+)
 
 // outline looks at a message that is too long to be looked at whole, piece by
 // piece, while it passes. Only the answer to a call is as long as that: anything
@@ -34,8 +37,13 @@ const maxName = 256
 // look follows the next piece. Behind the last one all of the message must have
 // been there, and have been an answer.
 func (o *outline) look(piece []byte, last bool) error {
-	for _, b := range piece {
-		if err := o.step(b); err != nil {
+	for i := 0; i < len(piece); i++ {
+		if o.text && !o.naming && !o.escape && o.member != "id" {
+			if i += plainText(piece[i:]); i == len(piece) {
+				break
+			}
+		}
+		if err := o.step(piece[i]); err != nil {
 			return err
 		}
 	}
@@ -43,6 +51,17 @@ func (o *outline) look(piece []byte, last bool) error {
 		return errUnjudged
 	}
 	return nil
+}
+
+// plainText is how far a text goes on without an end or an escape.
+func plainText(piece []byte) int {
+	if i := bytes.IndexByte(piece, '"'); i >= 0 {
+		piece = piece[:i]
+	}
+	if i := bytes.IndexByte(piece, '\\'); i >= 0 {
+		return i
+	}
+	return len(piece)
 }
 
 func (o *outline) step(b byte) error {

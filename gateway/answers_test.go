@@ -1,0 +1,190 @@
+package gateway_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/gateway"
+)
+
+// endless is a message with a text of n letters in the middle.
+type endless struct {
+	before, after string
+	letters       int
+}
+
+func (e endless) reader() io.Reader {
+	return io.MultiReader(strings.NewReader(e.before), io.LimitReader(letters{}, int64(e.letters)), strings.NewReader(e.after+"\n"))
+}
+
+type letters struct{}
+
+var manyLetters = bytes.Repeat([]byte("a"), 1<<20)
+
+func (letters) Read(p []byte) (int, error) { return copy(p, manyLetters), nil }
+
+// A result of any size passes to the byte, and what became of the call is on the
+// record.
+func TestRelay_largeResults(t *testing.T) {
+	for _, e := range []endless{
+		{letters: 100 << 20, before: `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"\"{`, after: `"}],"isError":true}}`},
+		{letters: 17 << 20, before: `{"result":{"structuredContent":{"tools":[1],"inputRequests":{}},"content":[{"text":"`, after: `\\"}]} , "jsonrpc":"2.0","id": 1 }`},
+	} {
+		w := open(t, rules{"echo": sayso.Allow})
+		w.lists(echoTool)
+		w.client.send(echo("1", "a"))
+		w.server.got(echo("1", "a"))
+		go func() { _, _ = io.Copy(w.server.in, e.reader()) }()
+		want := e.reader()
+		buf, other := make([]byte, 1<<20), make([]byte, 1<<20)
+		for {
+			n, err := io.ReadFull(want, buf)
+			if n == 0 && err != nil {
+				break
+			}
+			if _, err := io.ReadFull(w.client.out, other[:n]); err != nil || !bytes.Equal(buf[:n], other[:n]) {
+				t.Fatalf("it came changed: %v", err)
+			}
+		}
+		if got := string(w.until(sayso.EventFinished).Payload); strings.Contains(got, `"failed":true`) != strings.Contains(e.after, "isError") {
+			t.Errorf("finished: %s", got)
+		}
+	}
+}
+
+// What would have to be judged does not pass because it is long.
+func TestRelay_longAndUnjudged(t *testing.T) {
+	defer gateway.SetMaxMessage(1 << 16)()
+	for name, e := range map[string]endless{
+		"a list of tools":             {`{"jsonrpc":"2.0","id":1,"result":{"x":"`, `","tools":[]}}`, 0},
+		"a list at the beginning":     {`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"`, `"}]}}`, 0},
+		"a list, spelled with escape": {`{"jsonrpc":"2.0","id":1,"result":{"x":"`, `","\u0074ools":[]}}`, 0},
+		"a list, in another case":     {`{"jsonrpc":"2.0","id":1,"result":{"x":"`, `","Tools":[]}}`, 0},
+		"a second result":             {`{"jsonrpc":"2.0","id":1,"result":{"x":"`, `"},"result":{"tools":[]}}`, 0},
+		"a request":                   {`{"jsonrpc":"2.0","id":1,"params":{"x":"`, `"},"method":"sampling/createMessage"}`, 0},
+		"sampling in a result":        {`{"jsonrpc":"2.0","id":1,"result":{"x":"`, `","inputRequests":{}}}`, 0},
+		"another message behind it":   {`{"jsonrpc":"2.0","id":1,"result":{"x":"`, `"}}{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage"}`, 0},
+		"not to its end":              {`{"jsonrpc":"2.0","id":1,"result":{"x":"`, ``, 0},
+		"brackets that do not fit":    {`{"jsonrpc":"2.0","id":1,"result":{"x":"`, `"]}`, 0},
+		"a batch":                     {`[{"jsonrpc":"2.0","id":1,"result":{"x":"`, `"}}]`, 0},
+		"noise":                       {``, ``, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e.letters = 1 << 18
+			var out bytes.Buffer
+			r, err := gateway.New(gateway.Options{Gate: noGate{}, Pins: noPins{}, Name: "srv", Session: "s"}, &out, io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.FromServer(context.Background(), e.reader()); err == nil {
+				t.Error("it passed")
+			}
+			if strings.HasSuffix(out.String(), "\n") {
+				t.Error("what passed of it ends as a message does")
+			}
+		})
+	}
+}
+
+type noGate struct{ sayso.Gate }
+
+type noPins struct{}
+
+func (noPins) Meet(context.Context, sayso.Actor, string, []sayso.Definition) ([]bool, error) {
+	return nil, sayso.ErrUnavailable
+}
+
+// Where it cannot be found out what is trusted, no tool is listed or runs.
+func TestRelay_withoutPins(t *testing.T) {
+	w := open(t, rules{"echo": sayso.Allow})
+	w.stop()
+	w.start(func(o *gateway.Options) { o.Pins = noPins{} })
+	if got := w.lists(echoTool); !strings.Contains(got, `"error"`) || strings.Contains(got, "says it again") {
+		t.Error(got)
+	}
+	w.client.send(echo("1", "a"))
+	w.asked(1) // as a tool that was never listed
+}
+
+// A server that has the client's model write something is asked about, in both
+// ways that the protocol has for it.
+func TestGW4_samplingAsks(t *testing.T) {
+	const request = `{"jsonrpc":"2.0","id":4,"method":"sampling/createMessage","params":{"messages":[]}}`
+	const within = `{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage","params":{}}}}}`
+	for _, effect := range []sayso.Effect{sayso.Allow, sayso.Deny} {
+		w := open(t, rules{"echo": sayso.Allow})
+		w.lists(echoTool)
+		w.server.send(request)
+		r := w.asked(1)[0]
+		if r.Tool != "sampling/createMessage" || r.Server != "srv" {
+			t.Errorf("asked: %+v", r)
+		}
+		w.answer(r, effect)
+		if effect == sayso.Allow {
+			w.client.got(request)
+		} else if got := w.server.gets(); !strings.Contains(got, `"id":4,"error":{"code":-1`) {
+			t.Error(got)
+		}
+		w.client.send(echo("1", "a"))
+		w.server.got(echo("1", "a"))
+		w.server.send(within)
+		w.answer(w.asked(1)[0], effect)
+		if effect == sayso.Allow {
+			w.client.got(within)
+		} else if text := w.refused(w.client.gets(), "1"); !strings.HasPrefix(text, "Refused: the server wanted") {
+			t.Error(text)
+		}
+	}
+	w := open(t, rules{})
+	w.server.send(`{"jsonrpc":"2.0","id":4,"method":"Sampling/createMessage","params":{}}`)
+	const ask = `{"jsonrpc":"2.0","id":5,"method":"elicitation/create","params":{}}`
+	w.server.send(ask)
+	w.client.got(ask) // and not what came before
+}
+
+// A client that is gone leaves its questions parked; when it comes back the same
+// call takes them up.
+func TestRelay_clientLeaves(t *testing.T) {
+	w := open(t, rules{})
+	w.lists(echoTool)
+	w.client.send(echo("1", "a"))
+	r := w.asked(1)[0]
+	w.stop()
+	if e := w.until(sayso.EventParked); e.RequestID != r.ID {
+		t.Errorf("parked: %+v", e)
+	}
+	w.answer(r, sayso.Allow)
+	w.start()
+	w.lists(echoTool)
+	w.client.send(echo("1", "a"))
+	w.server.got(echo("1", "a"))
+	w.client.send(echo("2", "a")) // that answer was for one run
+	if again := w.asked(1)[0]; again.ID == r.ID {
+		t.Error("it counted twice")
+	}
+}
+
+// A client that sends its calls and closes its end at once has those run that
+// need no person.
+func TestRelay_clientEndsAtOnce(t *testing.T) {
+	w := open(t, rules{"echo": sayso.Allow})
+	w.lists(echoTool)
+	w.client.send(echo("1", "a"))
+	_ = w.client.in.Close()
+	w.server.got(echo("1", "a"))
+	if line, err := w.server.out.ReadString('\n'); err != io.EOF {
+		t.Errorf("got %q, %v", line, err)
+	}
+}
+
+// While the gate is off, calls pass unasked.
+func TestRelay_off(t *testing.T) {
+	off := true
+	w := open(t, rules{"echo": sayso.Deny}, func(o *gateway.Options) { o.Off = func() bool { return off } })
+	w.client.send(echo("1", "a"))
+	w.server.got(echo("1", "a"))
+}

@@ -1,0 +1,6 @@
+package gateway_test
+
+import "runtime"
+
+// diesWithUs says that the system ends a server whose gateway was killed.
+const diesWithUs = runtime.GOOS == "linux"
