@@ -1,0 +1,239 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// sayso is the program, built once.
+var sayso = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "sayso-lab-")
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(dir, "sayso")
+	cmd := exec.Command("go", "build", "-o", program, "./cmd/sayso")
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return program, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if program, err := sayso(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(program))
+	}
+	os.Exit(code)
+}
+
+// gated is a command of a server behind the gate, with a policy that allows its
+// tools.
+func gated(t *testing.T, policy string, args []string) *exec.Cmd {
+	t.Helper()
+	program, err := sayso()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	if err := os.Chmod(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "policy.yaml"), []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, append([]string{"mcp", "--name", "srv", "--"}, args...)...)
+	cmd.Env = append(os.Environ(), "SAYSO_HOME="+home, "SAYSO_NOTICE=off")
+	return cmd
+}
+
+const allowAll = "version: 1\nrules:\n  - allow: {server: srv}\n"
+
+// side is what a client sees of a server.
+type side struct {
+	t       *testing.T
+	session *mcp.ClientSession
+
+	mu   sync.Mutex // guards seen
+	seen []string   // what the server sent of its own accord
+	told chan string
+}
+
+func (s *side) saw(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = append(s.seen, text)
+}
+
+// connect starts a server and a client that can do all that clients can.
+func connect(t *testing.T, cmd *exec.Cmd) *side {
+	t.Helper()
+	s := &side{t: t, told: make(chan string, 64)}
+	c := mcp.NewClient(&mcp.Implementation{Name: "lab", Version: "1"}, &mcp.ClientOptions{
+		CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			return &mcp.CreateMessageResult{Model: "lab", Role: "assistant", Content: &mcp.TextContent{Text: "sampled"}}, nil
+		},
+		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada", "check": true}}, nil
+		},
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			s.saw(fmt.Sprintf("progress %v of %v", r.Params.Progress, r.Params.Total))
+		},
+		LoggingMessageHandler: func(context.Context, *mcp.LoggingMessageRequest) {},
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			s.told <- r.Params.URI
+		},
+	})
+	c.AddRoots(&mcp.Root{URI: "file:///lab", Name: "lab"})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var err error
+	if s.session, err = c.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.session.Close() })
+	return s
+}
+
+// changing is what differs from one run of a server to the next.
+var changing = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z|\d+:\d\d:\d\d( [AP]M)?|[0-9a-f]{8}-[0-9a-f-]{27}|"pid":\d+`)
+
+// shown is an answer as text, without what differs from run to run.
+func shown(v any, err error) string {
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return changing.ReplaceAllString(string(text), "…")
+}
+
+// everything makes use of all that a server has, and returns what came back.
+func (s *side) everything(calls map[string]map[string]any) []string {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	var all []string
+	note := func(what string, v any, err error) { all = append(all, what+": "+shown(v, err)) }
+	note("server", s.session.InitializeResult(), nil)
+	note("ping", nil, s.session.Ping(ctx, nil))
+	tools, err := s.session.ListTools(ctx, nil)
+	note("tools", tools, err)
+	if caps := s.session.InitializeResult().Capabilities; caps.Prompts != nil {
+		prompts, err := s.session.ListPrompts(ctx, nil)
+		note("prompts", prompts, err)
+		prompt, err := s.session.GetPrompt(ctx, &mcp.GetPromptParams{Name: "simple-prompt"})
+		note("prompt", prompt, err)
+		done, err := s.session.Complete(ctx, &mcp.CompleteParams{
+			Ref:      &mcp.CompleteReference{Type: "ref/prompt", Name: "completable-prompt"},
+			Argument: mcp.CompleteParamsArgument{Name: "department", Value: "E"},
+		})
+		note("completion", done, err)
+	}
+	if caps := s.session.InitializeResult().Capabilities; caps.Resources != nil {
+		resources, err := s.session.ListResources(ctx, nil)
+		note("resources", resources, err)
+		templates, err := s.session.ListResourceTemplates(ctx, nil)
+		note("templates", templates, err)
+		if err == nil && len(resources.Resources) > 0 {
+			read, err := s.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: resources.Resources[0].URI})
+			note("resource", read, err)
+		}
+	}
+	if caps := s.session.InitializeResult().Capabilities; caps.Logging != nil {
+		note("logging", nil, s.session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "error"}))
+	}
+	for _, name := range sortedNames(calls) {
+		p := &mcp.CallToolParams{Name: name, Arguments: calls[name], Meta: mcp.Meta{}}
+		p.SetProgressToken("token-" + name)
+		result, err := s.session.CallTool(ctx, p)
+		note("call "+name, result, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append(all, s.seen...)
+}
+
+func sortedNames(calls map[string]map[string]any) []string {
+	var names []string
+	for name := range calls {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// equal compares what came back without and through the gate.
+func equal(t *testing.T, direct, through []string) {
+	t.Helper()
+	if len(direct) != len(through) {
+		t.Errorf("%d answers without the gate, %d through it:\n%s\n\n%s", len(direct), len(through), strings.Join(direct, "\n"), strings.Join(through, "\n"))
+		return
+	}
+	for i := range direct {
+		if direct[i] != through[i] {
+			t.Errorf("without the gate:\n%s\nthrough it:\n%s", direct[i], through[i])
+		}
+	}
+}
+
+// All that works with a server works through the gate, and gives the same.
+func TestFeatures(t *testing.T) {
+	modules := filepath.Join(servers(t), "node_modules", "@modelcontextprotocol")
+	files := t.TempDir()
+	if err := os.WriteFile(filepath.Join(files, "a.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(files, name) }
+	for name, tt := range map[string]struct {
+		command []string
+		calls   map[string]map[string]any
+	}{
+		"everything": {
+			[]string{"node", filepath.Join(modules, "server-everything", "dist", "index.js"), "stdio"},
+			map[string]map[string]any{
+				"echo": {"message": "hello"}, "get-sum": {"a": 1, "b": 2.5}, "get-tiny-image": {}, "get-annotated-message": {"messageType": "error", "includeImage": true},
+				"get-structured-content": {"location": "New York"}, "get-resource-links": {"count": 3}, "get-resource-reference": {"resourceType": "Text", "resourceId": 1},
+				"trigger-long-running-operation": {"duration": 1, "steps": 4}, "trigger-sampling-request": {"prompt": "say", "maxTokens": 5},
+				"trigger-elicitation-request": {}, "get-roots-list": {},
+			},
+		},
+		"filesystem": {
+			[]string{"node", filepath.Join(modules, "server-filesystem", "dist", "index.js"), files},
+			map[string]map[string]any{
+				"read_text_file": {"path": at("a.txt")}, "write_file": {"path": at("b.txt"), "content": "three"}, "list_directory": {"path": files},
+				"edit_file":    {"path": at("b.txt"), "edits": []any{map[string]any{"oldText": "three", "newText": "four"}}, "dryRun": true},
+				"search_files": {"path": files, "pattern": "*.txt"}, "list_allowed_directories": {}, "get_file_info": {"path": "/etc/passwd"},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			direct := connect(t, exec.Command(tt.command[0], tt.command[1:]...)).everything(tt.calls)
+			if err := os.Remove(at("b.txt")); name == "filesystem" && err != nil {
+				t.Fatal(err)
+			}
+			through := connect(t, gated(t, allowAll, tt.command)).everything(tt.calls)
+			equal(t, direct, through)
+			if failed := slices.IndexFunc(direct, func(s string) bool { return strings.Contains(s, ": error:") }); failed >= 0 {
+				t.Errorf("without the gate it fails already: %s", direct[failed])
+			}
+		})
+	}
+}
