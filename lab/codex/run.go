@@ -41,6 +41,7 @@ type Options struct {
 	Dir    string          // working directory; a temporary one if empty
 	Home   string          // HOME, with the settings in .codex; a temporary one if empty
 	Config string          // more of config.toml
+	Asks   bool            // keep Codex's own questions, which nobody answers here, and its sandbox
 	Args   []string        // further arguments
 	Env    []string        // further KEY=value; nothing of the caller's environment but PATH is passed on
 }
@@ -117,8 +118,8 @@ func (o Options) environ() []string {
 	}, o.Env...)
 }
 
-// Start starts the binary in a process group of its own, with its own questions
-// and its sandbox off, and returns how to wait for its end.
+// Start starts the binary in a process group of its own, and returns how to wait
+// for its end.
 func Start(t testing.TB, o Options) (wait func() Result) {
 	t.Helper()
 	if o.Home == "" {
@@ -133,7 +134,11 @@ func Start(t testing.TB, o Options) (wait func() Result) {
 	}
 	t.Cleanup(stop)
 	o.configure(t, url)
-	args := append([]string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"}, o.Args...)
+	args := []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"}
+	if o.Asks {
+		args = []string{"exec", "--skip-git-repo-check", "--sandbox", "workspace-write"}
+	}
+	args = append(args, o.Args...)
 	var out, errout bytes.Buffer
 	cmd := exec.Command(Binary(t), append(args, "go")...)
 	cmd.Dir, cmd.Env = o.Dir, o.environ()

@@ -205,7 +205,7 @@ text(JSON.stringify(await Promise.allSettled(all)));`))))()
 }
 
 // A tool of an MCP server is asked about like any other, and a second time where
-// Codex wants a permission for it.
+// Codex wants a permission for it, which nobody else could give here.
 func TestCodex_mcp(t *testing.T) {
 	t.Parallel()
 	g := wiredCodex(t, "version: 1\nrules:\n  - allow: \"mcp__lab__deploy\"\n    name: may deploy\n  - deny: \"mcp__lab__look\"\n    name: must not look\n")
@@ -215,9 +215,11 @@ func TestCodex_mcp(t *testing.T) {
 	}
 	o := g.options(modelstub.New(modelstub.Use(
 		script(`text(await tools.mcp__lab__deploy({env: "prod"}));`)), modelstub.Use(script(`text(await tools.mcp__lab__look({env: "prod"}));`))))
+	o.Asks = true
 	o.Config = fmt.Sprintf("[mcp_servers.lab]\ncommand = %q\nenv = { LAB_MCP_SERVER = \"1\" }\n", self)
 	res := codex.Run(t, o)
 	if len(res.Results) != 2 || !strings.Contains(res.Results[0].Content, "deployed") || !strings.Contains(res.Results[1].Content, "must not look") {
 		t.Errorf("the model was told %+v\n%s", res.Results, res.Stderr)
 	}
+	g.want("requested resolved redeemed finished", "requested resolved redeemed", "requested resolved")
 }
