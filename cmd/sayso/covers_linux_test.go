@@ -48,8 +48,7 @@ var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // it.
 func grouped(t *testing.T, commands ...string) (*local.Engine, home.Paths) {
 	t.Helper()
-	paths := home.Paths{State: t.TempDir() + "/home"}
-	paths.Config, paths.Runtime, paths.Home = paths.State, paths.State, paths.State
+	paths := homeIn(t.TempDir())
 	opened := make(chan sayso.Request, 8)
 	e, err := local.OpenEngine(t.Context(), paths, local.Options{Opened: func(r sayso.Request) { opened <- r }})
 	if err != nil {

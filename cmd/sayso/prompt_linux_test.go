@@ -216,8 +216,7 @@ func answeredBy(t *testing.T, command, before, editor string, script func(short 
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	paths := home.Paths{State: t.TempDir() + "/home"}
-	paths.Config, paths.Runtime, paths.Home = paths.State, paths.State, paths.State
+	paths := homeIn(t.TempDir())
 	opened := make(chan sayso.Request, 1)
 	e, err := local.OpenEngine(ctx, paths, local.Options{Opened: func(r sayso.Request) { opened <- r }})
 	if err != nil {

@@ -121,8 +121,7 @@ func TestAsk_stoppedWhileItReads(t *testing.T) {
 }
 
 func TestAsk_stoppedLeavesTheCallWaiting(t *testing.T) {
-	paths := home.Paths{State: t.TempDir() + "/home"}
-	paths.Config, paths.Runtime, paths.Home = paths.State, paths.State, paths.State
+	paths := homeIn(t.TempDir())
 	screen, err := atTerminal(t, nil, func(ctx context.Context, a *app) error {
 		a.paths = paths
 		a.in = strings.NewReader(`{"tool":"bash","args":{"command":"make"},"session":"s1","cwd":"/tmp"}`)
@@ -162,8 +161,7 @@ func TestAsk_stoppedLeavesTheCallWaiting(t *testing.T) {
 // the second was decided elsewhere when the answer came, and still the third is
 // asked about.
 func TestPrompt_oneAfterTheOther(t *testing.T) {
-	paths := home.Paths{State: t.TempDir() + "/home"}
-	paths.Config, paths.Runtime, paths.Home = paths.State, paths.State, paths.State
+	paths := homeIn(t.TempDir())
 	opened := make(chan sayso.Request, 1)
 	e, err := local.OpenEngine(t.Context(), paths, local.Options{Opened: func(r sayso.Request) { opened <- r }})
 	if err != nil {
@@ -219,18 +217,10 @@ func TestPrompt_oneAfterTheOther(t *testing.T) {
 // TestPrompt_stopsWhenItWasDecidedElsewhere has nobody press a key: the question
 // ends by itself, and says who was first.
 func TestPrompt_stopsWhenItWasDecidedElsewhere(t *testing.T) {
-	paths := home.Paths{State: t.TempDir() + "/home"}
-	paths.Config, paths.Runtime, paths.Home = paths.State, paths.State, paths.State
-	w := &watchedHome{t: t, opened: make(chan sayso.Request, 1)}
-	var err error
-	w.engine, err = local.OpenEngine(t.Context(), paths, local.Options{Opened: func(r sayso.Request) { w.opened <- r }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.engine.Close() })
+	w := newWatchedHome(t)
 	r := w.ask("make")
 	screen, err := atTerminal(t, nil, func(ctx context.Context, a *app) error {
-		a.paths = paths
+		a.paths = w.paths
 		a.err = seeing{a.err, func(text string) {
 			if !strings.Contains(text, "[y] allow") {
 				return
@@ -262,20 +252,12 @@ func (s seeing) Write(text []byte) (int, error) {
 // TestVW4_promptHeldKey holds y while one request after the other is asked about:
 // the first is allowed, and no other.
 func TestVW4_promptHeldKey(t *testing.T) {
-	paths := home.Paths{State: t.TempDir() + "/home"}
-	paths.Config, paths.Runtime, paths.Home = paths.State, paths.State, paths.State
-	w := &watchedHome{t: t, opened: make(chan sayso.Request, 1)}
-	var err error
-	w.engine, err = local.OpenEngine(t.Context(), paths, local.Options{Opened: func(r sayso.Request) { w.opened <- r }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.engine.Close() })
+	w := newWatchedHome(t)
 	list := []sayso.Request{w.ask("make one"), w.ask("make two"), w.ask("make three")}
 	person, program := openTTY(t)
 	drawn := make(chan struct{})
 	a := demoApp()
-	a.paths, a.in, a.out = paths, program, program
+	a.paths, a.in, a.out = w.paths, program, program
 	var once sync.Once
 	a.err = seeing{program, func(text string) {
 		if strings.Contains(text, "make two") {

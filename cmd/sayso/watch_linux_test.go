@@ -96,12 +96,32 @@ func (p *pane) live(key string) {
 	p.shows("» " + key)
 }
 
-// watched has calls wait in a home, and says what becomes of them.
+// watchedHome has calls wait in a home, and says what becomes of them.
 type watchedHome struct {
 	t      *testing.T
+	paths  home.Paths
 	engine *local.Engine
 	opened chan sayso.Request
 	asked  int
+}
+
+func newWatchedHome(t *testing.T) *watchedHome {
+	t.Helper()
+	w := &watchedHome{t: t, paths: homeIn(t.TempDir()), opened: make(chan sayso.Request, 1)}
+	var err error
+	w.engine, err = local.OpenEngine(t.Context(), w.paths, local.Options{Opened: func(r sayso.Request) { w.opened <- r }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.engine.Close() })
+	return w
+}
+
+// homeIn is a home that is all in one folder of another, whose name is short: a
+// socket lies in it.
+func homeIn(folder string) home.Paths {
+	h := filepath.Join(folder, "h")
+	return home.Paths{State: h, Config: h, Runtime: h, Home: h}
 }
 
 func (w *watchedHome) ask(command string) sayso.Request {
@@ -139,26 +159,19 @@ func TestWatch_inATerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths := home.Paths{State: filepath.Join(t.TempDir(), "h")}
-	paths.Config, paths.Runtime, paths.Home = paths.State, paths.State, paths.State
-	w := &watchedHome{t: t, opened: make(chan sayso.Request, 1)}
-	w.engine, err = local.OpenEngine(t.Context(), paths, local.Options{Opened: func(r sayso.Request) { w.opened <- r }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.engine.Close() })
+	w := newWatchedHome(t)
 	editor := filepath.Join(t.TempDir(), "editor")
 	if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i 's/make/make -n/' \"$1\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TERM=xterm", "LC_ALL=C.UTF-8", "SAYSO_HOME=" + paths.State, "SAYSO_NOTICE=off", "EDITOR=" + editor}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TERM=xterm", "LC_ALL=C.UTF-8", "SAYSO_HOME=" + w.paths.State, "SAYSO_NOTICE=off", "EDITOR=" + editor}
 	serving := exec.Command(sayso_, "serve")
 	serving.Env = env
 	if err := serving.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = serving.Process.Kill(); _ = serving.Wait() })
-	for !local.Answers(t.Context(), paths.Socket()) {
+	for !local.Answers(t.Context(), w.paths.Socket()) {
 		if t.Context().Err() != nil {
 			t.Fatal("the server never came up")
 		}
@@ -262,8 +275,7 @@ func TestWatch_printsLinesWhereThereIsNoScreen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			screen, err := atTerminal(t, nil, func(ctx context.Context, a *app) error {
-				a.paths = home.Paths{State: t.TempDir() + "/home"}
-				a.paths.Config, a.paths.Runtime, a.paths.Home = a.paths.State, a.paths.State, a.paths.State
+				a.paths = homeIn(t.TempDir())
 				if err := unix.IoctlSetWinsize(int(a.in.(*os.File).Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 80, Row: 24}); err != nil {
 					return err
 				}
