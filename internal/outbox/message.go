@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -118,9 +119,32 @@ func only(t *Target, k Kind) Kind {
 	return k
 }
 
-// opened tells whether people were asked about a request: what policy, a grant
-// or the mode decides was resolved in the commit that requested it.
+// asked is what was found out last about whether people were asked, so that a
+// request is read once for all targets.
+type asked [256]struct {
+	mu    sync.Mutex // guards what follows
+	event sayso.ID
+	kind  Kind
+}
+
+// opened tells whether people were asked about a request.
 func (o *Outbox) opened(ctx context.Context, e *sayso.Event) (Kind, error) {
+	at := &o.asked[e.Seq%sayso.Seq(len(o.asked))]
+	at.mu.Lock() // whoever else wants this one waits until it is known
+	defer at.mu.Unlock()
+	if at.event == e.ID {
+		return at.kind, nil
+	}
+	kind, err := o.lived(ctx, e)
+	if err == nil {
+		at.event, at.kind = e.ID, kind
+	}
+	return kind, err
+}
+
+// lived reads whether people were asked about a request: what policy, a grant or
+// the mode decides was resolved in the commit that requested it.
+func (o *Outbox) lived(ctx context.Context, e *sayso.Event) (Kind, error) {
 	life, err := o.o.Inbox.Life(ctx, e.RequestID)
 	if err != nil {
 		return "", err

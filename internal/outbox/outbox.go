@@ -46,6 +46,7 @@ type Outbox struct {
 	client *http.Client
 	tick   time.Duration // between two looks at what others may have changed
 	most   int           // letters to one target that are tried again and again
+	asked  asked
 
 	mu      sync.Mutex // guards what follows
 	targets map[string]Target

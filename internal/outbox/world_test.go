@@ -113,6 +113,7 @@ type world struct {
 	b       *saysotest.Broker
 	folder  string
 	logs    *lockedBuffer
+	inbox   sayso.Inbox
 	chat    func(context.Context, string, string) error
 	targets func() ([]outbox.Target, error)
 }
@@ -121,14 +122,14 @@ func newWorld(t testing.TB, targets ...outbox.Target) *world {
 	t.Helper()
 	b := saysotest.New(t)
 	b.Leave("*")
-	return &world{t: t, b: b, folder: t.TempDir(), logs: &lockedBuffer{}, targets: func() ([]outbox.Target, error) { return targets, nil }}
+	return &world{t: t, b: b, inbox: b.InboxOf(root), folder: t.TempDir(), logs: &lockedBuffer{}, targets: func() ([]outbox.Target, error) { return targets, nil }}
 }
 
 // outbox is an outbox of this world, which does not run yet.
 func (w *world) outbox() *outbox.Outbox {
 	r := redact.New(nil)
 	return outbox.New(outbox.Options{
-		Folder: w.folder, Inbox: w.b.InboxOf(root), Targets: w.targets, Redactor: func() *redact.Redactor { return r },
+		Folder: w.folder, Inbox: w.inbox, Targets: w.targets, Redactor: func() *redact.Redactor { return r },
 		Link: func(id sayso.ID) string { return "https://sayso.example.org/r/" + string(id) },
 		Chat: w.chat, Log: slog.New(slog.NewTextHandler(w.logs, nil)),
 	})
