@@ -46,6 +46,16 @@ web/dist/page/index.html: $(UI) web/ui/package-lock.json
 		touch web/ui/node_modules/.package-lock.json; }; } && \
 	npm --prefix web/ui run --silent build $(HUSH) && touch $@ || { $(NOPAGE); }
 
+.PHONY: clients
+clients: clients/typescript/dist/node.js ## build the client for TypeScript, which needs Node 20 or newer
+
+TS := clients/typescript
+$(TS)/dist/node.js: $(shell find clients/typescript/src -name '*.ts' -not -name schema.ts 2>/dev/null) $(wildcard $(TS)/*.json) docs/openapi.json
+	@[ $(TS)/node_modules/.package-lock.json -nt $(TS)/package-lock.json ] || { \
+		npm --prefix $(TS) ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 --fetch-timeout=20000 >/dev/null && \
+		touch $(TS)/node_modules/.package-lock.json; }
+	@npm --prefix $(TS) run --silent build >/dev/null && touch $@
+
 .PHONY: install
 install: build ## install both programs into ~/.local/bin
 	@mkdir -p $(PREFIX)/bin
@@ -81,4 +91,4 @@ shots: ## take the pictures of the README and the guide anew
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf $(BIN) web/dist/page web/ui/node_modules
+	rm -rf $(BIN) web/dist/page web/ui/node_modules $(TS)/dist $(TS)/node_modules
