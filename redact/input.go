@@ -38,6 +38,17 @@ func readsPassword(ws []word) bool {
 	return storesSecrets(ws)
 }
 
+// passwordName is what a password is called that a command reads: the variable that
+// it goes into, if there is one.
+func passwordName(ws []word) string {
+	for _, w := range ws {
+		if w.text == "read" {
+			return ws[len(ws)-1].text
+		}
+	}
+	return "password"
+}
+
 // storesSecrets reports whether a command stores what it is given as secrets:
 // kubectl create secret, gh secret set, fly secrets set.
 func storesSecrets(ws []word) bool {
@@ -86,6 +97,6 @@ func (f *finder) fed(from, to []word) {
 		if n := strings.IndexByte(w.text, ':'); users && n > 0 {
 			at = n + 1
 		}
-		w.secret(f, at, len(w.text), "password")
+		w.secret(f, at, len(w.text), passwordName(to))
 	}
 }

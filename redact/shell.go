@@ -150,7 +150,7 @@ func (l *lexer) redirect(i int, closing byte, ws *[]word) int {
 	case "<<<":
 		w.quoted = true
 		if l.f.known == nil && readsPassword(*ws) {
-			w.secret(l.f, 0, len(w.text), "password")
+			w.secret(l.f, 0, len(w.text), passwordName(*ws))
 		} else {
 			l.f.text(w.text, w.hide, l.depth+1)
 		}

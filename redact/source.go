@@ -43,7 +43,7 @@ func runsCode(program string) bool { return runsAny(program, codeRunners[:]) }
 var calls = regexp.MustCompile(`\w ?\(`)
 
 // codeNames end the names of members that hold a program.
-var codeNames = set(`script scripts code source program snippet javascript js typescript python py ruby perl php lua sql expression eval function lambda cell`)
+var codeNames = set(`script scripts code source program snippet javascript js typescript python py ruby perl php lua sql stdin input expression eval function lambda cell`)
 
 // codeName reports whether a string under a name may be a program, in any language.
 func codeName(name string) bool {

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"math/bits"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -46,7 +48,7 @@ type slot struct {
 // learn remembers a value so that it is hidden elsewhere too.
 func (t *table) learn(value, key string) {
 	value = withoutScheme(strings.TrimSpace(value))
-	if pathLike(value) {
+	if pathLike(value) || placeLike(value) {
 		return
 	}
 	if len(value) < partLen && len(value) >= minShort && noWord(value) {
@@ -306,6 +308,16 @@ func commands(v string) bool {
 		}
 	}
 	return false
+}
+
+// hostPlace is how the name of a host is written, or an address without anything in it
+// that may be a secret.
+var hostPlace = regexp.MustCompile(`^(https?://)?([a-z][a-z0-9-]*(\.[a-z0-9-]+)*\.[a-z]{2,}|\d{1,3}(\.\d{1,3}){3})(:\d+)?(/[a-z0-9._-]*)*$`)
+
+// placeLike reports whether a value is the name or the address of a host. Like a
+// path it is hidden where it stands, and nowhere else.
+func placeLike(value string) bool {
+	return len(value) <= 256 && hostPlace.MatchString(value) && !slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return r == '/' || r == '.' }), looksRandom)
 }
 
 // pathLike reports whether a value is a plain file path made of words. Such a

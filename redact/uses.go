@@ -14,10 +14,12 @@ type use byte
 
 const (
 	spared  use = iota // nothing, save that programs take it as a secret
-	operand            // it is handed to a program that is not known to take a secret there
-	handed             // it may be what runs
+	handed             // it is an operand of a program that is not known to take a secret there, or may be what runs
 	decides            // it is what runs, or where something goes
 )
+
+// shows reports whether a value is shown that is used so.
+func (u use) shows(v string) bool { return u == decides || u == handed && !looksRandom(v) }
 
 // uses are what a line does with its variables.
 type uses struct {
@@ -83,12 +85,17 @@ func (l *line) runsText(at shell.Span, ok bool) {
 	text := l.untaken(at)
 	made := strings.Contains(text, "$(") || strings.Contains(text, "`")
 	l.opaque = l.opaque || made || strings.Contains(text, `\`)
-	names := l.running
-	if made {
-		names = l.handed
+	for _, text := range [...]string{text, unquote.Replace(text)} {
+		addNames(l.handed, text)
+		if made {
+			continue
+		}
+		refs := map[string][]int{}
+		findReferences(refs, text)
+		for name := range refs {
+			l.running[name] = true
+		}
 	}
-	addNames(names, text)
-	addNames(names, unquote.Replace(text))
 }
 
 var unquote = strings.NewReplacer(`"`, "", `'`, "", `\`, "")
@@ -141,7 +148,7 @@ func listsVariables(c *shell.Command) bool {
 	case "printenv":
 		return true
 	case "env", "set":
-		return len(c.Args) == dashed && !c.Has(shell.Wraps) && dashed == 0
+		return len(c.Args) == 0
 	case "declare", "typeset", "local", "readonly", "export", "compgen":
 		return dashed > 0
 	}
@@ -165,7 +172,7 @@ func (l *line) use(name string) use {
 		if l.taken.has(at) {
 			continue
 		}
-		u = max(u, operand)
+		u = max(u, handed)
 		if l.places.has(at) {
 			u = decides
 		}
@@ -202,6 +209,9 @@ func (l *line) namesSet(sp span) (names []string) {
 	}
 	for _, a := range l.settings(sp) {
 		names = append(names, a.Name)
+	}
+	if len(l.refs[sp.key]) > 0 {
+		names = append(names, sp.key) // read NAME <<< value, set NAME value
 	}
 	return names
 }
@@ -253,15 +263,21 @@ func countNames(count map[string]int, text string) {
 	}
 }
 
-// findReferences finds where variables are looked up: $NAME, ${NAME, ${#NAME and
-// $env:NAME.
+// findReferences finds where variables are looked up: $NAME, ${NAME, ${#NAME,
+// $env:NAME and %NAME%.
 func findReferences(refs map[string][]int, text string) {
 	for at := 0; ; at++ {
-		n := strings.IndexByte(text[at:], '$')
+		n := strings.IndexAny(text[at:], "$%")
 		if n < 0 {
 			return
 		}
 		at += n
+		if text[at] == '%' {
+			if n := reference(text[at:min(len(text), at+maxName)]); n > 2 {
+				refs[text[at+1:at+n-1]] = append(refs[text[at+1:at+n-1]], at)
+			}
+			continue
+		}
 		rest := strings.TrimLeft(strings.TrimPrefix(text[at+1:min(len(text), at+maxName)], "{"), "!#")
 		rest, foreign := strings.CutPrefix(rest, "env:")
 		name := rest[:span0(rest, isVarName)]
