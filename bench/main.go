@@ -70,7 +70,7 @@ func parse(args []string) (o options, err error) {
 var rows = []row{
 	{"lone", lone}, {"http", overHTTP}, {"socket", overSocket}, {"wakeups", wakeups}, {"parked", parked},
 	{"apart", parkedApart},
-	{"openlist", openList}, {"start", start}, {"verdict", verdict}, {"line", lines}, {"hook", hook}, {"followers", followers}, {"page", page},
+	{"openlist", openList}, {"start", start}, {"verdict", verdict}, {"line", lines}, {"hook", hook}, {"gateway", gated}, {"followers", followers}, {"page", page},
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {

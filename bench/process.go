@@ -25,11 +25,14 @@ const (
 	roleAgents    = "agents"
 	rolePerson    = "person"
 	roleFollowers = "followers"
+	roleRelay     = "relay"
+	roleTools     = "tools"
 )
 
 // roles are what a process does until its input ends.
 var roles = map[string]func(*child) error{
 	roleEcho: echo, roleServer: serve, roleAgents: ask, rolePerson: answer, roleFollowers: follow,
+	roleRelay: relay, roleTools: tools,
 }
 
 // process is this program in a role, seen from outside. Both ends speak lines

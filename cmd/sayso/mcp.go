@@ -17,6 +17,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/gateway"
 	"github.com/sayso-dev/sayso/internal/boot"
+	"github.com/sayso-dev/sayso/internal/garbage"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/hook"
 	"github.com/sayso-dev/sayso/internal/local"
@@ -67,6 +68,7 @@ func (a *app) mcp(ctx context.Context, o mcpOptions, args []string) error {
 		return err
 	}
 	relay.Identity = identity
+	garbage.Tune(ctx)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	signal.Ignore(syscall.SIGPIPE) // a client that is gone is an error of writing, and calls that wait are parked
