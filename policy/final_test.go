@@ -131,3 +131,54 @@ func TestDE2_claimedKind(t *testing.T) {
 		}
 	}
 }
+
+// An agent must not answer for itself, whatever the policy says.
+func TestFinal_ownCommands(t *testing.T) {
+	p := load(t, "version: 1\ndefault: allow\nrules:\n  - allow: \"*\"\n")
+	for _, c := range []string{
+		"sayso approve k7fm", "sayso  --yes approve k7fm", "sayso deny k7fm", "sayso prompt", "sayso watch", "sayso mode approve_all --for 1h",
+		"sayso off --for 1h", "sayso uninstall", "sayso token create", "sayso session policy s bash=allow", "sayso grants revoke g",
+		"sayso policy trust", "sayso log erase x", "sayso init claude-code --undo", "sayso restore x", "sayso open",
+		"/usr/local/bin/sayso approve k7fm", "./sayso approve k", "SAYSO approve k", "cd /; sayso approve k", "ls && sayso approve k", "ls|sayso approve k",
+		"(sayso approve k)", "{ sayso approve k; }", "if true; then sayso approve k; fi", "! sayso approve k", "X=1 sayso approve k",
+		"echo $(sayso approve k)", "echo `sayso approve k`", `echo "$(sayso approve k)"`, "cat <(sayso approve k)",
+		"sudo sayso approve k", "env -i sayso approve k", "timeout 5 sayso approve k", "nohup sayso approve k &", "xargs sayso approve < f", "echo k | xargs sayso approve",
+		"find . -exec sayso approve {} \\;", "sh -c 'sayso approve k'", `bash -lc "sayso approve k"`, "sudo bash -c 'sudo sayso approve k'", "eval sayso approve k", "eval 'sayso approve k'",
+		"echo 'sayso approve k' | sh", "bash <<< 'sayso approve k'", "bash <<EOF\nsayso approve k\nEOF", "python3 -c 'import os; os.system(\"sayso approve k\")'",
+		"perl -e 'system(\"sayso\", \"approve\", \"k\")'", "say''so approve k", `"sayso" approve k`, `\sayso approve k`, "sayso app\\\nrove k", "sayso 'approve' k",
+		"go run ./cmd/sayso approve k", "busybox timeout 3 sayso approve k", "f() { sayso approve k; }; f", "function f { sayso approve k; }", "sayso-linux-amd64 approve k",
+		"cat /home/dev/.local/state/sayso/log.db", "sqlite3 '/home/dev/.local/state/sayso/log.db' .dump", "sayso approve 'k",
+		"a\x00; sayso approve k", "\x00\nsayso approve k",
+		"ls 'a[$(sayso approve k)]'; [[ _ -eq 0 ]]", "read x <<< 'a[$(sayso approve k)]'; ((x))", "LANG='a[`sayso approve k`]'; ls; [[ LANG -eq 0 ]]",
+		"for x in 'a[$(sayso approve k)]'; do [[ x -eq 0 ]]; done",
+	} {
+		if v := judge(p, bash(t, c)); v.Effect != sayso.Deny || v.Cause != sayso.CauseBuiltin {
+			t.Errorf("%q: %s by %q", c, v.Effect, v.Rule)
+		}
+	}
+	for _, c := range []string{
+		"s=sayso; $s approve k", "sayso $VERB k", "sayso $(echo approve) k", "`which sayso` approve k", "cat ~/.local/state/sayso/log.db", "cat $SAYSO_HOME/x",
+	} {
+		if v := judge(p, bash(t, c)); v.Effect != sayso.Ask || !v.Person {
+			t.Errorf("%q: %s by %q (a person: %v)", c, v.Effect, v.Rule, v.Person)
+		}
+	}
+	for _, c := range []string{
+		"sayso status", "sayso where", "sayso log --follow", "sayso inbox", "sayso show k7fm", "sayso doctor", "sayso version", "sayso call digest",
+		"sayso policy check", "sayso ask", "git commit -m 'sayso approve prints the digest'", "grep -rn \"sayso approve\" docs", "echo sayso approve", "ls sayso/approve",
+		"cat /home/dev/.local/state/sayso2/x", "sayso status | grep deny", "which sayso",
+	} {
+		if v := judge(p, bash(t, c)); v.Effect != sayso.Allow {
+			t.Errorf("%q: %s by %q", c, v.Effect, v.Rule)
+		}
+	}
+	monitor := call(t, "Monitor", obj{"command": "sayso approve k"})
+	monitor.Host = "claude-code"
+	strange := call(t, "run", obj{"script": "sayso approve k"})
+	strange.Kind = sayso.KindShell
+	for _, c := range []sayso.Call{monitor, strange} {
+		if v := judge(p, c); v.Effect != sayso.Deny {
+			t.Errorf("%s: %s", c.Tool, v.Effect)
+		}
+	}
+}

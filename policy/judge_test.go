@@ -2,130 +2,12 @@ package policy_test
 
 import (
 	"context"
-	"io/fs"
 	"strings"
 	"testing"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/inspect/path"
-	"github.com/sayso-dev/sayso/internal/facts"
-	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/policy"
 )
-
-// disk is what the calls of these tests find; "-> target" makes a link.
-type disk map[string]string
-
-func (d disk) Lstat(name string) (path.Info, error) {
-	what, ok := d[name]
-	switch {
-	case name == "/" || what == "dir":
-		return path.Info{Mode: fs.ModeDir}, nil
-	case !ok:
-		return path.Info{}, fs.ErrNotExist
-	case strings.HasPrefix(what, "-> "):
-		return path.Info{Mode: fs.ModeSymlink}, nil
-	case what == "two names":
-		return path.Info{Links: 2}, nil
-	case what == "fifo":
-		return path.Info{Mode: fs.ModeNamedPipe}, nil
-	}
-	return path.Info{Links: 1}, nil
-}
-
-func (d disk) Readlink(name string) (string, error) { return strings.TrimPrefix(d[name], "-> "), nil }
-
-var machine = disk{
-	"/home": "dir", "/home/dev": "dir", "/home/dev/.ssh": "dir", "/home/dev/.ssh/id_rsa": "file", "/home/dev/notes": "file",
-	"/home/dev/.local": "dir", "/home/dev/.local/state": "dir", "/home/dev/.local/state/sayso": "dir", "/home/dev/.local/state/sayso/log.db": "file",
-	"/home/dev/app": "dir", "/home/dev/app/.git": "dir", "/home/dev/app/.git/config": "file", "/home/dev/app/main.go": "file",
-	"/home/dev/app/docs": "dir", "/home/dev/app/docs/a.md": "file", "/home/dev/app/docs/deep": "dir", "/home/dev/app/docs/deep/b.md": "file",
-	"/home/dev/app/.env": "file", "/home/dev/app/hard": "two names", "/home/dev/app/fifo": "fifo",
-	"/home/dev/app/out": "-> /etc", "/home/dev/app/loop": "-> loop", "/home/dev/app/state": "-> ../.local/state/sayso", "/home/dev/app/readme": "-> docs/a.md",
-	"/home/dev/app2": "dir", "/home/dev/app2/secret": "file", "/etc": "dir", "/etc/passwd": "file",
-}
-
-func gather(_ context.Context, c sayso.Call) sayso.Facts { return gatherFor(nil, machine, c) }
-
-// gatherFor gathers what a policy needs to know on a machine.
-func gatherFor(p sayso.Policy, fs disk, c sayso.Call) sayso.Facts {
-	o := facts.Options{FS: fs, Home: "/home/dev", State: []string{"/home/dev/.local/state/sayso", "/home/dev/.config/sayso"}}
-	if p, ok := p.(*policy.Policy); ok {
-		o.Roots = p.Roots()
-	}
-	return facts.Gather(context.Background(), c, o)
-}
-
-type obj = map[string]any
-
-func call(t testing.TB, tool string, args any) sayso.Call {
-	t.Helper()
-	text, err := jcs.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sayso.Call{Tool: tool, Cwd: "/home/dev/app", Args: text}
-}
-
-func bash(t testing.TB, command string) sayso.Call { return call(t, "bash", obj{"command": command}) }
-
-func judge(p sayso.Policy, c sayso.Call) sayso.Verdict {
-	return judgeOn(p, machine, c)
-}
-
-func judgeOn(p sayso.Policy, fs disk, c sayso.Call) sayso.Verdict {
-	return p.Judge(context.Background(), c, gatherFor(p, fs, c))
-}
-
-// load makes a policy of one person's rules.
-func load(t testing.TB, text string) *policy.Policy {
-	t.Helper()
-	return loadWith(t, policy.Options{Home: "/home/dev"}, text)
-}
-
-func loadWith(t testing.TB, o policy.Options, texts ...string) *policy.Policy {
-	t.Helper()
-	var tiers []policy.Tiered
-	for i, text := range texts {
-		f, err := policy.Parse("policy.yaml", []byte(text))
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, text)
-		}
-		tiers = append(tiers, policy.Tiered{Tier: []policy.Tier{policy.TierUser, policy.TierOrg}[i], File: f})
-	}
-	p, err := policy.New(o, tiers...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func rules(lines ...string) string {
-	return "version: 1\nrules:\n  - " + strings.Join(lines, "\n  - ") + "\n"
-}
-
-// sees is a call and what is expected of it.
-type sees struct {
-	name  string
-	call  sayso.Call
-	want  sayso.Effect
-	cause sayso.Cause
-}
-
-func expect(t *testing.T, p sayso.Policy, tests []sees) {
-	t.Helper()
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			v := judge(p, tt.call)
-			if v.Effect != tt.want || tt.cause != "" && v.Cause != tt.cause {
-				t.Errorf("%s %s: %s by %q (%s), want %s (%s)", tt.call.Tool, tt.call.Args, v.Effect, v.Rule, v.Cause, tt.want, tt.cause)
-			}
-			if v.Reason == "" || v.Rule == "" {
-				t.Errorf("no reason: %+v", v.Match)
-			}
-		})
-	}
-}
 
 func TestBuiltins(t *testing.T) {
 	none := loadWith(t, policy.Options{})
@@ -201,57 +83,6 @@ func TestBuiltins_noFacts(t *testing.T) {
 	all := load(t, rules("allow: file-read"))
 	if v := all.Judge(context.Background(), c, sayso.Facts{}); v.Effect != sayso.Ask {
 		t.Errorf("an allow without facts: %s", v.Effect)
-	}
-}
-
-// An agent must not answer for itself, whatever the policy says.
-func TestFinal_ownCommands(t *testing.T) {
-	p := load(t, "version: 1\ndefault: allow\nrules:\n  - allow: \"*\"\n")
-	for _, c := range []string{
-		"sayso approve k7fm", "sayso  --yes approve k7fm", "sayso deny k7fm", "sayso prompt", "sayso watch", "sayso mode approve_all --for 1h",
-		"sayso off --for 1h", "sayso uninstall", "sayso token create", "sayso session policy s bash=allow", "sayso grants revoke g",
-		"sayso policy trust", "sayso log erase x", "sayso init claude-code --undo", "sayso restore x", "sayso open",
-		"/usr/local/bin/sayso approve k7fm", "./sayso approve k", "SAYSO approve k", "cd /; sayso approve k", "ls && sayso approve k", "ls|sayso approve k",
-		"(sayso approve k)", "{ sayso approve k; }", "if true; then sayso approve k; fi", "! sayso approve k", "X=1 sayso approve k",
-		"echo $(sayso approve k)", "echo `sayso approve k`", `echo "$(sayso approve k)"`, "cat <(sayso approve k)",
-		"sudo sayso approve k", "env -i sayso approve k", "timeout 5 sayso approve k", "nohup sayso approve k &", "xargs sayso approve < f", "echo k | xargs sayso approve",
-		"find . -exec sayso approve {} \\;", "sh -c 'sayso approve k'", `bash -lc "sayso approve k"`, "sudo bash -c 'sudo sayso approve k'", "eval sayso approve k", "eval 'sayso approve k'",
-		"echo 'sayso approve k' | sh", "bash <<< 'sayso approve k'", "bash <<EOF\nsayso approve k\nEOF", "python3 -c 'import os; os.system(\"sayso approve k\")'",
-		"perl -e 'system(\"sayso\", \"approve\", \"k\")'", "say''so approve k", `"sayso" approve k`, `\sayso approve k`, "sayso app\\\nrove k", "sayso 'approve' k",
-		"go run ./cmd/sayso approve k", "busybox timeout 3 sayso approve k", "f() { sayso approve k; }; f", "function f { sayso approve k; }", "sayso-linux-amd64 approve k",
-		"cat /home/dev/.local/state/sayso/log.db", "sqlite3 '/home/dev/.local/state/sayso/log.db' .dump", "sayso approve 'k",
-		"a\x00; sayso approve k", "\x00\nsayso approve k",
-		"ls 'a[$(sayso approve k)]'; [[ _ -eq 0 ]]", "read x <<< 'a[$(sayso approve k)]'; ((x))", "LANG='a[`sayso approve k`]'; ls; [[ LANG -eq 0 ]]",
-		"for x in 'a[$(sayso approve k)]'; do [[ x -eq 0 ]]; done",
-	} {
-		if v := judge(p, bash(t, c)); v.Effect != sayso.Deny || v.Cause != sayso.CauseBuiltin {
-			t.Errorf("%q: %s by %q", c, v.Effect, v.Rule)
-		}
-	}
-	for _, c := range []string{
-		"s=sayso; $s approve k", "sayso $VERB k", "sayso $(echo approve) k", "`which sayso` approve k", "cat ~/.local/state/sayso/log.db", "cat $SAYSO_HOME/x",
-	} {
-		if v := judge(p, bash(t, c)); v.Effect != sayso.Ask || !v.Person {
-			t.Errorf("%q: %s by %q (a person: %v)", c, v.Effect, v.Rule, v.Person)
-		}
-	}
-	for _, c := range []string{
-		"sayso status", "sayso where", "sayso log --follow", "sayso inbox", "sayso show k7fm", "sayso doctor", "sayso version", "sayso call digest",
-		"sayso policy check", "sayso ask", "git commit -m 'sayso approve prints the digest'", "grep -rn \"sayso approve\" docs", "echo sayso approve", "ls sayso/approve",
-		"cat /home/dev/.local/state/sayso2/x", "sayso status | grep deny", "which sayso",
-	} {
-		if v := judge(p, bash(t, c)); v.Effect != sayso.Allow {
-			t.Errorf("%q: %s by %q", c, v.Effect, v.Rule)
-		}
-	}
-	monitor := call(t, "Monitor", obj{"command": "sayso approve k"})
-	monitor.Host = "claude-code"
-	strange := call(t, "run", obj{"script": "sayso approve k"})
-	strange.Kind = sayso.KindShell
-	for _, c := range []sayso.Call{monitor, strange} {
-		if v := judge(p, c); v.Effect != sayso.Deny {
-			t.Errorf("%s: %s", c.Tool, v.Effect)
-		}
 	}
 }
 
@@ -373,65 +204,6 @@ func TestPaths(t *testing.T) {
 	for _, path := range []string{".git/config", "hard"} {
 		if v := judge(p, w("file-write", path)); !v.Person {
 			t.Errorf("%s: a mode could answer for the person", path)
-		}
-	}
-}
-
-func TestURLs(t *testing.T) {
-	p := load(t, rules(
-		`allow: ["web-fetch:https://*.example.org/*", "web-fetch:https://docs.test-site.com/go/*", "web-fetch:http://localhost:3000/*", "web-fetch:https://one.com/", "web-fetch:https://whole.com"]`,
-		`deny: ["web-fetch:*://evil.com", "web-fetch:https://*.evil.net/admin/*"]`,
-	))
-	u := func(url string) sayso.Call { return call(t, "web-fetch", obj{"url": url}) }
-	expect(t, p, []sees{
-		{"a host under", u("https://www.example.org/a?b#c"), sayso.Allow, sayso.CauseRule},
-		{"two labels under", u("https://a.b.example.org"), sayso.Allow, sayso.CauseRule},
-		{"the host itself", u("https://example.org/"), sayso.Ask, sayso.CauseDefault},
-		{"no dot", u("https://badexample.org/"), sayso.Ask, sayso.CauseDefault},
-		{"as a label in front", u("https://www.example.org.evil.org/"), sayso.Ask, sayso.CauseDefault},
-		{"as user information", u("https://www.example.org@evil.org/"), sayso.Ask, sayso.CauseNotUnderstood},
-		{"as user information, backslash", u(`https://evil.org\@www.example.org/`), sayso.Ask, sayso.CauseNotUnderstood},
-		{"another scheme", u("http://www.example.org/"), sayso.Ask, sayso.CauseDefault},
-		{"another port", u("https://www.example.org:8443/"), sayso.Ask, sayso.CauseDefault},
-		{"the port of the scheme", u("https://www.example.org:443/"), sayso.Allow, sayso.CauseRule},
-		{"a path", u("https://docs.test-site.com/go/x"), sayso.Allow, sayso.CauseRule},
-		{"out of the path", u("https://docs.test-site.com/go/../private"), sayso.Ask, sayso.CauseDefault},
-		{"out of the path, escaped", u("https://docs.test-site.com/go/%2e%2e/private"), sayso.Ask, sayso.CauseDefault},
-		{"beside the path", u("https://docs.test-site.com/gopher"), sayso.Ask, sayso.CauseDefault},
-		{"local, named", u("http://localhost:3000/x"), sayso.Allow, sayso.CauseRule},
-		{"local, another port", u("http://localhost:3001/x"), sayso.Ask, sayso.CauseDefault},
-		{"one page", u("https://one.com/"), sayso.Allow, sayso.CauseRule},
-		{"one page and a query", u("https://one.com/?x"), sayso.Ask, sayso.CauseDefault},
-		{"another page", u("https://one.com/x"), sayso.Ask, sayso.CauseDefault},
-		{"a whole host", u("https://whole.com/x/y?z"), sayso.Allow, sayso.CauseRule},
-		{"and not its neighbours", u("https://www.whole.com/"), sayso.Ask, sayso.CauseDefault},
-		{"denied", u("http://evil.com/any"), sayso.Deny, sayso.CauseRule},
-		{"denied with a dot", u("https://evil.com./"), sayso.Deny, sayso.CauseRule},
-		{"denied with a user", u("https://www.example.org@evil.com/"), sayso.Deny, sayso.CauseRule},
-		{"denied with a port", u("https://evil.com:444/"), sayso.Deny, sayso.CauseRule},
-		{"denied with escapes", u("https://%65vil.com/"), sayso.Deny, sayso.CauseRule},
-		{"denied with one slash", u("https:/evil.com/"), sayso.Deny, sayso.CauseRule},
-		{"denied in capitals", u("HTTPS://EVIL.COM/"), sayso.Deny, sayso.CauseRule},
-		{"denied and long", u("https://evil.com/" + strings.Repeat("a", 10_000)), sayso.Deny, sayso.CauseRule},
-		{"denied path", u("https://www.evil.net/admin/x"), sayso.Deny, sayso.CauseRule},
-		{"denied path, escaped letter", u("https://www.evil.net/%61dmin/x"), sayso.Deny, sayso.CauseRule},
-		{"denied path, escaped slash", u("https://www.evil.net/x%2f..%2fadmin/x"), sayso.Deny, sayso.CauseRule},
-		{"another path, escaped slash", u("https://www.evil.net/x%2fadmin"), sayso.Ask, sayso.CauseNotUnderstood},
-		{"no string", call(t, "web-fetch", obj{"url": 1}), sayso.Ask, sayso.CauseNotUnderstood},
-	})
-}
-
-func TestURLs_wideAllowIsNeverLocal(t *testing.T) {
-	for _, text := range []string{rules(`allow: "web-fetch:https://*"`), rules(`allow: "web-fetch:*"`), rules(`allow: "web-fetch:*://*"`), "version: 1\ndefault: allow\n"} {
-		p := load(t, text)
-		expect(t, p, []sees{{"a public host", call(t, "web-fetch", obj{"url": "https://example.org/x"}), sayso.Allow, ""}})
-		for _, host := range []string{
-			"localhost", "127.0.0.1", "127.1", "2130706433", "0x7f.1", "017700000001", "[::1]", "[::ffff:127.0.0.1]", "10.0.0.1", "192.168.1.1", "169.254.169.254",
-			"0.0.0.0", "printer", "a.local", "metadata.google.internal", "localhost.", "224.0.0.1", "[fe80::1]",
-		} {
-			if v := judge(p, call(t, "web-fetch", obj{"url": "https://" + host + "/"})); v.Effect != sayso.Ask {
-				t.Errorf("%s under %q: %s", host, text, v.Effect)
-			}
 		}
 	}
 }

@@ -1,52 +1,8 @@
 package shell
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Programs that hand their words on to others, which read them as options.
-
-// compiler hands words on to a linker that loads plugins, and takes options from
-// files.
-func (c *call) compiler(use usage) (ok, fail dirs) {
-	for i, f := range use.options {
-		if c.name == "rustc" && (f.name == "--print" || f.name == "--emit") && strings.Contains(f.value.Text, "=") {
-			c.trait(Writes, f.value.Span, true, f.name, &use.options[i].value)
-		}
-	}
-	for _, w := range c.words[1:] {
-		_, behind, list := strings.Cut(w.Text, ",")
-		switch {
-		case strings.HasPrefix(w.Text, "-Xplugin"), strings.HasPrefix(w.Text, "-W") && list && (strings.Contains(behind, "plugin") || strings.Contains(behind, "@")):
-			c.trait(Runs, w.Span, true, "loads a plugin", nil)
-		case list && passesWrite(w.Text[:len(w.Text)-len(behind)], strings.Split(behind, ",")):
-			c.trait(Writes, w.Span, true, "an option of another program may write a file", nil)
-		}
-	}
-	return c.stay()
-}
-
-// passesWrite reports whether what a compiler passes on, to the preprocessor, the
-// assembler or the linker, may name a file that is written.
-func passesWrite(to string, parts []string) bool {
-	return slices.ContainsFunc(parts, func(part string) bool {
-		bare := strings.TrimLeft(part, "-")
-		switch to {
-		case "-Wp,":
-			return !strings.HasPrefix(part, "-D") && !strings.HasPrefix(part, "-U")
-		case "-Wa,":
-			return !dashed(part) || strings.Contains(part, "=") || strings.HasPrefix(bare, "o")
-		case "-Wl,":
-			return dashed(part) && slices.ContainsFunc(linkerWrites, func(name string) bool { return strings.HasPrefix(bare, name) })
-		}
-		return false
-	})
-}
-
-// linkerWrites are what the options of linkers begin with that write a file, or
-// read a script that may.
-var linkerWrites = []string{"o", "Map", "T", "script", "dep", "repro", "lto", "object_path", "print-", "time-trace", "thinlto", "save-temps"}
 
 // underPython follows what coverage and the profilers run: a module or a script, as
 // python would with the same words.
@@ -85,41 +41,6 @@ func (c *call) byName(use usage) (ok, fail dirs) {
 	}
 	return c.stay()
 }
-
-// dotnet takes the switches of the program that builds, which are written in three
-// ways and load loggers, name commands and read files of options.
-func (c *call) dotnet(use usage) (ok, fail dirs) {
-	for _, w := range c.words[1:] {
-		if w.Text == "--" {
-			break
-		}
-		name, value, ok := strings.Cut(strings.TrimLeft(w.Text, "-/"), ":")
-		if !ok || !letters(name) || !strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "/") {
-			continue
-		}
-		switch name = strings.ToLower(name); {
-		case name == "p" || name == "property":
-			if slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return r == ';' || r == ',' }), setsProgram) {
-				c.trait(Runs, w.Span, true, "a setting may name a command", nil)
-			}
-		case !quietSwitches[name]:
-			c.trait(Runs, w.Span, true, "a switch of the build may load what it names", nil)
-		}
-	}
-	return c.stay()
-}
-
-// setsProgram reports whether a setting of a build is none of those that name
-// no command.
-func setsProgram(setting string) bool {
-	name, _, _ := strings.Cut(setting, "=")
-	return !quietSettings[strings.ToLower(name)]
-}
-
-var (
-	quietSwitches = set("v", "verbosity", "c", "m", "maxcpucount", "nologo", "nr", "nodereuse", "tl", "terminallogger", "clp", "consoleloggerparameters", "warnaserror", "nowarn", "t", "target")
-	quietSettings = set("configuration", "version", "platform", "targetframework", "runtimeidentifier", "treatwarningsaserrors", "warninglevel", "nowarn", "collectcoverage")
-)
 
 // gotestsum gives the words behind its own to go test.
 func (c *call) gotestsum(use usage) (ok, fail dirs) {

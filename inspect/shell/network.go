@@ -67,3 +67,27 @@ func (c *call) wget(use usage) (ok, fail dirs) {
 	c.trait(Writes, c.words[0].Span, true, "a file named by the address", nil)
 	return c.stay()
 }
+
+// ssh gives its words to a shell of another machine.
+func (c *call) ssh(use usage) (ok, fail dirs) {
+	rest := c.words[min(use.rest, len(c.words)):]
+	for len(rest) > 1 && dashed(rest[1].Text) { // options may stand behind the host
+		rest = rest[1:]
+	}
+	if len(rest) > 1 {
+		c.trait(Inline, rest[1].Span, true, "runs a line on another machine", nil)
+		c.dirs = unknownDirs
+		c.text(joinWords(rest[1:]), c.scope)
+	}
+	return c.stay()
+}
+
+// remote names the machines that files are sent to.
+func (c *call) remote(use usage) (ok, fail dirs) {
+	for _, w := range c.operandsOf(use) {
+		if strings.Contains(w.Text, ":") {
+			c.trait(Sends, w.Span, false, "another machine", nil)
+		}
+	}
+	return c.stay()
+}
