@@ -28,6 +28,9 @@ func (r *reading) call(c *syntax.CallExpr, redirs []*syntax.Redirect, s scope, i
 		r.redirects(redirs, -1, s, in)
 		return in, in
 	}
+	if n := len(c.Assigns); n > 0 && c.Assigns[n-1].Pos().After(c.Args[0].Pos()) { // of a coprocess
+		r.problem(r.span(c.Assigns[n-1]), Unparsed, "a word behind the program that the grammar takes for an assignment")
+	}
 	at := r.open(words, s, in)
 	r.assigns(c.Assigns, false, at, s, in)
 	s.input = r.redirects(redirs, at, s, in)
