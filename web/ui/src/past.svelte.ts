@@ -123,8 +123,10 @@ export class Past {
     const now = new Map([...newest, ...others].map((r) => [r.id, r]))
     const renewed = (list: Request[]) => list.map((r) => now.get(r.id) ?? r)
     const known = new Set([...this.items, ...this.fresh].map((r) => r.id))
-    const first = this.items[0]?.created_at ?? ''
-    const came = newest.filter((r) => !known.has(r.id) && r.created_at >= first)
+    // The log's order counts, not the clock's: what is new stands before all that
+    // is known.
+    const first = newest.findIndex((r) => known.has(r.id))
+    const came = first < 0 ? newest : newest.slice(0, first)
     ;[this.items, this.fresh] = [renewed(this.items), [...came, ...renewed(this.fresh)]]
     // A whole page of what is new has more behind it.
     if (this.fresh.length >= size) [this.fresh, this.behind] = [[], true]
