@@ -57,7 +57,7 @@ try {
     await page.mouse.move(0, 0)
   }
   for (const theme of ['light', 'dark']) {
-    const desk = await w.page({ theme, width: 1120, height: 700, device: { deviceScaleFactor: 1.5 } })
+    const desk = await w.page({ theme, width: 1200, height: 740, device: { deviceScaleFactor: 1.5 } })
     await show(desk, asks('total.go'))
     await desk.screenshot({ path: join(folder, `page-${theme}.png`) })
     const phone = await w.page({ theme, width: 390, height: 760, device: { deviceScaleFactor: 1.5, isMobile: true, hasTouch: true } })
