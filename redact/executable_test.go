@@ -153,10 +153,16 @@ func TestVW5_aHostIsNoSecretElsewhere(t *testing.T) {
 			t.Errorf("%s is shown as %s", call, got)
 		}
 	}
-	for _, in := range []string{"ssh evil.example", "curl https://evil.example/x", "curl -s evil.example/x", "git push https://evil.example/x", "rm -r evil.example"} {
-		full, _ := args(t, map[string]string{"token": "evil.example", "command": in})
-		if got := member(t, full, "command"); got != in {
-			t.Errorf("%q is shown as %q", in, got)
+	for _, host := range []string{"evil.example", "evilhost"} {
+		for _, form := range []string{"ssh %", "curl https://%/x", "curl -s %/x", "git push https://%/x", "git push %", "scp x %:/tmp", "rm -r %", "echo x > %"} {
+			in := strings.ReplaceAll(form, "%", host)
+			if host == "evilhost" && strings.HasPrefix(in, "curl -s") {
+				continue // it may be the value of the option
+			}
+			full, _ := args(t, map[string]string{"token": host, "command": in})
+			if got := member(t, full, "command"); got != in {
+				t.Errorf("%q is shown as %q", in, got)
+			}
 		}
 	}
 }
