@@ -59,6 +59,7 @@ const deeds = {
     for await (const event of c.follow({ ...a, signal: w.stop.signal })) say({ id, event })
   },
   head: (c) => c.head(),
+  sessions: async (c, a) => (await read(c, '/v1/sessions', { query: a })).sessions,
   grants: async (c, a) => (await read(c, '/v1/grants', { query: a })).grants,
   revoke: (c, a) => read(c, '/v1/grants/{id}', { path: { id: a.grant } }, 'DELETE'),
   policies: async (c, a) => (await read(c, '/v1/sessions/{session}/policies', { path: a })).policies,

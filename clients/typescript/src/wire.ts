@@ -134,8 +134,10 @@ export class Wire {
     if (e instanceof Malformed) return new CouldNotFindOut(`the answer of ${this.#name} cannot be read: ${e.message}`)
     if (e instanceof Garbled || e instanceof RangeError) return new CouldNotFindOut(`what answers at ${this.#name} is no sayso server`)
     const code = (e as { code?: unknown; cause?: { code?: unknown } } | null)?.code ?? (e as { cause?: { code?: unknown } } | null)?.cause?.code
-    const lost = new Unreachable(this.#hidden(`${this.#name}: ${typeof code === 'string' ? code : 'the connection broke'}`))
-    lost.refused = code === 'ECONNREFUSED' || code === 'ENOENT' || code === 'ENOTFOUND'
+    const refused = code === 'ECONNREFUSED' || code === 'ENOENT' || code === 'ENOTFOUND'
+    const why = refused ? 'nobody answers; is `sayso serve` running?' : typeof code === 'string' ? code : 'the connection broke'
+    const lost = new Unreachable(this.#hidden(`${this.#name}: ${why}`))
+    lost.refused = refused
     return lost
   }
 
