@@ -21,6 +21,7 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/modelstub"
 	"github.com/sayso-dev/sayso/lab/hosts"
+	"github.com/sayso-dev/sayso/lab/machine"
 )
 
 var (
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 		hosts.ServeMCP(os.Stdin, os.Stdout)
 		return
 	}
-	os.Exit(m.Run())
+	machine.Main(m)
 }
 
 // both are the hosts that are driven here.
