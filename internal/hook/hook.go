@@ -175,7 +175,7 @@ func (r run) admit(told agent.Told) (d sayso.Decision, off bool, err error) {
 	if switchedOff(r.env) { // before anything that may be broken is opened
 		return d, true, nil
 	}
-	ctx, stop := attended(context.Background())
+	ctx, stop := attended(context.Background(), r.env.Stdout)
 	defer stop()
 	w, err := r.open(ctx, told)
 	if err != nil {
@@ -314,7 +314,7 @@ func lookup(environ []string) func(string) string {
 
 // attended ends the context when the host tells us to stop, or is gone: a hook
 // that nobody listens to does not wait for people.
-func attended(ctx context.Context) (context.Context, func()) {
+func attended(ctx context.Context, out io.Writer) (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	ctx, cancel := context.WithCancelCause(ctx)
 	host := os.Getppid()
@@ -326,7 +326,7 @@ func attended(ctx context.Context) (context.Context, func()) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if os.Getppid() != host {
+				if os.Getppid() != host || deaf(out) {
 					cancel(errors.New("the host is gone"))
 				}
 			}
