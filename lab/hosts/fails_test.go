@@ -19,7 +19,7 @@ import (
 
 // patience is how long a host waits for a hook here, in seconds. It is long, so
 // that a busy machine makes no hook late but the one that is meant to be.
-const patience = 15
+const patience = 30
 
 // failures are the ways in which a hook can fail, in the order of the table: what
 // is said of it, and what it does. %DENY% is a denial that the host understands,
