@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -232,37 +233,41 @@ func golden(t *testing.T, file string, told agent.Told, update bool) {
 	}
 }
 
-// Fuzz finds input that makes the adapter panic, and a call that has no digest
-// or another one in canonical form.
-func (a Adapter) Fuzz(f *testing.F) {
-	f.Add([]byte(a.Sample))
-	files, _ := filepath.Glob("testdata/payloads/*/*.json")
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
+// Tools fails on a field of a built-in tool that the host offers its model and
+// nobody has thought about. Fields that are neither listed in the table nor the
+// model's words must be among those that are known to be asked about: asking, by
+// tool.
+func (a Adapter) Tools(t *testing.T, host, file string, said, asking map[string][]string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		h, err := a.Parse(text)
-		if err != nil || h.Told().Moment != agent.Before {
-			return
+	var tools []struct {
+		Name   string   `json:"name"`
+		Fields []string `json:"fields"`
+	}
+	if err := jcs.Unmarshal(text, &tools); err != nil {
+		t.Fatal(err)
+	}
+	listed := 0
+	for _, tool := range tools {
+		known := sayso.Call{Host: host, Tool: tool.Name}.Known()
+		if known.OwnScreen || !slices.Contains(sayso.HostTools(host), tool.Name) {
+			continue // no opinion, or asked about whatever it is sent
 		}
-		d, err := h.Told().Call.Digest()
-		if err != nil || d.IsZero() {
-			t.Fatalf("read, and has no digest: %v", err)
+		listed++
+		for _, field := range tool.Fields {
+			if !slices.Contains(slices.Concat(known.Args, said[tool.Name], asking[tool.Name]), field) {
+				t.Errorf("%s has a field %q that is not listed", tool.Name, field)
+			}
 		}
-		canonical, err := jcs.Canonicalize(text)
-		if err != nil {
-			t.Fatalf("read, and is not strict JSON: %v", err)
+		for _, field := range asking[tool.Name] {
+			if slices.Contains(known.Args, field) {
+				t.Errorf("%s lists %q, which is to be asked about", tool.Name, field)
+			}
 		}
-		again, err := a.Parse(canonical)
-		if err != nil {
-			t.Fatalf("not read in canonical form: %v", err)
-		}
-		if e, _ := again.Told().Call.Digest(); e != d {
-			t.Fatal("another digest in canonical form")
-		}
-	})
+	}
+	if listed < 10 {
+		t.Errorf("only %d tools of the host are in the table", listed)
+	}
 }

@@ -30,8 +30,6 @@ func TestPayloads(t *testing.T) {
 	adapter.Payloads(t, "testdata/payloads/documented", func(string) bool { return true }, *update)
 }
 
-func FuzzParse(f *testing.F) { adapter.Fuzz(f) }
-
 // Where it is not certain in which directory a call is made, it is in none.
 func TestParse_directory(t *testing.T) {
 	for _, tt := range []struct{ roots, args, want string }{

@@ -33,7 +33,9 @@ func TestPayloads(t *testing.T) {
 	adapter.Payloads(t, "testdata/payloads/1.0.102", func(name string) bool { return !strings.HasPrefix(name, "postToolUse") }, *update)
 }
 
-func FuzzParse(f *testing.F) { adapter.Fuzz(f) }
+func TestTools(t *testing.T) {
+	adapter.Tools(t, copilot.Host, "testdata/tools-1.0.102.json", copilot.Said, map[string][]string{"bash": {"shellId"}})
+}
 
 // What is not certainly the start or the end of a session is a call, so that an
 // event that changes its look is refused and not passed over.

@@ -33,8 +33,6 @@ func TestPayloads(t *testing.T) {
 	adapter.Payloads(t, "testdata/payloads/documented", func(string) bool { return true }, *update)
 }
 
-func FuzzParse(f *testing.F) { adapter.Fuzz(f) }
-
 // The directory of a command is one of its arguments only where it is another
 // than that of the call: then it is asked about.
 func TestParse_directory(t *testing.T) {

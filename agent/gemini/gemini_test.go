@@ -34,7 +34,9 @@ func TestPayloads(t *testing.T) {
 	adapter.Payloads(t, "testdata/payloads/0.61.0", func(name string) bool { return !strings.HasPrefix(name, "AfterTool") }, *update)
 }
 
-func FuzzParse(f *testing.F) { adapter.Fuzz(f) }
+func TestTools(t *testing.T) {
+	adapter.Tools(t, gemini.Host, "testdata/tools-0.61.0.json", gemini.Said, map[string][]string{"run_shell_command": {"dir_path"}, "grep_search": {"include_pattern"}})
+}
 
 // TestParse_wordsAreNoArguments: the model's words about a call are not part of
 // what is judged and digested.

@@ -33,8 +33,6 @@ func TestPayloads(t *testing.T) {
 	adapter.Payloads(t, "testdata/payloads/documented", func(string) bool { return true }, *update)
 }
 
-func FuzzParse(f *testing.F) { adapter.Fuzz(f) }
-
 // What runs in the terminal of the editor is no line of bash.
 func TestPresent_terminal(t *testing.T) {
 	call := sayso.Call{Host: vscode.Host, Tool: "run_in_terminal", Cwd: "/w", Args: sayso.Args(`{"command":"dir"}`)}

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -43,8 +44,9 @@ func copilotEvents(h Hook) []event {
 	entry := func(e copilot.Event, line string) event {
 		return event{string(e), copilotHandler{Type: "command", Bash: line, Timeout: int(e.Timeout() / time.Second)}}
 	}
+	last := fmt.Sprintf(lastBoth, `{"permissionDecision":"deny","permissionDecisionReason":"`+hookFailed+`"}`)
 	return []event{
-		entry(copilot.PreToolUse, h.guarded(copilot.Host, lastStatus)),
+		entry(copilot.PreToolUse, h.guarded(copilot.Host, last)),
 		entry(copilot.SessionStart, h.line(copilot.Host)),
 		entry(copilot.SessionEnd, h.line(copilot.Host)),
 	}

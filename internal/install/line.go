@@ -16,11 +16,14 @@ func (h Hook) line(host string) string {
 // these ways.
 const hookFailed = "sayso: the hook failed, so this call does not run; type: sayso doctor"
 
-// The last word of a hook, for hosts that heed the exit status, and for those that
-// read JSON alone. A hook that denies ends with status 2, and has said why.
+// The last word of a hook, for hosts that heed the exit status and the words on
+// standard error, for those that read JSON alone, and for those that heed the
+// status and take the words from JSON. A hook that denies ends with status 2, and
+// has said why.
 const (
 	lastStatus = `{ [ $? -eq 2 ] || echo '` + hookFailed + `' >&2; exit 2; }`
 	lastJSON   = `echo '%s'`
+	lastBoth   = `{ [ $? -eq 2 ] || { echo '%s'; echo '` + hookFailed + `' >&2; }; exit 2; }`
 )
 
 // guarded is the line of a hook that decides, with a last word.

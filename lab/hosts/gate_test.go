@@ -209,10 +209,16 @@ func TestGate(t *testing.T) {
 			g.want(false)
 		},
 		"a tool of a server": func(t *testing.T, h hosts.Host) {
-			rule := map[string]string{"gemini": "mcp__lab__deploy", "copilot": "lab-deploy"}[h.Name]
-			tool := map[string]string{"gemini": "mcp_lab_deploy", "copilot": "lab-deploy"}[h.Name]
-			g := wired(t, h, "rules:\n  - deny: "+rule+"\n    name: no deployments\n")
-			wait, _ := g.start(modelstub.New(modelstub.Use(modelstub.Call{ID: "toolu_1", Name: tool, Input: `{"env":"prod"}`})))
+			if h.Name == "copilot" { // it does not say which server, so no rule is about it
+				g := wired(t, h, "")
+				wait, _ := g.start(modelstub.New(modelstub.Use(modelstub.Call{ID: "toolu_1", Name: "lab-deploy", Input: `{"env":"prod"}`})))
+				g.Must("deny", g.Opened(1)[0].ShortID, "--note", "no deployments")
+				g.told(wait(), "Denied by", "no deployments")
+				g.want(false, "requested answered resolved")
+				return
+			}
+			g := wired(t, h, "rules:\n  - deny: mcp__lab__deploy\n    name: no deployments\n")
+			wait, _ := g.start(modelstub.New(modelstub.Use(modelstub.Call{ID: "toolu_1", Name: "mcp_lab_deploy", Input: `{"env":"prod"}`})))
 			g.told(wait(), "Denied by policy", "no deployments")
 			g.want(false, "requested resolved")
 		},

@@ -142,6 +142,7 @@ func record(t *testing.T, h hosts.Host) map[string]jsontext.Value {
 	if n := stub.Left(); n != 0 {
 		t.Errorf("%d turns of the script were not asked for: %+v", n, r)
 	}
+	compareTools(t, h, stub)
 	for _, res := range r.Results {
 		t.Logf("%s: %.200q", res.Name, res.Content)
 	}
