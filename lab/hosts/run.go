@@ -20,7 +20,7 @@ type Options struct {
 	Dir     string          // working directory; a temporary one if empty
 	Home    string          // HOME, where the settings are; a temporary one if empty
 	Env     []string        // further KEY=value; nothing of the caller's environment but PATH is passed on
-	Timeout time.Duration   // when the whole process group is killed; 90 s if zero
+	Timeout time.Duration   // when the whole process group is killed; 5 minutes if zero
 }
 
 // Result is what a finished run left behind.
@@ -49,7 +49,7 @@ func (h Host) Start(t testing.TB, o Options) (wait func() Result, kill func()) {
 		o.Home = t.TempDir()
 	}
 	if o.Timeout == 0 {
-		o.Timeout = 90 * time.Second
+		o.Timeout = 5 * time.Minute
 	}
 	url, stop, err := o.Stub.Listen()
 	if err != nil {
