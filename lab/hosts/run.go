@@ -5,8 +5,10 @@ package hosts
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -39,7 +41,8 @@ func (h Host) Run(t testing.TB, o Options) Result {
 	return wait()
 }
 
-// Start starts the host. The group is killed by kill, or when the test ends.
+// Start starts the host, in a process group that is killed when the test ends.
+// Kill kills the host and what it started, but no hook of ours.
 func (h Host) Start(t testing.TB, o Options) (wait func() Result, kill func()) {
 	t.Helper()
 	if o.Dir == "" {
@@ -66,7 +69,7 @@ func (h Host) Start(t testing.TB, o Options) (wait func() Result, kill func()) {
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("start %s: %v", h.Name, err)
 	}
-	kill = func() {
+	end := func() {
 		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			_ = cmd.Process.Kill() // it may have ended by itself
 		}
@@ -76,16 +79,36 @@ func (h Host) Start(t testing.TB, o Options) (wait func() Result, kill func()) {
 		defer close(done)
 		_ = cmd.Wait() // the exit code is read from ProcessState
 	}()
-	t.Cleanup(func() { kill(); <-done })
+	t.Cleanup(func() { end(); <-done })
 	return func() Result {
 		t.Helper()
 		select {
 		case <-done:
 		case <-time.After(o.Timeout):
-			kill()
+			end()
 			<-done
 			t.Errorf("%s did not end in time\nstdout: %s\nstderr: %s", h.Name, out.String(), errout.String())
 		}
 		return Result{cmd.ProcessState.ExitCode(), out.String(), errout.String(), o.Stub.Results()}
-	}, kill
+	}, func() { killBelow(t, cmd.Process.Pid) }
+}
+
+// killBelow kills a process and all below it that do not run a hook of ours.
+func killBelow(t testing.TB, pid int) {
+	t.Helper()
+	out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=,args=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	below := map[int][]int{}
+	for line := range strings.Lines(string(out)) {
+		var child, parent int
+		if _, err := fmt.Sscan(line, &child, &parent); err == nil && !strings.Contains(line, "sayso-hook") {
+			below[parent] = append(below[parent], child)
+		}
+	}
+	for next := []int{pid}; len(next) > 0; next = next[1:] {
+		next = append(next, below[next[0]]...)
+		_ = syscall.Kill(next[0], syscall.SIGKILL) // it may have ended by itself
+	}
 }
