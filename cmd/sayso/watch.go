@@ -61,7 +61,23 @@ func (a *app) screen() bool {
 func (a *app) watchScreen(ctx context.Context) error {
 	return tui.Run(ctx, tui.Options{
 		Open: a.door, Facts: a.facts, Editor: a.editorOn, Input: a.in, Output: a.out, Environ: a.environ, Plain: a.getenv("NO_COLOR") != "", Highlight: highlight.Code,
+		Switched: a.switchedNow,
 	})
+}
+
+// switchedNow says which switch of this machine is turned; those of another
+// machine, whose server is used, are not known here.
+func (a *app) switchedNow() string {
+	if a.settings.Server != "" {
+		return ""
+	}
+	if o, off, _ := a.paths.IsOff(a.now()); off { // where that is doubtful, it is on
+		return "OFF until " + o.Until.Local().Format("15:04") + ": calls go to the agents' own prompts; sayso off --end"
+	}
+	if a.paths.Locked() {
+		return "LOCKED: everything asks or denies, and no grant counts; sayso lock --release"
+	}
+	return ""
 }
 
 // door opens the gate for the screen. Where no server runs, nobody else sweeps.

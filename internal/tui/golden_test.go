@@ -157,6 +157,7 @@ func TestScreens(t *testing.T) {
 		}}},
 		{"lost", 80, 24, false, []change{func(m *model) { m.heard(lostMsg{}) }}},
 		{"mode", 80, 24, false, []change{func(m *model) { m.setMode(sayso.ModeState{Mode: sayso.ModeApproveAll, Left: 29 * time.Minute}) }}},
+		{"locked", 80, 24, false, []change{func(m *model) { m.switched = "LOCKED: everything asks or denies" }}},
 		{"deny", 80, 24, false, []change{pressed("n", "n", "o")}},
 		{"danger", 80, 24, false, []change{pressed("end", "y", "b", "7")}},
 		{"remember", 80, 24, false, []change{at(1), pressed("end", "s", "j", "t", "u")}},

@@ -82,3 +82,18 @@ func TestMode_ofAllIsSeenUntilItEnds(t *testing.T) {
 		s.hides("DENIED")
 	})
 }
+
+// A switch that is turned while one watches is seen, and so is that it is over.
+func TestSwitched_isSeenWhileItHolds(t *testing.T) {
+	staged(t, 80, 24, "", func(s *stage) {
+		s.hides("LOCKED")
+		s.turn("LOCKED: everything asks or denies")
+		s.wait(2 * time.Second)
+		s.shows("LOCKED: everything asks or denies")
+		s.press("h")
+		s.shows("LOCKED")
+		s.turn("")
+		s.wait(2 * time.Second)
+		s.hides("LOCKED")
+	})
+}

@@ -30,6 +30,7 @@ type model struct {
 	now           time.Time
 	mode          sayso.ModeState
 	modeEnd       time.Time
+	switched      string // which switch is turned, in words
 
 	items  items
 	list   []row // as it is drawn
@@ -71,7 +72,10 @@ func newModel(ctx context.Context, o Options) *model {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &model{o: o, ctx: ctx, now: o.Now(), items: newItems(nil, time.Time{}), marked: map[sayso.ID]bool{}}
+	if o.Switched == nil {
+		o.Switched = func() string { return "" }
+	}
+	return &model{o: o, ctx: ctx, now: o.Now(), switched: o.Switched(), items: newItems(nil, time.Time{}), marked: map[sayso.ID]bool{}}
 }
 
 type secondMsg struct{}
@@ -109,6 +113,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	case heldMsg:
 		return m.hold.release(msg, &m.guard)
 	case secondMsg:
+		m.switched = m.o.Switched()
 		return tea.Batch(everySecond(), m.modeOver())
 	}
 	return m.heard(msg)

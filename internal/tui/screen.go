@@ -124,6 +124,8 @@ func (m *model) head() []string {
 		second = m.color(red, paint(bold, "CONNECTION LOST. What is shown may be old, and no answer can be given. Trying…"))
 	case m.now.Before(m.away.until):
 		second = fmt.Sprintf("Connected again. Meanwhile %d came in and %d ended.", m.away.came, m.away.went)
+	case m.switched != "":
+		second = m.color(yellow, paint(bold, words.Safe(m.switched)))
 	default:
 		second = paint(dim, words.Safe(m.door.Where))
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,7 +32,8 @@ type stage struct {
 	p      *tea.Program
 	out    *screenful
 	asked  int
-	last   string // key that was pressed
+	turned atomic.Value // a string: which switch is turned
+	last   string       // key that was pressed
 }
 
 // rmIsDanger asks about everything, and calls deletion a danger.
@@ -84,8 +86,9 @@ func (s *stage) start(columns, rows int, ahead string, do func(s *stage)) {
 	in, keys := io.Pipe()
 	s.keys = keys
 	m := tui.NewModel(ctx, tui.Options{
-		Facts:  func(context.Context, sayso.Call) sayso.Facts { return sayso.Facts{} },
-		Editor: func(string) (*exec.Cmd, error) { return nil, fmt.Errorf("there is none here") },
+		Facts:    func(context.Context, sayso.Call) sayso.Facts { return sayso.Facts{} },
+		Switched: func() string { text, _ := s.turned.Load().(string); return text },
+		Editor:   func(string) (*exec.Cmd, error) { return nil, fmt.Errorf("there is none here") },
 	})
 	s.p = tea.NewProgram(filmed{m, &s.drawn}, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(s.out), tea.WithWindowSize(columns, rows),
 		tea.WithEnvironment([]string{"TERM=xterm"}), tea.WithoutSignals(), tea.WithoutSignalHandler())
@@ -113,6 +116,9 @@ func (s *stage) door() tui.Door {
 	admin := sayso.Actor{Principal: "dev", Kind: sayso.PrincipalAdmin, Channel: "terminal"}
 	return tui.Door{Inbox: s.broker.Inbox(), All: s.broker.InboxOf(admin), Where: "memory"}
 }
+
+// turn turns a switch of the machine.
+func (s *stage) turn(text string) { s.turned.Store(text) }
 
 // settle lets a moment pass in which all that is under way ends, shorter than a
 // prompt is deaf.

@@ -43,6 +43,9 @@ type Options struct {
 	Highlight func(code, language string) []sayso.Token
 	// Plain draws without colours.
 	Plain bool
+	// Switched says in words which switch of this machine is turned, such as off or
+	// locked; empty for none. Nil is for a machine whose switches are not known.
+	Switched func() string
 	// Now is the clock; nil for that of this machine.
 	Now func() time.Time
 }
