@@ -244,6 +244,11 @@ func LimitKey(session string, at time.Time) string {
 	return CallKey("limit/"+strconv.FormatInt(at.Unix()/60, 10), session, "")
 }
 
+// LinkKey is the unique name of the one later request that the answer to a request
+// counts for too, see [Resolved]. It is never the name of a call: no requester is
+// called so.
+func LinkKey(earlier ID) string { return CallKey("link/"+string(earlier), "", "") }
+
 // Validate reports whether a batch can be appended by any engine.
 func (b Batch) Validate() error {
 	if len(b.Events) == 0 {

@@ -98,6 +98,7 @@ type Resolved struct {
 	Reason string  `json:"reason"`
 	Mode   Mode    `json:"mode"`
 	Grant  ID      `json:"grant,omitempty"`
+	Link   ID      `json:"link,omitempty"`  // the same call at an earlier point, where people allowed it
 	Policy string  `json:"policy"`          // version that the decision was judged by
 	Locked bool    `json:"locked,omitzero"` // people decided while the lock had everything asked
 }

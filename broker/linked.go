@@ -86,7 +86,7 @@ func (w *waiter) links(ctx context.Context, r *sayso.Request) (bool, error) {
 	if !sameTool(asked.Call, w.a.Call) || !sameArgs(asked.Call.Args, w.a.Call.Args) {
 		return false, nil
 	}
-	if _, err = w.b.log.Lookup(ctx, linkKey(r, "").Name); errors.Is(err, sayso.ErrNotFound) {
+	if _, err = w.b.log.Lookup(ctx, sayso.LinkKey(r.ID)); errors.Is(err, sayso.ErrNotFound) {
 		return true, nil
 	}
 	return false, err
@@ -107,10 +107,4 @@ func sameArgs(a, b sayso.Args) bool {
 	}
 	two, err := jcs.Object(b)
 	return err == nil && bytes.Equal(one, two)
-}
-
-// linkKey is the name that the later request takes, so that an answer counts for
-// one only.
-func linkKey(earlier *sayso.Request, later sayso.ID) sayso.Key {
-	return sayso.Key{Name: sayso.CallKey("linked", earlier.SessionID, string(earlier.ID)), Stream: sayso.RequestStream(later)}
 }

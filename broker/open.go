@@ -140,8 +140,8 @@ func (w *waiter) resolvedAtOnce(batch *batch, r *sayso.Request, j *judged) error
 		Reason: j.Reason, Mode: j.mode, Policy: j.verdict.Policy,
 	}
 	if j.link != nil {
-		p.By = j.link.Decision.By
-		batch.Keys = append(batch.Keys, linkKey(j.link, r.ID))
+		p.By, p.Link = j.link.Decision.By, j.link.ID
+		batch.Keys = append(batch.Keys, sayso.Key{Name: sayso.LinkKey(p.Link), Stream: sayso.RequestStream(r.ID)})
 	}
 	if j.grant != nil {
 		p.Grant, p.By = j.grant.ID, []sayso.Actor{j.grant.By}

@@ -54,7 +54,8 @@ func (v *verifier) deformed(format string, args ...any) error {
 // The keys that a broker takes are these: each request takes the name of the
 // call that it is about and of every further one that took it up, or, if it
 // records that nobody was asked since there were too many, the name of that
-// minute. So all of them can be made again from the events.
+// minute; one that is decided by the answer to an earlier request takes the name
+// of that link. So all of them can be made again from the events.
 const (
 	// A row without a name says in which session its request is.
 	makeNames = `CREATE TEMP TABLE named (stream TEXT, session TEXT, call TEXT, name BLOB, PRIMARY KEY (stream, call)) WITHOUT ROWID`
@@ -82,7 +83,13 @@ func (v *verifier) names(e *sayso.Event) error {
 		return v.name(e, p.CallID)
 	case sayso.EventResolved:
 		var p sayso.Resolved
-		if jcs.UnmarshalLenient(e.Payload, &p) != nil || !p.OverLimit() {
+		if jcs.UnmarshalLenient(e.Payload, &p) != nil {
+			return nil
+		}
+		if p.Link != "" {
+			return run(v.conn, putName, nil, stream, e.SessionID, "\x00link", []byte(sayso.LinkKey(p.Link))) // which is no id of a call
+		}
+		if !p.OverLimit() {
 			return nil
 		}
 		if err := run(v.conn, dropNames, nil, stream); err != nil {
