@@ -21,8 +21,9 @@ type Server struct {
 
 const (
 	// leaving is how long a server has to end once nobody sends anything any more,
-	// and dying how long after it was told to.
-	leaving = 5 * time.Second
+	// and dying how long after it was told to. A client that has less patience tells
+	// us to end, and that is handed on.
+	leaving = 30 * time.Second
 	dying   = 2 * time.Second
 	// draining is how long the output of a server that has ended is still read.
 	draining = time.Second

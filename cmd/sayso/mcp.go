@@ -71,7 +71,7 @@ func (a *app) mcp(ctx context.Context, o mcpOptions, args []string) error {
 	garbage.Tune(ctx)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
-	signal.Ignore(syscall.SIGPIPE) // a client that is gone is an error of writing, and calls that wait are parked
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a client that is gone is an error of writing, and calls that wait are parked
 	end, err := gateway.Server{Args: args, Stderr: a.err, Signals: signals}.Serve(ctx, relay, a.in, a.out)
 	if err = errors.Join(err, closing()); err != nil {
 		return err
