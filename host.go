@@ -25,12 +25,13 @@ func HostTools(host string) []string { return slices.Sorted(maps.Keys(hostTools[
 // codexTools are the tools of Codex as its hooks name them, as of 0.169.0, and
 // exec_command, as its model calls what is Bash there. A command that names its
 // own directory or asks to be run outside of Codex's confinement has more
-// arguments, and is asked about. What is of no table is asked about too: among
-// them apply_patch, which may change many files at once.
+// arguments, and is asked about.
 var codexTools = map[string]Tool{
 	"exec_command": {Name: "bash", Kind: KindShell, Primary: "cmd", Operand: OperandCommand,
 		Args: []string{"cmd", "yield_time_ms", "max_output_tokens"}},
 	"Bash": {Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand,
+		Args: []string{"command"}},
+	"apply_patch": {Name: "file-edit", Kind: KindEdit, Primary: "command", Operand: OperandPath, Patch: true,
 		Args: []string{"command"}},
 	"view_image": {Name: "file-read", Kind: KindRead, Primary: "path", Operand: OperandPath,
 		Args: []string{"path", "detail"}},

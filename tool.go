@@ -28,6 +28,9 @@ type Tool struct {
 	Args []string
 	// Bookkeeping tools keep the host's own notes and touch nothing else.
 	Bookkeeping bool
+	// Patch says that the primary argument is a patch of apply_patch, and that the
+	// paths are those of the files that it names.
+	Patch bool
 	// OwnScreen tools are themselves a question to the person at the host.
 	OwnScreen bool
 }

@@ -175,14 +175,18 @@ func (p *Policy) commandFloors(s *subject, said *floorList, add func(sayso.Match
 
 // pathFloors looks at everything that the path may lead to.
 func (s *subject) pathFloors(add func(sayso.Match)) {
-	if s.state == argGiven && badPath(s.arg) {
-		add(floorPath)
-		return
+	if s.state == argGiven {
+		if bad, odd := s.spelled(); bad {
+			add(floorPath)
+			return
+		} else if odd != "" {
+			m := floorSpelling
+			m.Reason += ": " + odd
+			add(m)
+		}
 	}
-	if why := oddPath(s.arg); s.state == argGiven && why != "" {
-		m := floorSpelling
-		m.Reason += ": " + why
-		add(m)
+	if s.removes {
+		add(floorRemoves)
 	}
 	if s.leavesFolder() {
 		add(floorStrays)

@@ -65,7 +65,10 @@ func (s *subject) final() (sayso.Match, bool) {
 	if s.operand != sayso.OperandPath {
 		return sayso.Match{}, false
 	}
-	ours := s.arg != "" && s.inState(s.written())
+	ours := false
+	for written := range s.eachWritten {
+		ours = ours || s.inState(written)
+	}
 	for _, o := range s.facts.Operands {
 		ours = ours || s.inState(o.Resolved)
 	}

@@ -135,7 +135,12 @@ func (m *matcher) matchPath(s *subject, allow bool) bool {
 	if allow {
 		return found
 	}
-	return s.arg != "" && m.path.matches(s.written(), s.facts.Workspace, s.home, true)
+	for written := range s.eachWritten {
+		if m.path.matches(written, s.facts.Workspace, s.home, true) {
+			return true
+		}
+	}
+	return false
 }
 
 // written is the path of the call made absolute without looking at the disk.

@@ -30,7 +30,9 @@ type subject struct {
 	state argState
 	arg   string // the argument that rules match on
 
-	lexical string // the path as it is written, absolute
+	lexical string   // the path as it is written, absolute
+	more    []string // the other paths, of a patch of several files
+	removes bool     // a patch deletes or moves a file
 	url     address.URL
 	parsed  bool
 	progs   []program
@@ -133,6 +135,10 @@ func (s *subject) read() {
 		return
 	}
 	s.arg, s.state = member(args, s.tool.Primary)
+	if s.tool.Patch && s.state == argGiven {
+		s.patched()
+		return
+	}
 	if s.state == argMissing && s.tool.Optional {
 		s.state = argLeftOut
 	}

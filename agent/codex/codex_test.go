@@ -27,7 +27,7 @@ func TestPayloads(t *testing.T) {
 	if err != nil || len(files) < 30 {
 		t.Fatalf("%d payloads, %v", len(files), err)
 	}
-	asked := map[string]bool{"list_mcp_resources": true, "read_mcp_resource": true, "mcp__p_p__deploy": true, "apply_patch": true}
+	asked := map[string]bool{"list_mcp_resources": true, "read_mcp_resource": true, "mcp__p_p__deploy": true}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		t.Run(name, func(t *testing.T) {
@@ -149,6 +149,38 @@ func TestParse_permissionIsMoreThanTheCall(t *testing.T) {
 		}
 		if v := rules.Judge(t.Context(), h.Call, sayso.Facts{Workspace: "/home/dev/app", Cwd: "/home/dev/app"}); v.Effect != tt.want {
 			t.Errorf("%s: %s, because %s; want %s", name, v.Effect, v.Reason, tt.want)
+		}
+	}
+}
+
+// A patch of one file is shown as the change to the file on disk.
+func TestPresent_patch(t *testing.T) {
+	fact := sayso.PathFact{Arg: "command", Path: "a.txt", Resolved: "/w/a.txt", State: sayso.PathFile}
+	for name, tt := range map[string]struct {
+		patch string
+		state sayso.PathState
+		kind  sayso.PresentationType
+		want  []string
+	}{
+		"an update":       {"*** Update File: a.txt\n@@\n-two\n+TWO\n", sayso.PathFile, sayso.PresentDiff, []string{" one\n-two\n+TWO\n three"}},
+		"an overwrite":    {"*** Add File: a.txt\n+four\n", sayso.PathFile, sayso.PresentDiff, []string{"-one\n", "+four\n"}},
+		"a new file":      {"*** Add File: a.txt\n+four\n", sayso.PathMissing, sayso.PresentFileContent, []string{"four\n", "a new file"}},
+		"a deletion":      {"*** Delete File: a.txt\n", sayso.PathFile, sayso.PresentDiff, []string{"-one\n-two\n-three\n", "the file is deleted"}},
+		"nothing like it": {"*** Update File: a.txt\n@@\n-five\n+FIVE\n", sayso.PathFile, sayso.PresentDiff, []string{"-five", "not in the file as it is now"}},
+		"several":         {"*** Delete File: a.txt\n*** Delete File: b.txt\n", sayso.PathFile, sayso.PresentText, []string{"*** Delete File: b.txt", "not compared"}},
+		"no patch":        {"*** Delete a.txt\n", sayso.PathFile, sayso.PresentText, []string{"*** Delete a.txt", "no patch that can be read"}},
+	} {
+		args, err := jcs.Marshal(map[string]string{"command": "*** Begin Patch\n" + tt.patch + "*** End Patch\n"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fact.State = tt.state
+		p := codex.Present(sayso.Call{Host: codex.Host, Tool: "apply_patch", Args: args, Cwd: "/w"}, sayso.Facts{Operands: []sayso.PathFact{fact}},
+			func(sayso.PathFact) (string, error) { return "one\ntwo\nthree\n", nil })
+		for _, w := range tt.want {
+			if p.Type != tt.kind || !strings.Contains(p.Content+p.Metadata["note"], w) {
+				t.Errorf("%s: %+v; want %s with %q", name, p, tt.kind, w)
+			}
 		}
 	}
 }

@@ -152,6 +152,8 @@ func (g *gatherer) primary(tool sayso.Tool) {
 		return
 	}
 	switch {
+	case tool.Patch && given:
+		g.patch(tool.Primary, text)
 	case tool.Operand == sayso.OperandPath && given:
 		g.operand(tool.Primary, text)
 		g.search(tool, args)

@@ -95,12 +95,30 @@ func (g codexGate) ranOnly(want ...string) {
 
 func TestCodex_policy(t *testing.T) {
 	t.Parallel()
-	g := wiredCodex(t, "version: 1\nrules:\n  - allow: \"bash:touch marker\"\n  - deny: \"bash:touch other\"\n    name: no others\n")
-	yes, no := shell("touch marker"), shell("touch other")
-	res := g.start(modelstub.New(modelstub.Use(yes), modelstub.Use(no)))()
-	g.told(res, no, "PreToolUse hook", "Denied by policy", "no others", "policy.yaml:4")
-	g.ranOnly("marker")
-	g.want("requested resolved redeemed finished", "requested resolved")
+	g := wiredCodex(t, `version: 1
+rules:
+  - allow: "bash:touch marker"
+  - allow: "file-edit:in/**"
+  - deny: ["bash:touch other", "file-edit:secret"]
+    name: no others
+`)
+	patch := func(files ...string) modelstub.Call {
+		text := "*** Begin Patch\n"
+		for _, f := range files {
+			text += "*** Add File: " + f + "\n+x\n"
+		}
+		return modelstub.Call{ID: fmt.Sprintf("call_%03d", ids.Add(1)), Name: "apply_patch", Input: text + "*** End Patch\n"}
+	}
+	yes, no, in, out := shell("touch marker"), shell("touch other"), patch("in/a", "in/b"), patch("in/c", "secret")
+	res := g.start(modelstub.New(modelstub.Use(yes), modelstub.Use(no), modelstub.Use(in), modelstub.Use(out)))()
+	g.told(res, no, "PreToolUse hook", "Denied by policy", "no others", "policy.yaml:5")
+	g.told(res, in, "Success")
+	g.told(res, out, "PreToolUse hook", "Denied by policy", "no others")
+	g.ranOnly("in", "marker")
+	if !g.ran("in/b") || g.ran("in/c") {
+		t.Error("of the patches ran another than the one that is allowed")
+	}
+	g.want("requested resolved redeemed finished", "requested resolved", "requested resolved redeemed finished", "requested resolved")
 	g.event("session.ended")
 }
 
