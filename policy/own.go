@@ -27,6 +27,7 @@ var answeringTwo = map[string]map[string]bool{
 	"policy":  set("trust", "init"),
 	"log":     set("erase", "archive", "export"),
 	"notices": set("retry", "test", "carry"),
+	"tools":   set("accept"),
 }
 
 // ownCommand is the final denial of a command with which an agent would answer
