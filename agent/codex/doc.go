@@ -14,7 +14,7 @@
 // exit status 2 with words on standard error. So a denial is said in both ways
 // that Codex listens to, nothing extra is ever printed, an allow that changes
 // nothing is silence, and whoever runs this package ends before Codex's own
-// deadline.
+// deadline, and is watched by a shell that denies in its place.
 //
 // Silence before a tool is not an allow that skips Codex's own question: where
 // its approval policy asks, PermissionRequest comes next, and there an allow

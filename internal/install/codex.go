@@ -58,7 +58,7 @@ func codexEvents(h Hook) []event {
 	for _, e := range []codex.Event{codex.PreToolUse, codex.PermissionRequest, codex.PostToolUse, codex.SessionStart, codex.SessionEnd} {
 		own := codexHandler{Type: "command", Command: h.line(codex.Host), Timeout: int(e.Timeout() / time.Second)}
 		if e.Asks() {
-			own.StatusMessage = StatusMessage
+			own.Command, own.StatusMessage = h.watched(codex.Host), StatusMessage
 		}
 		list = append(list, event{string(e), codexGroup{[]codexHandler{own}}})
 	}

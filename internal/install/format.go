@@ -243,7 +243,7 @@ func (f format) program(text []byte, h *node) string {
 			words = append(words, stringOf(text, arg))
 		}
 	} else {
-		words = unquoted(cmp.Or(stringOf(text, h.get("command")), stringOf(text, h.get("bash"))))
+		words = unwatched(unquoted(cmp.Or(stringOf(text, h.get("command")), stringOf(text, h.get("bash")))))
 	}
 	switch {
 	case len(words) > 1 && filepath.Base(words[0]) == "sayso-hook" && words[1] == f.host:

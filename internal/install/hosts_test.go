@@ -155,7 +155,7 @@ func line(t *testing.T, h install.Host, hook install.Hook) string {
 // Whatever becomes of the hook, a shell that runs its line says no, unless the
 // hook said yes.
 func TestHosts_lastWord(t *testing.T) {
-	each(t, func(t *testing.T, h install.Host) {
+	check := func(t *testing.T, h install.Host) {
 		byStatus := h.Name != "cursor" && h.Name != "antigravity"
 		for name, script := range map[string]string{
 			"missing":       "",
@@ -200,7 +200,9 @@ func TestHosts_lastWord(t *testing.T) {
 				t.Errorf("a hook that %s: status %d with %q", name, status, out)
 			}
 		}
-	})
+	}
+	each(t, check)
+	t.Run("codex", func(t *testing.T) { check(t, codexHost(t)) })
 }
 
 func TestGemini_doubt(t *testing.T) {

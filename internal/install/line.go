@@ -29,6 +29,25 @@ const (
 // guarded is the line of a hook that decides, with a last word.
 func (h Hook) guarded(host, last string) string { return h.line(host) + " || " + last }
 
+// watched is the same for a host that starts hooks through whatever shell the
+// person has, which may read the last word otherwise than it is meant.
+func (h Hook) watched(host string) string {
+	return strings.Join([]string{watcher, "-c", quoted(watch), "sayso", h.line(host)}, " ")
+}
+
+const (
+	watcher = "/bin/sh"
+	watch   = `"$@" || { [ $? -eq 2 ] || echo "` + hookFailed + `" >&2; exit 2; }`
+)
+
+// unwatched is what a line starts, without the shell that watches it.
+func unwatched(words []string) []string {
+	if len(words) > 4 && words[0] == watcher && words[1] == "-c" && words[2] == watch {
+		return words[4:]
+	}
+	return words
+}
+
 // quoted is a word as a shell reads it.
 func quoted(word string) string {
 	plain := func(r rune) bool {

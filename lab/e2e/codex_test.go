@@ -167,27 +167,55 @@ func TestCodex_patienceEndsAndTheCallIsTakenUp(t *testing.T) {
 	g.want("requested parked answered resolved taken redeemed finished")
 }
 
-// A hook that is killed has not answered, and then Codex runs the call: there is
-// no switch that turns this round. The log says that it was never allowed.
-func TestCodex_hookKilledRunsTheCall(t *testing.T) {
+// A hook that is killed has not answered, and then Codex would run the call. The
+// shell that watches it denies in its place, and the request waits on.
+func TestCodex_hookKilled(t *testing.T) {
 	t.Parallel()
 	g := wiredCodex(t, "")
-	wait := g.start(modelstub.New(modelstub.Use(shell("touch marker"))))
+	call := shell("touch marker")
+	wait := g.start(modelstub.New(modelstub.Use(call)))
 	g.opened(1)
 	out, err := exec.Command("ps", "-A", "-o", "pid=,args=").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	killed := 0
 	for line := range strings.Lines(string(out)) {
 		var pid int
-		if _, err := fmt.Sscan(line, &pid); err == nil && strings.Contains(line, "sayso-hook codex --state "+g.home) {
+		var program string
+		if _, err := fmt.Sscan(line, &pid, &program); err == nil && filepath.Base(program) == "sayso-hook" && strings.Contains(line, g.home) {
 			kill(t, pid)
+			killed++
 		}
 	}
-	wait()
-	g.ranOnly("marker")
+	if killed != 1 {
+		t.Errorf("%d hooks were killed", killed)
+	}
+	g.told(wait(), call, "PreToolUse hook", "the hook failed, so this call does not run")
+	g.ranOnly()
 	g.sayso("inbox")
 	g.want("requested parked")
+}
+
+// So it does for a hook that is gone from its place.
+func TestCodex_hookMissing(t *testing.T) {
+	t.Parallel()
+	g := wiredCodex(t, "version: 1\ndefault: allow\n")
+	program := filepath.Join(g.home, "sayso-hook")
+	g.write(program, "#!/bin/sh\n")
+	if err := os.Chmod(program, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	g.sayso("init", "codex", "--yes", "--codex", codex.Binary(t), "--hook", program)
+	if err := codex.Trust(codex.Binary(t), g.options(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	call := shell("touch marker")
+	g.told(g.start(modelstub.New(modelstub.Use(call)))(), call, "PreToolUse hook", "the hook failed, so this call does not run")
+	g.ranOnly()
 }
 
 // What cannot be opened denies.
