@@ -14,20 +14,20 @@ func base(program string) string {
 
 // command searches one simple command.
 type command struct {
-	f     *finder
-	ws    []word
-	depth int
-	rules *program // of the program whose arguments are read, if it has any
-	shell bool     // that program runs arguments as commands
-	inner bool
-	say   bool            // that program only prints its arguments
-	sed   bool            // its arguments are scripts of sed
-	head  bool            // still before the program
-	seen  map[string]bool // the words so far
-	all   map[string]bool // all of them, once a program asked
-	store bool            // the command stores what it is given as secrets
-	takes bool            // a program whose pairs may be secrets was met
-	build bool            // one that runs or deletes what its pairs say was met
+	f            *finder
+	ws           []word
+	depth        int
+	rules        *program // of the program whose arguments are read, if it has any
+	shell        bool     // that program runs arguments as commands
+	inner        bool
+	say          bool            // that program only prints its arguments
+	sed          bool            // its arguments are scripts of sed
+	head         bool            // still before the program
+	seen         map[string]bool // the words so far
+	all          map[string]bool // all of them, once a program asked
+	store        bool            // the command stores what it is given as secrets
+	takes        bool            // a program whose pairs may be secrets was met
+	builds, does bool            // a builder was met, or a doer
 }
 
 // simple searches the words of one simple command.
@@ -110,7 +110,7 @@ func (c *command) meet(w *word) {
 	if shells[name] || innerCommands[name] {
 		c.shell, c.inner = shells[name], innerCommands[name]
 	}
-	c.takes, c.build = c.takes || pairTakers[name], c.build || builders[name]
+	c.takes, c.builds, c.does = c.takes || pairTakers[name], c.builds || builders[name], c.does || doers[name]
 	c.say = c.say || name == "echo" || name == "printf"
 	c.sed = c.sed || name == "sed" || name == "gsed"
 }

@@ -184,7 +184,7 @@ func (l *line) mayHide(at finding) bool {
 	l.inspect()
 	v := l.text[at.from:at.to]
 	random := l.random(at.span)
-	if u := l.assigned(at.span); u == decides || u == handed && !random {
+	if u := l.assigned(at.span); u == decides || u.shows(v) && !random {
 		return false
 	}
 	if !random && (at.loose && l.steered.has(at.from) || l.places.has(at.from) && !l.taken.has(at.from)) {

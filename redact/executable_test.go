@@ -80,7 +80,7 @@ func TestVW5_whatRunsIsShown(t *testing.T) {
 		`export TOKEN=evil; ./connect --to $TOKEN`,
 		`make TOKEN=evil`,
 		`make -j TOKEN=evil`,
-		`make deploy TOKEN=host1234`,
+		`PASSWORD=evilprog; ./run $PASSWORD`,
 		`./connect token=evil`,
 		`find . -name "token=x" -delete`,
 		`find . -name "token: x" -exec rm {} +`,
@@ -112,6 +112,22 @@ func TestVW5_whatRunsIsShown(t *testing.T) {
 		full, reds := args(t, map[string]string{"command": in, "cwd": "/home/me/app"})
 		if got := member(t, full, "command"); got != in || len(reds) > 0 {
 			t.Errorf("%q\nis shown as %q", in, got)
+		}
+	}
+}
+
+// What a program of the project's own does with a secret nobody can tell: a value
+// that reads like one is hidden from those who look on.
+func TestVW5_ownProgramsTakeSecrets(t *testing.T) {
+	for in, want := range map[string]string{
+		`PASSWORD=hunter2; ./run $PASSWORD`:                      `PASSWORD=[hidden 7 bytes]; ./run $PASSWORD`,
+		`export DB_PASSWORD=sup3rsecret; bin/up "$DB_PASSWORD"`:  `export DB_PASSWORD=[hidden 11 bytes]; bin/up "$DB_PASSWORD"`,
+		`PASSWORD=hunter2; ./run $PASSWORD; python3 "$PASSWORD"`: `PASSWORD=hunter2; ./run $PASSWORD; python3 "$PASSWORD"`,
+		`make deploy TOKEN=hunter2 && rm -rf build`:              `make deploy TOKEN=[hidden 7 bytes] && rm -rf build`,
+	} {
+		full, _ := args(t, map[string]string{"command": in})
+		if got := member(t, full, "command"); got != want {
+			t.Errorf("%q is shown as %q", in, got)
 		}
 	}
 }

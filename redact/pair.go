@@ -92,9 +92,12 @@ var (
 		extra-vars set-env-vars update-env-vars property properties o`)
 )
 
-// builders are programs that put their pairs into what they run, and those that
-// delete what their words name.
-var builders = set(`make gmake bmake just task rake scons alias find rm`)
+// builders put their pairs into what they run, and doers run or delete what
+// theirs say.
+var (
+	builders = set(`make gmake bmake just task rake scons`)
+	doers    = set(`alias find rm`)
+)
 
 // takesPair reports whether a program is known to take the value of the pair at i
 // as a secret, or the value is one that nobody would give to anything else.
@@ -102,8 +105,10 @@ func (c *command) takesPair(i, nested int, v string) bool {
 	switch {
 	case c.head || looksRandom(v):
 		return true
-	case c.build:
+	case c.does:
 		return false
+	case c.builds:
+		return likeSecret(v)
 	case strings.HasPrefix(c.ws[i].text, "-"):
 		option, _, _ := strings.Cut(c.ws[i].text, "=")
 		return nested == 0 || pairOptions[strings.TrimLeft(option, "-")] || likeSecret(v)

@@ -14,12 +14,23 @@ type use byte
 
 const (
 	spared  use = iota // nothing, save that programs take it as a secret
-	handed             // it is an operand of a program that is not known to take a secret there, or may be what runs
+	operand            // of a program that is not known to take a secret there
+	handed             // it may be what runs
 	decides            // it is what runs, or where something goes
 )
 
 // shows reports whether a value is shown that is used so.
-func (u use) shows(v string) bool { return u == decides || u == handed && !looksRandom(v) }
+func (u use) shows(v string) bool {
+	switch u {
+	case decides:
+		return true
+	case handed:
+		return !looksRandom(v)
+	case operand:
+		return !looksRandom(v) && !likeSecret(v)
+	}
+	return false
+}
 
 // uses are what a line does with its variables.
 type uses struct {
@@ -172,7 +183,7 @@ func (l *line) use(name string) use {
 		if l.taken.has(at) {
 			continue
 		}
-		u = max(u, handed)
+		u = max(u, l.handedTo(at))
 		if l.places.has(at) {
 			u = decides
 		}
@@ -180,6 +191,26 @@ func (l *line) use(name string) use {
 	l.known[name] = u
 	return u
 }
+
+// handedTo is what becomes of a variable that is looked up there: what programs
+// of their own do with an operand nobody knows but those who wrote them.
+func (l *line) handedTo(at int) use {
+	u := handed
+	for i := range l.read.Commands {
+		c := &l.read.Commands[i]
+		if at < c.Span.From || at >= c.Span.To {
+			continue
+		}
+		if p := c.Base(); p == "" || knownPrograms[p] || sources[p] {
+			return handed
+		}
+		u = operand
+	}
+	return u
+}
+
+// sources are what reads a line from a file.
+var sources = set(`source .`)
 
 // assigned is what the line does with the variable that is set to a part of it.
 func (l *line) assigned(sp span) use {
