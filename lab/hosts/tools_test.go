@@ -76,7 +76,7 @@ func toolsOf(t *testing.T, body []byte) []offered {
 	var all []offered
 	add := func(name string, s schema) {
 		if name != "mcp_lab_deploy" && name != "mcp_lab_look" && name != "lab-deploy" && name != "lab-look" {
-			all = append(all, offered{name, slices.Sorted(maps.Keys(s.Properties))})
+			all = append(all, offered{name, append([]string{}, slices.Sorted(maps.Keys(s.Properties))...)})
 		}
 	}
 	for _, tool := range request.Tools {
