@@ -93,18 +93,6 @@ func ask(in io.Writer, out io.Reader, dir string) ([]Hook, error) {
 
 // listed reads a line of the server. done is false if it is not the answer.
 func listed(line []byte) (hooks []Hook, done bool, err error) {
-	var m struct {
-		ID     jsontext.Value `json:"id"`
-		Method string         `json:"method"`
-		Error  *struct {
-			Message string `json:"message"`
-		} `json:"error"`
-		Result struct {
-			Data []struct {
-				Hooks []Hook `json:"hooks"`
-			} `json:"data"`
-		} `json:"result"`
-	}
 	var head struct {
 		ID     jsontext.Value `json:"id"`
 		Method string         `json:"method"`
@@ -114,6 +102,16 @@ func listed(line []byte) (hooks []Hook, done bool, err error) {
 	}
 	if string(head.ID) != "2" || head.Method != "" {
 		return nil, false, nil
+	}
+	var m struct {
+		Error *struct {
+			Message string `json:"message"`
+		} `json:"error"`
+		Result struct {
+			Data []struct {
+				Hooks []Hook `json:"hooks"`
+			} `json:"data"`
+		} `json:"result"`
 	}
 	if err := jcs.UnmarshalLenient(line, &m); err != nil {
 		return nil, false, err

@@ -108,6 +108,10 @@ func TestCodex_doubt(t *testing.T) {
 		"switched off":          {strings.Replace(both, "trusted_hash = \""+before, "enabled = false\ntrusted_hash = \""+before, 1), "is switched off"},
 		"switched off, later":   {both + "enabled = false\n", "is switched off"},
 		"said of another table": {strings.ReplaceAll(both, "[hooks.state.", "[hooks.stale."), "does not trust"},
+		"all off":               {both + "[features]\nhooks = false # for now\n", "switches hooks off"},
+		"all off, in one line":  {"features.hooks=false\n" + both, "switches hooks off"},
+		"all off, in a table":   {"features = { hooks = false }\n" + both, "switches hooks off"},
+		"all on":                {both + "[features]\nhooks = true\n", ""},
 		"in a comment":          {strings.ReplaceAll(both, "trusted_hash", "# trusted_hash"), "does not trust"},
 	} {
 		write("config.toml", tt.config)

@@ -25,6 +25,9 @@ func codexDoubt(getenv func(string) string, p Place) *Doubt {
 	if err != nil {
 		return &Doubt{Why: err.Error(), Type: "sayso doctor"}
 	}
+	if codexSwitchedOff(config) {
+		return &Doubt{Why: filepath.Join(codexFolder(getenv), "config.toml") + " switches hooks off: no hook runs", Type: "codex features enable hooks"}
+	}
 	states := codexStates(config)
 	for _, e := range []codex.Event{codex.PreToolUse, codex.PermissionRequest} {
 		key, hash, err := codexIdentity(p.Path, text, e)
@@ -141,6 +144,27 @@ func codexStates(config []byte) map[string]codexState {
 		states[key] = state
 	}
 	return states
+}
+
+// codexSwitchedOff reports whether a config.toml switches hooks off altogether.
+func codexSwitchedOff(config []byte) bool {
+	table := ""
+	for line := range bytes.Lines(config) {
+		text, _, _ := strings.Cut(string(line), "#")
+		text = strings.Join(strings.Fields(text), "")
+		if strings.HasPrefix(text, "[") {
+			table = text
+			continue
+		}
+		name, value, _ := strings.Cut(text, "=")
+		if table == "" && name == "features.hooks" || table == "[features]" && name == "hooks" {
+			return value != "true"
+		}
+		if table == "" && name == "features" && strings.Contains(value, "hooks=false") {
+			return true
+		}
+	}
+	return false
 }
 
 // stateKey is the key in the head of a table [hooks.state."KEY"].
