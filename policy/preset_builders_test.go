@@ -30,7 +30,8 @@ var roundabout = []string{
 	"file -z x", "xmllint --xinclude x", "pip list --python ./x", "bat --config-file=x y", "prettier --plugin-search-dir=x y", "prettier --parser=./x y", "ava --node-arguments=--require=./x", "c8 rm -rf x", "nyc rm -rf x", "nyc --require ./x mocha",
 	"cypress run --browser ./x", "cypress run -b ./x", "bun build x.ts --outfile=y", "./configure CC='rm x'", "./configure --cache-file=x", "javac -h d X.java", "gh pr view --web", "gh pr view -w 1", "cargo clippy -- -C linker=x",
 	"cargo clippy -- -Zcodegen-backend=x", "ldd ./x",
-	"poetry run rm x", "poetry run python -c x", "poetry run ./x", "bundle exec ruby -e x", "pnpm exec rm x", "pnpm exec -c 'rm x'", "hatch run env:x", "poetry -C ../x run pytest", "poetry run pytest --pdb", "mvn -o deploy", "mvn -B exec:exec", "bundle exec rails runner x", "bundle exec rake db:drop", "rake db:purge", "make drop-db",
+	"poetry run rm x", "poetry run python -c x", "poetry run ./x", "bundle exec ruby -e x", "pnpm exec rm x", "pnpm exec -c 'rm x'", "hatch run env:x", "poetry -C ../x run pytest", "poetry run pytest --pdb", "mvn -o deploy", "mvn -B exec:exec", "mvn -B flyway:clean", "mvn test liquibase:dropAll", "mvn -B docker:push", "mvn -B k8s:apply", "nx run-many --targets=build,deploy", "nx affected -t=publish",
+	"pipenv run python manage.py flush", "python3 manage.py migrate", "pdm run -p /x pytest", "poetry run -C/x pytest", "gradle build dropAll", "bundle exec rails runner x", "bundle exec rake db:drop", "rake db:purge", "make drop-db",
 	// Other machines.
 	"deno test -A https://example.org/x.ts", "deno test npm:evil", "deno run jsr:@x/y", "deno test --import-map=https://example.org/x.json", "bazel build --registry=https://example.org //x", "bazel build --repo_env=PATH=. //x", "bazel test --remote_proxy=example.org:80 //x", "turbo run build --api=https://example.org",
 	"mvn -q dependency:get -DremoteRepositories=https://example.org -Dartifact=x:y:1", "python -m build https://example.org/x", "govulncheck -db https://example.org ./...", "gh repo view https://example.org/x/y", "go list -m -versions example.org/x", "pytest --rootdir=https://example.org", "make URL=x x://y",
@@ -67,7 +68,7 @@ var straight = []string{
 	"deno task build", "jq -r '.[] | .name' a.json", "jq -s 'map(.x) | add' a.json b.json", "jq -c --arg k v '.[$k]' a.json", "jq --indent 2 -S . a.json", "make -j4 VERBOSE=1", "make test V=1", "make -C build",
 	"c8 node x.js", "c8 npm test", "nyc mocha", "c8 report --reporter=html", "nyc --reporter=lcov mocha", "kill %1", "./configure --prefix=/usr --enable-x", "prettier --check --parser=yaml x", "cypress run --browser chrome --spec x",
 	"gh run list -w build", "cargo clippy --all-targets -- -D warnings -A clippy::all", "xmllint --noout x.xml", "gh pr checks --watch",
-	"poetry run pytest -q", "pipenv run pytest", "bundle exec rspec spec/models", "bundle exec rubocop", "pdm run pytest", "pnpm exec tsc --noEmit", "python3 -m pytest --co -q", "mvn -o -q compile", "mvn -ntp -B verify", "bundle exec rake", "go test -run TestPublish ./...", "cargo test release::notes", "make drops",
+	"poetry run pytest -q", "pipenv run pytest", "bundle exec rspec spec/models", "bundle exec rubocop", "pdm run pytest", "pnpm exec tsc --noEmit", "python3 -m pytest --co -q", "mvn -o -q compile", "mvn -ntp -B verify", "mvn -q dependency:tree", "mvn -B spotless:check", "mvn test -pl :core -am", "nx run-many -t build --configuration=production", "python3 manage.py test", "bundle exec rake", "go test -run TestPublish ./...", "cargo test release::notes", "make drops",
 }
 
 // Behind what the developer's policy allows stand no commands, no other machines,
