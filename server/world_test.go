@@ -236,7 +236,7 @@ func (w *world) serve(change func(*server.Options), socket string) {
 		Machine: func() server.Machine {
 			return server.Machine{
 				Policy: status.Policy{Version: "test-1"},
-				Wired:  []status.Wiring{{Host: "claude-code", State: status.Protected, Why: "the hook is in /home/ann/.claude/settings.json"}},
+				Wired:  []status.Wiring{{Host: "claude-code", State: status.Protected, Why: "the hook is in /home/ann/.claude/settings.json", Proof: "`sayso doctor` proves that the gate is live"}},
 			}
 		},
 		Notices: undelivered{w},

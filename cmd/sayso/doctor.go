@@ -117,8 +117,8 @@ func (d *doctor) hosts(dir string) []install.Host {
 func (d *doctor) host(ctx context.Context, dir string, still bool) {
 	program := d.wired(dir)
 	d.hook(ctx, program)
-	if still {
-		d.add("live proof", notProved, "sayso doctor", "%s was not started, as you asked", cmp.Or(d.about.Program, d.about.Title))
+	if still && d.about.Program != "" {
+		d.add("live proof", notProved, "sayso doctor", "%s was not started, as you asked", d.about.Program)
 		return
 	}
 	d.live(ctx, program)

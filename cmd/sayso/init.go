@@ -168,11 +168,7 @@ func (a *app) mint(h install.Host) error {
 			return fmt.Errorf("the hook is in place, but its token is not: %w", err)
 		}
 	}
-	proof := "`sayso doctor` proves that the gate is live"
-	if h.Program == "" {
-		proof = "have it make a call, and see that the call waits: nothing else proves that the gate is live"
-	}
-	a.note("next: start %s, and in another terminal `sayso watch`; %s", cmp.Or(h.Program, h.Title), proof)
+	a.note("next: start %s, and in another terminal `sayso watch`; %s", cmp.Or(h.Program, h.Title), h.Proof())
 	return nil
 }
 

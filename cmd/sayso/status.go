@@ -20,8 +20,8 @@ func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", GroupID: "wire", Short: "says whether calls are gated, and what is in force", Args: cobra.NoArgs,
 		Long: `The first line is one of: protected, not protected, unknown; and whether the gate
-is locked. It tells what the
-settings of the agents say; sayso doctor proves it. Exits with 0 if protected,
+is locked. It tells what the settings of the agents say, of each where there are
+several; sayso doctor proves it of those that it can start. Exits with 0 if protected,
 1 if not or if every call is refused, 2 if that is unknown. A policy file with a
 mistake has every call refused, unless a server goes on with the one before.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.status(c.Context()) },
@@ -32,6 +32,7 @@ mistake has every call refused, unless a server goes on with the one before.`,
 type state struct {
 	Status  status.Protection `json:"status"`
 	Why     string            `json:"why"`
+	Wired   []status.Wiring   `json:"wired"` // each agent that has the hook; not looked at while the gate is off
 	Off     *status.Off       `json:"off"`
 	Locked  bool              `json:"locked"`
 	Gate    string            `json:"gate"` // server or database, and where
@@ -45,6 +46,8 @@ type state struct {
 	Mistake string            `json:"policy_error,omitempty"`
 	Stands  string            `json:"policy_in_force,omitempty"` // by which a server goes on, despite the mistake
 	Watched bool              `json:"watched"`
+
+	prove string // what to type where it is not known
 }
 
 // refuses reports whether the gate cannot decide anything.
@@ -77,22 +80,23 @@ func (a *app) status(ctx context.Context) error {
 	case s.Status != status.Unknown:
 		return no{}
 	}
-	return hint(fmt.Errorf("whether calls are gated is not known: %s", s.Why), "sayso doctor")
+	return hint(fmt.Errorf("whether calls are gated is not known: %s", s.Why), "%s", cmp.Or(s.prove, "sayso doctor"))
 }
 
 // wired says what the settings of the agents say.
 func (a *app) wired() state {
 	if o, off, err := a.paths.IsOff(a.now()); off {
-		return state{Status: status.NotProtected, Why: "switched off by " + o.By + " until " + o.Until.Local().Format(time.DateTime), Off: &status.Off{Until: o.Until, By: o.By}}
+		return state{Status: status.NotProtected, Wired: []status.Wiring{}, Why: "switched off by " + o.By + " until " + o.Until.Local().Format(time.DateTime), Off: &status.Off{Until: o.Until, By: o.By}}
 	} else if err != nil {
 		a.note("warning: %v", err)
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return state{Status: status.Unknown, Why: err.Error()}
+		return state{Status: status.Unknown, Wired: []status.Wiring{}, Why: err.Error()}
 	}
-	w := weakest(wirings(a.getenv, dir))
-	return state{Status: w.State, Why: w.Why}
+	all := wirings(a.getenv, dir)
+	w := weakest(all)
+	return state{Status: w.State, Why: w.Why, Wired: all, prove: w.Proof}
 }
 
 // statusOfGate asks the gate itself.
@@ -198,6 +202,11 @@ func (a *app) printStatus(s state, aboutGate, aboutPolicy string) {
 		locked = ", locked"
 	}
 	a.print("%s%s: %s", s.Status, locked, printable(s.Why))
+	if len(s.Wired) > 1 {
+		for _, w := range s.Wired {
+			a.print("agent    %s: %s: %s", w.Host, w.State, printable(w.Why))
+		}
+	}
 	if s.Error != "" {
 		a.print("gate     broken: %s", printable(s.Error))
 		if aboutGate != "" {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/sayso-dev/sayso/internal/install"
 	"github.com/sayso-dev/sayso/internal/local"
@@ -71,7 +70,7 @@ func wiring(h install.Host, places []install.Place, getenv func(string) string) 
 			return w, there
 		}
 	}
-	w.State, w.Why = status.Protected, "the hook is in "+found.Path
+	w.State, w.Why, w.Proof = status.Protected, "the hook is in "+found.Path, h.Proof()
 	if h.Program == "" {
 		w.State, w.Why = status.Unknown, w.Why+", and nobody has seen "+h.Title+" obey it"
 	}
@@ -86,18 +85,19 @@ func mentions(path string) bool {
 }
 
 // weakest is what holds for all of them together: what is wrong with one is
-// told before what is right with others.
+// told before what is right with others, and of whom, where there are several.
 func weakest(all []status.Wiring) status.Wiring {
+	if len(all) == 1 {
+		return all[0]
+	}
 	for _, state := range []status.Protection{status.NotProtected, status.Unknown} {
 		if i := slices.IndexFunc(all, func(w status.Wiring) bool { return w.State == state }); i >= 0 {
-			return all[i]
+			w := all[i]
+			w.Why = w.Host + ": " + w.Why
+			return w
 		}
 	}
-	var why []string
-	for _, w := range all {
-		why = append(why, w.Why)
-	}
-	return status.Wiring{State: status.Protected, Why: strings.Join(why, "; ")}
+	return status.Wiring{State: status.Protected, Why: fmt.Sprintf("each of %d agents has the hook", len(all))}
 }
 
 // standing is what a server tells of this machine. Settings of projects it does

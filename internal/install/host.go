@@ -57,6 +57,15 @@ func Find(name string) (Host, bool) {
 // Hook is what our hook is told of who starts it.
 func (h Host) Hook() string { return cmp.Or(h.Told, h.Name) }
 
+// Proof says what shows that the gate is live in the host: not every one can be
+// driven by us.
+func (h Host) Proof() string {
+	if h.Program == "" {
+		return "have " + h.Title + " make a call, and see that the call waits: nothing else proves that the gate is live"
+	}
+	return "`sayso doctor` proves that the gate is live"
+}
+
 // Names are the names of all hosts.
 func Names() []string {
 	var names []string

@@ -48,6 +48,7 @@ type Wiring struct {
 	Host  string     `json:"host"`
 	State Protection `json:"state"`
 	Why   string     `json:"why"`
+	Proof string     `json:"proof,omitzero"` // what shows that the gate is live; empty where Why comes first
 }
 
 // Protection is whether calls are gated.
