@@ -31,6 +31,9 @@ import (
 // maxInput is the largest input that is read: a call with its frame.
 const maxInput = sayso.MaxCall + 1<<20
 
+// hearing is how long a host is heard to its end whose hook can only deny.
+const hearing = 5 * time.Second
+
 // Env is the world of one run.
 type Env struct {
 	Args    []string // behind the program's name: the host
@@ -59,6 +62,7 @@ func Main(env Env) {
 		e.deny = in.host.Deny
 	}
 	if err != nil {
+		time.AfterFunc(hearing, func() { e.end(e.unknown(err)) })
 		_, _ = read(env.Stdin) // see there
 		e.end(e.unknown(err))
 		return

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/hook"
@@ -60,3 +62,25 @@ func TestMain_deniesWhatItCannotRead(t *testing.T) {
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errors.New("the pipe broke") }
+
+// A hook that can only deny does so before its host loses patience, also where
+// the host never stops talking.
+func TestMain_deniesWhereTheHostNeverEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, host := io.Pipe()
+		defer host.Close()
+		var stderr bytes.Buffer
+		status := make(chan int, 1)
+		go hook.Main(hook.Env{
+			Args: []string{"gemini", "--nonsense"}, Stdin: in, Stdout: io.Discard, Stderr: &stderr,
+			Exit: func(n int) { status <- n; host.Close() },
+		})
+		began := time.Now()
+		if n := <-status; n != 2 || !strings.Contains(stderr.String(), "--nonsense") {
+			t.Errorf("status %d, said %q", n, stderr.String())
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
