@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sayso-dev/sayso"
@@ -70,21 +72,43 @@ func fileDigest(name string) (d sayso.Digest, err error) {
 // launchers start what their arguments name.
 var launchers = []string{"npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "python", "python3", "uv", "env", "sh", "bash"}
 
+var (
+	// takesCode is a flag of a launcher that is given what to run, as sh -c is.
+	takesCode = regexp.MustCompile(`^(-[A-Za-z]{0,3}[ceS]|--(eval|call|split-string)(=.*)?)$`)
+	assigns   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	// takesSecret is one whose operand is a secret.
+	takesSecret = regexp.MustCompile(`(?i)^--?[a-z0-9_-]*(token|secret|pass|key|auth|credential)[a-z0-9_-]*$`)
+	shownName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+)
+
 // NameOf is a name for a server that was given none: that of its program or, where
-// that starts what its arguments name, of the first of those.
-func NameOf(args []string) string {
-	name := base(args[0])
-	for _, l := range launchers {
-		if name != l {
-			continue
-		}
-		for _, a := range args[1:] {
-			if !strings.HasPrefix(a, "-") && a != "run" && a != "exec" {
-				return base(a)
-			}
+// that starts what its arguments name, of the first of those. A name stands in
+// rows that cannot be erased: what may hold a secret, as code does, gives none.
+func NameOf(args []string) (string, error) {
+	word := program(args)
+	name := base(word)
+	shown := strings.Contains(redact.Scrub(strings.Join(args, " ")), word)
+	if !shown || !shownName.MatchString(name) || redact.Scrub(name) != name {
+		return "", invalid("the command of this server says no name that can be shown: type --name NAME")
+	}
+	return name, nil
+}
+
+// program is the argument that names what a command runs; empty if it runs code.
+func program(args []string) string {
+	if !slices.Contains(launchers, base(args[0])) {
+		return args[0]
+	}
+	for i, a := range args[1:] {
+		switch {
+		case takesCode.MatchString(a) || a == "eval":
+			return ""
+		case takesSecret.MatchString(args[i]): // the flag before it
+		case !strings.HasPrefix(a, "-") && !assigns.MatchString(a) && a != "run" && a != "exec":
+			return program(args[1+i:])
 		}
 	}
-	return name
+	return args[0]
 }
 
 // base is the last part of a path or a package, without its version or ending.

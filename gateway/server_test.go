@@ -228,9 +228,29 @@ func TestIdentity(t *testing.T) {
 	for want, args := range map[string][]string{
 		"server-filesystem": {"npx", "-y", "@modelcontextprotocol/server-filesystem@1.2", "/a"}, "thing": {"/usr/bin/thing", "x"},
 		"main": {"node", "dist/main.js"}, "mcp-server-git": {"uvx", "mcp-server-git"}, "npx": {"npx", "-y"},
+		"srv": {"env", "-i", "GITHUB_TOKEN=ghp_Zq81Xk7Wv99Np3Zq81Xk7Wv99Np3Zq81Xk7W", "python3", "-u", "/opt/srv.py"},
+		"app": {"node", "--api-key", "hunter2", "app.js"},
 	} {
-		if got := gateway.NameOf(args); got != want {
-			t.Errorf("%q is called %q, want %q", args, got, want)
+		if got, err := gateway.NameOf(args); got != want || err != nil {
+			t.Errorf("%q is called %q, want %q: %v", args, got, want, err)
+		}
+	}
+}
+
+// The name of a server stands in rows that cannot be erased: nothing that could
+// be a secret becomes one.
+func TestNameOf_secrets(t *testing.T) {
+	const secret = "ghp_Zq81Xk7Wv99Np3Zq81Xk7Wv99Np3Zq81Xk7W"
+	for _, args := range [][]string{
+		{"sh", "-c", "hunter2"}, {"bash", "-lc", "hunter2"}, {"python3", "-Ic", "hunter2"}, {"node", "-e", "hunter2"}, {"node", "--eval=1", "hunter2"},
+		{"env", "-S", "hunter2"}, {"deno", "eval", "hunter2"}, {"env", "A=1", "sh", "-c", "hunter2"}, {"npx", "--call", "hunter2"},
+		{"npx", secret}, {"uvx", "--index-url", "https://ada:hunter2@example.org", "srv"},
+		{"python", "two words"}, {secret}, {""}, {"node", "."},
+	} {
+		if name, err := gateway.NameOf(args); err == nil {
+			t.Errorf("%q is called %q", args, name)
+		} else if !strings.Contains(err.Error(), "--name") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", args, err)
 		}
 	}
 }

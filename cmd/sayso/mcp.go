@@ -48,7 +48,7 @@ that the client has for it.`,
 			return a.mcp(context.WithoutCancel(c.Context()), o, args)
 		},
 	}
-	c.Flags().StringVar(&o.name, "name", "", "the server's name in policies; by default that of the program")
+	c.Flags().StringVar(&o.name, "name", "", "the server's name in policies; by default that of the program, if the command says one")
 	c.Flags().StringVar(&o.workspace, "workspace", "", "the root of the project; by default looked for from where this runs")
 	c.Flags().Duration("patience", 0, "how long a call waits for people (SAYSO_PATIENCE; by default 50m for a client that asks for progress, 50s for others)")
 	return c
@@ -61,7 +61,9 @@ func (a *app) mcp(ctx context.Context, o mcpOptions, args []string) error {
 		return hint(err, "sayso mcp --name NAME -- COMMAND ARGS...; is the command installed?")
 	}
 	if o.name == "" {
-		o.name = gateway.NameOf(args)
+		if o.name, err = gateway.NameOf(args); err != nil {
+			return usage(err, "sayso mcp --name NAME -- COMMAND ARGS...")
+		}
 	}
 	relay, closing, err := a.relay(ctx, o)
 	if err != nil {
