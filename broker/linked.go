@@ -22,9 +22,8 @@ const (
 // linked lets an answer of people count for the same call at a later point: a
 // hook of the host asked them, and a moment later the call comes to the gateway,
 // under the host's own id for it. What the later point denies stays denied, and
-// each answer counts once. An answer that was remembered counts, and so does the
-// mode of that session. Rules do not: they hold here too, where more is known of
-// the tool, and what they ask about here nobody was asked.
+// each answer counts once. Rules do not count: they hold here too, where more is
+// known of the tool, and what they ask about here nobody was asked.
 func (w *waiter) linked(ctx context.Context, j *judged) error {
 	c := &w.a.Call
 	if j.Effect != sayso.Ask || c.Host != sayso.HostMCP || c.CallID == "" || c.Server == "" || c.Unlisted() || j.besides.Locked {
@@ -43,15 +42,16 @@ func (w *waiter) linked(ctx context.Context, j *judged) error {
 			return err
 		}
 		same, err := w.links(ctx, &r)
+		if same && err == nil {
+			same, err = w.answers(ctx, &r, j)
+		}
 		if err != nil {
 			return err
 		}
 		if !same {
 			continue
 		}
-		if j.link, j.source = &r, r.Decision.Source; j.source == sayso.SourceGrant {
-			j.source = sayso.SourcePerson // who remembered it there
-		}
+		j.link, j.source = &r, r.Decision.Source
 		j.Effect, j.Reason = sayso.Allow, "allowed a moment ago as "+r.ID.Short()+", where the host asked"
 		return nil
 	}
@@ -90,6 +90,31 @@ func (w *waiter) links(ctx context.Context, r *sayso.Request) (bool, error) {
 		return true, nil
 	}
 	return false, err
+}
+
+// answers reports whether the yes of an earlier point answers what is asked here.
+// That of a person to this very call does. A mode's, and a remembered one, do
+// where a mode and a remembered one may answer here.
+func (w *waiter) answers(ctx context.Context, r *sayso.Request, j *judged) (bool, error) {
+	by := r.Decision.Source
+	if by == sayso.SourcePerson {
+		return true, nil
+	}
+	if sayso.ModeApproveAll.Apply(j.Match) != sayso.Allow {
+		return false, nil // it takes a person
+	}
+	switch by {
+	case sayso.SourceMode:
+		return j.mode != sayso.ModeStrict, nil
+	case sayso.SourceGrant:
+		var on basis
+		why, err := w.b.ungranted(ctx, r, &on)
+		if err != nil || why != "" {
+			return false, err
+		}
+		return j.reach == sayso.RememberAny || j.reach == sayso.RememberExact && on.grant.Cover == sayso.CoverCall, nil
+	}
+	return false, nil
 }
 
 // sameTool compares tools by their canonical names. A host spells the names of

@@ -107,3 +107,60 @@ func TestLinked_rules(t *testing.T) {
 		})
 	}
 }
+
+// What a mode or a remembered answer allowed at the hook counts at the gateway
+// only where they may answer what is asked there, and is on the record as theirs.
+func TestLinked_withoutPerson(t *testing.T) {
+	with := func(change func(*sayso.Match)) sayso.Match {
+		m := rule(sayso.Ask)
+		change(&m)
+		return m
+	}
+	for _, tt := range []struct {
+		name        string
+		gateway     sayso.Match
+		mode, grant bool // whether theirs counts
+	}{
+		{"a rule", rule(sayso.Ask), true, true},
+		{"never remembered", with(func(m *sayso.Match) { m.Remember = sayso.RememberNever }), false, false},
+		{"not understood", with(func(m *sayso.Match) { m.Cause = sayso.CauseNotUnderstood }), false, false},
+		{"a person", with(func(m *sayso.Match) { m.Person = true }), false, false},
+		{"this exact call", with(func(m *sayso.Match) { m.Remember = sayso.RememberExact }), true, false},
+	} {
+		p := always(sayso.Ask)
+		p.judge = func(c sayso.Call) sayso.Verdict {
+			if c.Host == sayso.HostMCP {
+				return ruled(tt.gateway)
+			}
+			return ruled(rule(sayso.Ask))
+		}
+		check := func(t *testing.T, w *world, by sayso.Source, counts bool) {
+			t.Helper()
+			if d, err := w.b.Gate(agent).Admit(t.Context(), atHook()); err != nil || !d.Allowed() || d.Source != by {
+				t.Errorf("at the hook, by %s: %+v, %v", by, d, err)
+			}
+			d, err := w.b.Gate(later).Admit(t.Context(), atGateway())
+			if d.Allowed() != counts || counts && (err != nil || d.Source != by) {
+				t.Errorf("%s, by %s: allowed %t by %s: %v", tt.name, by, d.Allowed(), d.Source, err)
+			}
+		}
+		first := atHook()
+		first.Call.CallID, first.Call.Args = "toolu_0", sayso.Args(`{"n":0}`)
+		t.Run(tt.name+", remembered", func(t *testing.T) {
+			bubble(t, p, func(t *testing.T, w *world) {
+				w.remember(first, func(a *sayso.Answer) { a.Cover = sayso.CoverTool })
+				check(t, w, sayso.SourceGrant, tt.grant)
+			})
+		})
+		t.Run(tt.name+", approve_all", func(t *testing.T) {
+			bubble(t, p, func(t *testing.T, w *world) {
+				w.ask(t.Context(), first)
+				w.say(w.only().ID, sayso.Allow)
+				if err := w.b.Inbox(dev).SetMode(t.Context(), "s1", sayso.ModeApproveAll, time.Hour); err != nil {
+					t.Fatal(err)
+				}
+				check(t, w, sayso.SourceMode, tt.mode)
+			})
+		})
+	}
+}

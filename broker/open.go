@@ -140,7 +140,7 @@ func (w *waiter) resolvedAtOnce(batch *batch, r *sayso.Request, j *judged) error
 		Reason: j.Reason, Mode: j.mode, Policy: j.verdict.Policy,
 	}
 	if j.link != nil {
-		p.By, p.Link = j.link.Decision.By, j.link.ID
+		p.By, p.Link, p.Grant = j.link.Decision.By, j.link.ID, j.link.Decision.Grant
 		batch.Keys = append(batch.Keys, sayso.Key{Name: sayso.LinkKey(p.Link), Stream: sayso.RequestStream(r.ID)})
 	}
 	if j.grant != nil {
