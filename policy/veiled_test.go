@@ -60,3 +60,29 @@ rules:
 		}
 	}
 }
+
+// TestFS3_settingsInGitHub: what Copilot reads of a repository can switch its
+// hooks off and start others; an allow covers no line that may change it.
+func TestFS3_settingsInGitHub(t *testing.T) {
+	p := load(t, `version: 1
+sandbox: {paths: {project: {root: ., mode: rw, write_approval: false}}}
+rules:
+  - allow: ["bash:*"]
+`)
+	commands(t, p, sayso.Allow,
+		"cat .github/copilot/settings.json", "ls .github/hooks", "grep -rn x .github", "git log -- .github/hooks", "cp x .github/CODEOWNERS", "mkdir -p .github/ISSUE_TEMPLATE",
+		"touch .github/dependabot.yml", "cat > .github/CODEOWNERS <<'EOF'\n* x\nEOF", "mkdir -p src/hooks copilot", "mv src/hooks src/copilot",
+	)
+	for _, line := range []string{
+		"mkdir -p .github/copilot", "touch .github/copilot/settings.json", "echo '{}' > .github/copilot/settings.local.json", "cp x .github/hooks/x.json", "mv x .github/copilot", "tee .github/hooks/x.json < x",
+		"cd .github && mkdir copilot", "cd .github/copilot && touch x", "ln -s ../x .github/copilot", "sed -i s/a/b/ .github/hooks/x.json", "git mv x .github/hooks", "cp -r x .g*hub/cop*", "mkdir .github/{copilot,hooks}",
+		"mv x .github", "cp -r x/copilot .github/", "cp -r x/. .github", "ln -s x .github", "rsync -a x/ .github/", "mv x .gith?b",
+		"python3 -c 'open(\".github/copilot/settings.json\", \"w\")'", "find .github/hooks -type f | xargs rm", "F=.github/copilot; mkdir $F", "sh -c 'cp x .github/hooks/x.json'", "printf x | dd of=.github/hooks/x.json",
+		"tee .copilot/config.json", "python3 -c 'open(\".copilot/config.json\", \"w\")'", "F=.agents/hooks.json; cp x $F", "node -e 'require(\"fs\").writeFileSync(\".agents/hooks.json\", \"\")'",
+	} {
+		v := judgeOn(p, yard(), bash(t, line))
+		if v.Effect != sayso.Ask || !v.Person {
+			t.Errorf("%s: %s by %q (a person: %v), want a person to be asked", line, v.Effect, v.Rule, v.Person)
+		}
+	}
+}

@@ -224,6 +224,9 @@ func (r runs) meet(names []string, rooted bool) bool {
 			if !fitsShell(name, first) || first[0] != '.' && everyName(name) && (i > 0 || !rooted) {
 				continue
 			}
+			if i+1 == len(names) && holdsControl(first) && !everyName(name) {
+				return true
+			}
 			if slices.ContainsFunc(rests, func(rest string) bool { return meetsRun(names[i:], rest, first[0] == '.') }) {
 				return true
 			}

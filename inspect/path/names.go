@@ -15,7 +15,7 @@ func Control(path string) bool {
 		if controlNames[name] || controlRuns.match(name, rest) {
 			return true
 		}
-		if rest == "" && (startsControl(name) || name == "head") || strings.HasSuffix(name, ".git") && makesRepository(rest) {
+		if rest == "" && (startsControl(name) || name == "head" || holdsControl(name)) || strings.HasSuffix(name, ".git") && makesRepository(rest) {
 			return true
 		}
 	}
@@ -28,6 +28,13 @@ func Control(path string) bool {
 func makesRepository(rest string) bool {
 	first, _, _ := strings.Cut(rest, "/")
 	return first == "config" || first == "config.worktree" || first == "hooks" || first == "info"
+}
+
+// holdsControl is for folders in which some names are control files, and others
+// are not: what is put in the place of the whole folder, or into it, can bring
+// any of them.
+func holdsControl(name string) bool {
+	return name[0] == '.' && controlRuns[name] != nil
 }
 
 // startsControl is for the last names that come with endings of their own.
@@ -202,6 +209,11 @@ var controlStarts = []string{".bashrc.", ".zshrc.", ".profile.", "sayso.sock"}
 // controlRuns are control files and folders by more than one name.
 var controlRuns = runsOf(
 	".github/workflows", ".github/actions", ".github/copilot-instructions.md", ".gitea/workflows", ".forgejo/workflows",
+	// Agents: what Copilot reads of a repository, hooks and servers among it, and what
+	// the machine says to all of an agent's users.
+	".github/copilot", ".github/hooks", ".github/agents", ".github/instructions", ".github/prompts", ".github/skills",
+	".github/extensions", ".github/plugin", ".github/mcp.json", ".github/lsp.json", ".config/github-copilot",
+	"etc/gemini-cli", "etc/claude-code", "etc/codex", "etc/cursor", "etc/github-copilot",
 	".cargo/config", ".cargo/config.toml", ".config/sayso", ".local/state/sayso", "etc/sayso",
 	".config/git", ".config/fish", ".config/autostart", ".config/systemd", ".config/nvim",
 	".config/opencode", ".config/zed", ".config/environment.d", ".config/direnv", ".config/mise",
