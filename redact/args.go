@@ -18,7 +18,7 @@ type call struct {
 
 func newCall(r *Redactor) *call {
 	c := &call{redactions: []sayso.Redaction{}}
-	c.finder = finder{names: r.names, learn: c.table.learn}
+	c.finder = finder{names: r.names, learn: c.table.learn, reads: c.table.read}
 	return c
 }
 
@@ -73,7 +73,7 @@ func (c *call) findInTexts(texts map[string]string) []namedText {
 			c.hideAll(&out[i].node, member)
 			continue
 		}
-		c.str(&out[i].node, name, 0)
+		c.reading(name, func() { c.str(&out[i].node, name, 0) })
 	}
 	return out
 }
@@ -83,7 +83,7 @@ func (c *call) findInTexts(texts map[string]string) []namedText {
 func (c *call) text(n *node, at *trail, name string) string {
 	s := n.text
 	if !n.command && !c.steers(name, s) {
-		n.spans = c.table.find(s, n.spans)
+		n.spans = c.table.findIn(s, n.spans, isPlaceName(name))
 	}
 	spans := merge(whole(s, n.spans))
 	for _, sp := range spans {
@@ -255,15 +255,22 @@ func (f *finder) members(n *node, depth int) {
 		f.text(name, m.name.hide, depth+1)
 		switch {
 		case slices.Contains(command, m.value):
-		case f.hides(name, m.value):
-			f.hold(m.value, name)
-		case paired != "" && valueName(name) && f.hides(paired, m.value):
-			f.hold(m.value, paired)
+		case paired != "" && valueName(name) && !f.hides(name, m.value) && f.hides(paired, m.value):
+			f.hold(m.value, paired, depth)
 		default:
-			f.tree(m.value, name, depth)
+			f.member(name, m.value, depth)
 		}
 	}
 	f.list(command, depth)
+}
+
+// member searches the value of a member, or hides it for its name.
+func (f *finder) member(name string, n *node, depth int) {
+	if f.hides(name, n) {
+		f.hold(n, name, depth)
+		return
+	}
+	f.reading(name, func() { f.tree(n, name, depth) })
 }
 
 // hides reports whether the value n is hidden because of the name it stands
@@ -341,7 +348,7 @@ func (f *finder) pairs(n *node, name string, depth int) {
 		k, v := n.items[i], n.items[i+1]
 		f.str(k, name, depth)
 		if span0(k.text, isName) == len(k.text) && f.hides(k.text, v) {
-			f.hold(v, k.text)
+			f.hold(v, k.text, depth)
 			continue
 		}
 		f.str(v, k.text, depth)

@@ -22,6 +22,9 @@ func (v *value) container(from int) int {
 	body := s[from+1 : from+to-1]
 	if text := strings.Trim(body, " \t\r\n"); text != "" && !plainNumbers(v.name, text) && !strings.HasPrefix(text, markerHead) {
 		if !v.leaves(from+1, from+to-1) {
+			if isSession(v.name) || namesProgram(body) {
+				return from + 1
+			}
 			v.f.found(s, from+1, from+to-1, v.name, v.h)
 			v.learnParts(body)
 		}
@@ -31,14 +34,22 @@ func (v *value) container(from int) int {
 
 // leaves hides the values between brackets one by one, so that what is left has the
 // names and the form that it had. It reports whether it could: what stands there is
-// names, values, brackets and commas.
+// names, values, brackets and commas. What is spared for its name is searched.
 func (v *value) leaves(from, to int) bool {
-	var found []span
-	name := v.name
+	var found, spared []span
+	var around []string // for each open bracket the name for which all in it is spared
+	name, shown, program := v.name, "", namesProgram(v.s[from:to])
 	for i := from; i < to; {
 		if c := v.s[i]; isSpace(c) || strings.IndexByte("[]{},", c) >= 0 {
-			if c == ',' || c == '{' || c == '[' {
-				name = v.name
+			switch c {
+			case '{', '[':
+				around, name = append(around, shown), v.name
+			case '}', ']':
+				around = around[:max(0, len(around)-1)]
+			case ',':
+				if name, shown = v.name, ""; len(around) > 0 {
+					shown = around[len(around)-1]
+				}
 			}
 			i++
 			continue
@@ -49,12 +60,23 @@ func (v *value) leaves(from, to int) bool {
 		}
 		i = next + span0(v.s[next:to], isBlank)
 		if i < to && v.s[i] == ':' {
-			name = v.s[at.from:at.to]
+			if name = v.s[at.from:at.to]; spares(v.name, name, program) && !v.f.telling(name) {
+				shown = name
+			} else if v.f.telling(name) {
+				shown = ""
+			}
 			i++
 			continue
 		}
-		at.key = name
+		if at.key = name; shown != "" {
+			at.key = shown
+			spared = append(spared, at)
+			continue
+		}
 		found = append(found, at)
+	}
+	for _, at := range spared {
+		v.searched(at)
 	}
 	for _, at := range found {
 		if text := v.s[at.from:at.to]; !isReference(text) && !plainFigure(at.key, text) {
@@ -131,6 +153,8 @@ func (v *value) block(from int) int {
 	indent, item := v.indent()
 	scalar := from < len(s) && (s[from] == '|' || s[from] == '>')
 	i := lineEnd(s, from)
+	shown := shownLines{at: -1}
+	defer func() { v.searchLines(&shown) }()
 	for i < len(s) {
 		begin := i + 1
 		end := lineEnd(s, min(begin, len(s)))
@@ -143,12 +167,49 @@ func (v *value) block(from int) int {
 		if text != "" && lead <= indent && !list {
 			break
 		}
-		if text != "" {
+		switch {
+		case text == "":
+		case !scalar && shown.has(v, begin, lead, text):
+			shown.to = end
+		default:
+			v.searchLines(&shown)
 			v.blockLine(begin+lead, begin+lead+len(text), scalar)
 		}
 		i = end
 	}
 	return i
+}
+
+// shownLines are lines of a block that are searched, and not hidden, for the name
+// that the first of them has.
+type shownLines struct {
+	at       int // how far the name is indented, -1 if there are none
+	from, to int
+}
+
+// has reports whether a line is one of them, or the first of new ones.
+func (l *shownLines) has(v *value, begin, lead int, text string) bool {
+	if l.at >= 0 && (lead > l.at || lead == l.at && strings.HasPrefix(text, "- ")) {
+		return true
+	}
+	v.searchLines(l)
+	for strings.HasPrefix(text, "- ") {
+		lead, text = lead+2, text[2:]
+	}
+	text = strings.TrimLeft(text, "\"'")
+	n := span0(text, isName)
+	if !strings.HasPrefix(strings.TrimLeft(text[n:], "\"'"), ":") || !spares(v.name, text[:n], false) || v.f.telling(text[:n]) {
+		return false
+	}
+	l.at, l.from = lead, begin
+	return true
+}
+
+func (v *value) searchLines(l *shownLines) {
+	if l.at >= 0 {
+		v.f.text(v.s[l.from:l.to], shift(v.h, l.from), v.depth+1)
+	}
+	l.at = -1
 }
 
 // indent returns how far the name's line is indented, and whether the name

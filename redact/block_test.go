@@ -15,7 +15,7 @@ func TestVW5_valuesInBrackets(t *testing.T) {
 		{"x: {secret: {a: {b: cde}}, host: h}\n", "x: {secret: {a: {b: [hidden 3 bytes]}}, host: h}\n"},
 		{"x: {secret: !vault abc, host: h}\n", "x: {secret: !vault [hidden 3 bytes], host: h}\n"},
 		{"session: {timeout: 5}\n", "session: {timeout: 5}\n"},
-		{"x = {'session': {'id': 'abc', 'n': 5}, 'y': 1}\n", "x = {'session': {'id': '[hidden 3 bytes]', 'n': [hidden 1 bytes]}, 'y': 1}\n"},
+		{"x = {'session': {'id': 'abc', 'n': 5}, 'y': 1}\n", "x = {'session': {'id': '[hidden 3 bytes]', 'n': 5}, 'y': 1}\n"},
 		{"token: [hidden 5 bytes]\n", "token: [hidden 5 bytes]\n"},
 		{"tokens: {a: $A, b: ${B}}\n", "tokens: {a: $A, b: ${B}}\n"},
 	} {

@@ -13,7 +13,8 @@ const maxDepth = 8
 type finder struct {
 	names names
 	learn func(value, key string)
-	ours  bool // our own text: session is a word of ours there, not a secret
+	reads func(value, key string) // learn, for what the content of a file says; nil if that is the same
+	ours  bool                    // our own text: session is a word of ours there, not a secret
 
 	// known, if not nil, makes the finder look for the secrets in the table and
 	// for nothing else: a second reading of a command line, after all that is

@@ -46,9 +46,9 @@ func (f *finder) judged(l *line, h hide, search func(hide)) {
 }
 
 // hold hides a value, or keeps it until all commands are known.
-func (f *finder) hold(n *node, key string) {
+func (f *finder) hold(n *node, key string, depth int) {
 	if n.kind != '"' {
-		f.hideAll(n, key)
+		f.hideIn(n, key, depth)
 		return
 	}
 	f.held = append(f.held, held{n: n, key: key})

@@ -78,12 +78,17 @@ func (n names) telling(name string) bool {
 	if len(name) < 3 || len(name) > 512 {
 		return len(name) > 512 && n.telling(name[len(name)-256:])
 	}
-	return n.anyTelling(words(name))
+	ws := words(name)
+	if len(ws) > 1 && runWords[ws[len(ws)-1]] { // it says what runs: password_command
+		return n.extraRun(ws)
+	}
+	return n.anyTelling(ws)
 }
 
 func (n names) anyTelling(ws []string) bool {
 	for i, w := range ws {
-		if tellingWords[w] || n.extra[w] || gluedTelling(w) {
+		event := w == "session" && i+1 < len(ws) && sessionEvents[ws[i+1]]
+		if tellingWords[w] && !event || n.extra[w] || gluedTelling(w) {
 			return true
 		}
 		if i > 0 && n.pair(ws[i-1]+w) {

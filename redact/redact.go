@@ -30,6 +30,11 @@
 // inspection of a line says of it must be the same with other bytes in those
 // places, or they are shown. A line that cannot be read hides plain values alone.
 //
+// An object or a list under a telling name that says what runs is searched, and of
+// what else it holds each value is hidden by itself. Names of events, as SessionStart,
+// tell nothing. What the content of a file says is hidden in a path, in a folder and
+// in the name of a caller only if it looks random.
+//
 // A command is a line, a list of its words, or a line and a list, under the names
 // that tools have for them. A list is read as the line that runs the same. What a
 // line does with a variable holds for where it is set in the line, and in the

@@ -27,6 +27,7 @@ type secret struct {
 	value string
 	key   string
 	whole bool // look for the whole value only, not for its parts
+	read  bool // the content of a file says it, and nothing else, and it does not look random
 }
 
 // table holds every run of partLen bytes of the secrets of a call. Eight bytes
@@ -36,8 +37,10 @@ type table struct {
 	secrets []secret
 	short   map[string]string // values too short to have parts, and their keys
 	seen    map[string]bool
+	told    map[string]bool // the values that more than the content of a file says
 	slots   []slot
 	shift   int
+	place   bool // look for what may be hidden in a place
 }
 
 type slot struct {
@@ -47,6 +50,16 @@ type slot struct {
 
 // learn remembers a value so that it is hidden elsewhere too.
 func (t *table) learn(value, key string) {
+	if t.told == nil {
+		t.told = map[string]bool{}
+	}
+	t.told[withoutScheme(strings.TrimSpace(value))] = true
+	t.read(value, key)
+}
+
+// read remembers a value that the content of a file says. Unless it looks random, it
+// says nothing of where a call works.
+func (t *table) read(value, key string) {
 	value = withoutScheme(strings.TrimSpace(value))
 	if pathLike(value) || placeLike(value) {
 		return
@@ -66,7 +79,7 @@ func (t *table) learn(value, key string) {
 		t.seen = map[string]bool{}
 	}
 	t.seen[value] = true
-	t.secrets = append(t.secrets, secret{value, key, plainWord(value)})
+	t.secrets = append(t.secrets, secret{value: value, key: key, whole: plainWord(value)})
 }
 
 // build makes the table ready for find.
@@ -77,16 +90,20 @@ func (t *table) build() {
 	all := make([]forms, len(t.secrets))
 	runs := 0
 	for i := range t.secrets {
+		v := t.secrets[i].value
+		t.secrets[i].read = !t.told[v] && !looksRandom(v)
 		all[i] = t.secrets[i].forms()
 		runs += all[i].runs()
 	}
 	size := 1 << bits.Len(uint(runs+runs/2)) // two thirds full at most
 	t.slots = make([]slot, size)
 	t.shift = 64 - bits.Len(uint(size-1))
-	for _, whole := range []bool{false, true} { // where two share a run, the one whose parts count has it
-		for i, s := range t.secrets {
-			if s.whole == whole {
-				t.addForms(&all[i], int32(i+1), whole)
+	for _, read := range []bool{false, true} { // where two share a run, the one that is hidden everywhere has it,
+		for _, whole := range []bool{false, true} { // and the one whose parts count
+			for i, s := range t.secrets {
+				if s.whole == whole && s.read == read {
+					t.addForms(&all[i], int32(i+1), whole)
+				}
 			}
 		}
 	}
@@ -129,7 +146,10 @@ func (t *table) at(s string, i int) int32 {
 	w := wordAt(s, i)
 	for at := t.slot(w); t.slots[at].id != 0; at = (at + 1) & (len(t.slots) - 1) {
 		if t.slots[at].word == w {
-			return t.slots[at].id
+			if id := t.slots[at].id; !t.place || !t.secrets[id-1].read {
+				return id
+			}
+			return 0
 		}
 	}
 	return 0
@@ -151,6 +171,20 @@ func noWord(v string) bool {
 
 // empty reports whether nothing is known that could be found.
 func (t *table) empty() bool { return len(t.slots) == 0 && len(t.short) == 0 }
+
+// findIn is find in a text that may say where a call works.
+func (t *table) findIn(s string, spans []span, place bool) []span {
+	if !place {
+		return t.find(s, spans)
+	}
+	told := table{secrets: t.secrets, slots: t.slots, shift: t.shift, short: map[string]string{}, place: true}
+	for v, key := range t.short {
+		if t.told[v] {
+			told.short[v] = key
+		}
+	}
+	return told.find(s, spans)
+}
 
 // findShort appends the places in s where short secrets stand as words.
 func (t *table) findShort(s string, spans []span) []span {

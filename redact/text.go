@@ -15,9 +15,9 @@ type reader struct {
 	lastEnd int
 	open    int // up to where an opening bracket is known to find no end
 
-	manifest bool // the text declares a Kubernetes secret: its data is one
-	section  bool // the lines at hand stand in a section with a telling name
-	lineTo   int  // up to where a command in the middle of a line was read
+	manifest bool   // the text declares a Kubernetes secret: its data is one
+	section  string // the telling name of the section in which the lines at hand stand
+	lineTo   int    // up to where a command in the middle of a line was read
 }
 
 // text finds the secrets in a text of any kind: prose, settings, code, a
@@ -91,7 +91,9 @@ func (r *reader) line(i int) int {
 	lead := span0(r.s[i:end], isBlank)
 	rest := r.s[i+lead : end]
 	if name := sectionName(rest); name != "" {
-		r.section = r.f.telling(name)
+		if r.section = ""; r.f.telling(name) {
+			r.section = name
+		}
 	}
 	part := i > 0 || end < len(r.s)
 	if part && looksJSON(rest) && r.f.json(rest, shift(r.h, i+lead), r.depth+1) {
@@ -180,7 +182,7 @@ func (r *reader) valueAfter(i, j, end int, name string) int {
 	full := r.fullName(i, name)
 	secret, given := r.telling(full, at)
 	secret = secret || d == tight && r.inConnection(i, name)
-	if !secret && r.section && (d == tight || d == loose) {
+	if !secret && r.section != "" && !spares(r.section, name, false) && (d == tight || d == loose) {
 		secret = (&value{reader: r, start: i}).leads()
 	}
 	if !secret {
