@@ -67,7 +67,11 @@ func (r *Relay) drown(why error) {
 
 // answered relays an answer of the server.
 func (r *Relay) answered(ctx context.Context, m message) error {
-	h := r.finished(&m)
+	h, waits := r.finished(&m)
+	if waits {
+		r.drown(errNotForwarded)
+		return nil
+	}
 	look, err := readResult(&m)
 	if err == nil && h == nil && look.listing != nil {
 		return r.listed(ctx, &m, look.listing)
@@ -118,17 +122,23 @@ func readResult(m *message) (res result, err error) {
 	return res, err
 }
 
-// finished is the call that a message answers, if it does.
-func (r *Relay) finished(m *message) *held {
+// errNotForwarded is an answer to a call that still waits for the gate.
+var errNotForwarded = invalid("it answers a call that was not forwarded")
+
+// finished is the call that a message answers, nil if it answers something else.
+// One that waits cannot be answered: the server never got it, and guessed its id.
+func (r *Relay) finished(m *message) (h *held, waits bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := m.key()
-	h := r.calls[key]
-	if h == nil || h.request == "" {
-		return nil // of another kind, or to a call that the server never got
+	switch h = r.calls[key]; {
+	case h == nil:
+		return nil, false
+	case h.request == "":
+		return nil, true
 	}
 	delete(r.calls, key)
-	return h
+	return h, false
 }
 
 // report tells the gate what became of a call, while its answer is on its way.
@@ -142,10 +152,11 @@ func (r *Relay) report(ctx context.Context, h *held, failed bool, output sayso.D
 }
 
 // longAnswer relays a message that is too long to be looked at whole, as it
-// comes. One that is not only an answer to a call ends the relay in the middle of
+// comes. One that is not only an answer to a request ends the relay in the middle of
 // it, so that no client takes it for a message.
 func (r *Relay) longAnswer(ctx context.Context, in *lines, begin []byte) error {
 	var o outline
+	var h *held
 	sum := sha256.New()
 	err := r.client.pieces(func(w io.Writer) error {
 		for piece, last := begin, false; ; {
@@ -153,6 +164,12 @@ func (r *Relay) longAnswer(ctx context.Context, in *lines, begin []byte) error {
 				return fmt.Errorf("%s: %w", r.o.Name, err)
 			}
 			sum.Write(piece)
+			if o.over && h == nil {
+				var waits bool
+				if h, waits = r.finished(&message{id: o.id}); waits {
+					return fmt.Errorf("%s: %w", r.o.Name, errNotForwarded)
+				}
+			}
 			if last {
 				piece = append(slices.Clip(piece), '\n')
 			}
@@ -165,7 +182,7 @@ func (r *Relay) longAnswer(ctx context.Context, in *lines, begin []byte) error {
 			}
 		}
 	})
-	if h := r.finished(&message{id: o.id}); err == nil && h != nil {
+	if err == nil && h != nil {
 		r.report(ctx, h, o.failed, sayso.Digest(sum.Sum(nil)))
 	}
 	return err

@@ -72,6 +72,10 @@ func TestRelay_longAndUnjudged(t *testing.T) {
 		"brackets that do not fit":    {`{"jsonrpc":"2.0","id":1,"result":{"x":"`, `"]}`, 0},
 		"a batch":                     {`[{"jsonrpc":"2.0","id":1,"result":{"x":"`, `"}}]`, 0},
 		"noise":                       {``, ``, 0},
+		"two lines for some reader":   {`{"jsonrpc":"2.0","id":1,"result":{"x":"`, `","y":[` + "\r" + `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage"}` + "\r" + `]}}`, 0},
+		"two lines within a text":     {`{"jsonrpc":"2.0","id":1,"result":{"x":"`, "\r" + `"}}`, 0},
+		"two lines for Node":          {`{"jsonrpc":"2.0","id":1,"result":{"x":"`, `","y":[` + "\u2028" + `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage"}` + "\u2028" + `]}}`, 0},
+		"words that are not JSON":     {`{"jsonrpc":"2.0","id":1,"result":{"x":"`, "\u2028" + `{",method,":",sampling/createMessage,"}` + "\u2028" + `"}}`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e.letters = 1 << 18
@@ -87,6 +91,69 @@ func TestRelay_longAndUnjudged(t *testing.T) {
 				t.Error("what passed of it ends as a message does")
 			}
 		})
+	}
+}
+
+// The end of a line as Windows has it is one wherever the pieces of a long answer
+// end.
+func TestRelay_longWithCarriageReturn(t *testing.T) {
+	defer gateway.SetMaxMessage(1 << 16)()
+	const begin, end = `{"jsonrpc":"2.0","id":1,"result":{"x":"`, `"}}`
+	for i := range 128 {
+		n := (128+i/64*64)<<10 - i%64 // around the ends of the first pieces
+		e := endless{begin, end + "\r", n}
+		var out bytes.Buffer
+		r, err := gateway.New(gateway.Options{Gate: noGate{}, Pins: noPins{}, Name: "srv", Session: "s"}, &out, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.FromServer(context.Background(), e.reader()); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); len(got) != len(begin)+n+len(end)+1 || !strings.HasSuffix(got, end+"\n") {
+			t.Fatalf("%d letters came as %d bytes", n, len(got))
+		}
+	}
+}
+
+// A server does not answer a call that it never got.
+func TestRelay_answersWhatWaits(t *testing.T) {
+	for _, id := range []string{`1`, `1.0`, `"1"`, `" 1"`} {
+		w := open(t, rules{})
+		w.lists(echoTool)
+		w.client.send(echo("1", "a"))
+		r := w.asked(1)[0]
+		w.server.send(`{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[]}}`)
+		w.server.send(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-1,"message":"no"}}`)
+		w.server.send(`{"jsonrpc":"2.0","id":` + id + `,"result":{"tools":[]}}`)
+		const log = `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`
+		w.server.send(log)
+		w.client.got(log) // and nothing of the above before
+		w.answer(r, sayso.Allow)
+		w.server.got(echo("1", "a"))
+		const answer = `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`
+		w.server.send(answer)
+		w.client.got(answer)
+		w.mu.Lock()
+		if len(w.notes) != 3 || !strings.Contains(w.notes[0], "was not forwarded") {
+			t.Errorf("noted: %q", w.notes)
+		}
+		w.mu.Unlock()
+	}
+}
+
+// Nor does it with an answer that passes in pieces.
+func TestRelay_longAnswerToWhatWaits(t *testing.T) {
+	defer gateway.SetMaxMessage(1 << 16)()
+	w := open(t, rules{})
+	w.lists(echoTool)
+	w.client.send(echo("1", "a"))
+	w.asked(1)
+	go func() {
+		_, _ = io.Copy(w.server.in, endless{`{"jsonrpc":"2.0","id":1,"result":{"x":"`, `"}}`, 1 << 18}.reader())
+	}()
+	if got, err := w.client.out.ReadString('\n'); err != io.EOF {
+		t.Errorf("%.100q passed, %v", got, err)
 	}
 }
 

@@ -62,6 +62,17 @@ type careless struct {
 }
 
 func readCarelessly(text []byte) (all []careless) {
+	all = readOn(text)
+	for line := range bytes.FieldsFuncSeq(text, endsLine) {
+		all = append(all, readOn(line)...)
+	}
+	return all
+}
+
+// endsLine reports the characters at which a reader of some language ends a line.
+func endsLine(r rune) bool { return strings.ContainsRune("\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029", r) }
+
+func readOn(text []byte) (all []careless) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	for {
 		var m careless
@@ -111,6 +122,10 @@ var hostile = []string{
 	"{\"id\":1,\"result\":\n{\"tools\":[{\"name\":\"x\"}]}}", `{"id":1,"re\u0073ult":{"TOOL\u017f":[{"name":"x"}]}}`,
 	`{"id":1,"result":null,"error":{},"result":{"tools":[{"name":"x"}]}}`, `[{"id":1,"result":{"tools":[{"name":"x"}]}}]`,
 	`{"id":1,"result":{"inputRequests":{"a":{"method":"sampling/createMessage"}},"tools":{}}}`,
+	`{"method":"x","params":[` + "\r" + `{"id":1,"method":"tools/call","params":{"name":"a"}}` + "\r" + `]}`,
+	`{"method":"x","params":[` + "\r" + `{"id":1,"result":{"tools":[{"name":"x"}]}}` + "\r" + `]}` + "\r\n" + `{"id":1,"method":"ping"}` + "\r\n",
+	`{"id":1,"result":[` + "\u2028" + `{"id":1,"method":"sampling/createMessage"}` + "\u2028" + `]}`,
+	`{"id":1,"result":["` + "\v" + `{",method,":","sampling/createMessage,"}` + "\v" + `"]}`,
 }
 
 // What reaches the server as a call of a tool, for the most careless reader, was
@@ -123,7 +138,10 @@ func FuzzFromClient(f *testing.F) {
 		got, gate, _ := relayed(t, text, true)
 		lines := map[string]bool{}
 		for line := range bytes.SplitSeq(text, []byte("\n")) {
-			lines[string(line)] = true
+			lines[string(bytes.TrimSuffix(line, []byte("\r")))] = true
+		}
+		if bytes.ContainsRune(got, '\r') {
+			t.Fatalf("some reader ends a line within %q", got)
 		}
 		for line := range bytes.SplitSeq(bytes.TrimSuffix(got, []byte("\n")), []byte("\n")) {
 			if len(line) > 0 && !lines[string(line)] {
@@ -157,6 +175,9 @@ func FuzzFromServer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got, gate, pins := relayed(t, text, false)
+		if bytes.ContainsRune(got, '\r') {
+			t.Fatalf("some reader ends a line within %q", got)
+		}
 		for _, m := range readCarelessly(got) {
 			for _, tool := range m.Result.Tools {
 				if !pins.seen[tool.Name] {
@@ -165,6 +186,25 @@ func FuzzFromServer(f *testing.F) {
 			}
 			if strings.EqualFold(m.Method, "sampling/createMessage") && len(gate.calls) == 0 {
 				t.Fatalf("sampling was not asked about: %q", got)
+			}
+		}
+	})
+}
+
+// What passes in pieces, because it is too long to be looked at whole, holds no
+// message that asks for something, wherever a reader ends its lines.
+func FuzzLongAnswer(f *testing.F) {
+	for _, line := range hostile {
+		f.Add([]byte(line), 0)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, at int) {
+		at = max(0, min(at, len(text)))
+		if !gateway.LongAnswer(text[:at], text[at:]) {
+			return
+		}
+		for _, m := range readCarelessly(text) {
+			if m.Method != "" || m.Result.Tools != nil {
+				t.Fatalf("%+v passed within %q", m, text)
 			}
 		}
 	})

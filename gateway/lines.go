@@ -13,7 +13,8 @@ import (
 // client is refused; one of the server passes in pieces, see [outline].
 var maxMessage = 16 << 20 // less in tests
 
-// lines reads messages, which stand on one line each.
+// lines reads messages, which stand on one line each. A line ends with a line
+// feed or with a carriage return and one; what is relayed ends with the first.
 type lines struct{ r *bufio.Reader }
 
 func newLines(r io.Reader) *lines { return &lines{bufio.NewReaderSize(r, 64<<10)} }
@@ -35,13 +36,14 @@ func (l *lines) line() (line []byte, whole bool, err error) {
 		line = append(line, piece...)
 		switch {
 		case err == nil:
-			return line[:len(line)-1], true, nil
+			return withoutEnd(line), true, nil
 		case errors.Is(err, bufio.ErrBufferFull):
 			if len(line) > maxMessage {
-				return line, false, nil
+				line, err = l.open(line)
+				return line, false, err
 			}
 		case errors.Is(err, io.EOF) && len(line) > 0:
-			return line, true, nil
+			return withoutEnd(line), true, nil
 		default:
 			return nil, true, err
 		}
@@ -53,14 +55,43 @@ func (l *lines) line() (line []byte, whole bool, err error) {
 func (l *lines) rest() (piece []byte, last bool, err error) {
 	piece, err = l.r.ReadSlice('\n')
 	switch {
-	case err == nil:
-		return piece[:len(piece)-1], true, nil
+	case err == nil, errors.Is(err, io.EOF):
+		return withoutEnd(piece), true, nil
 	case errors.Is(err, bufio.ErrBufferFull):
-		return piece, false, nil
-	case errors.Is(err, io.EOF):
-		return piece, true, nil
+		piece, err = l.open(piece)
+		return piece, false, err
 	}
 	return nil, true, err
+}
+
+// open is a piece that another follows. A carriage return at its end is left to
+// that one, as it may be part of the end of the line.
+func (l *lines) open(piece []byte) ([]byte, error) {
+	if piece[len(piece)-1] != '\r' {
+		return piece, nil
+	}
+	return piece[:len(piece)-1], l.r.UnreadByte()
+}
+
+// withoutEnd is a line without its end.
+func withoutEnd(line []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
+}
+
+// errTwoLines is a message in which a line ends for readers that know more ends
+// than a line feed: those of Python, Java and .NET know the carriage return, others
+// more. What stands behind it would be another message for them.
+var errTwoLines = invalid("a control character stands in it at which some readers end a line")
+
+// oneLine reports a message, or a piece of one, that is more than one line for
+// some reader. The other ends of lines that readers know, as U+2028, are in JSON
+// within strings alone, and no part of a message that begins within a string is
+// a message.
+func oneLine(text []byte) error {
+	if bytes.ContainsAny(text, "\r\v\f\x1c\x1d\x1e") {
+		return errTwoLines
+	}
+	return nil
 }
 
 // skip passes over what is left of a line that was not whole.

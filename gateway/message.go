@@ -31,11 +31,18 @@ func (m *message) request() bool { return m.method != "" && m.id != nil }
 // response reports whether it answers a request.
 func (m *message) response() bool { return m.method == "" }
 
-// key is what ids are compared by: 1 and 1.0 are one number, "1" is another id.
+// key is what ids are compared by: 1 and 1.0 are one number, and so is "1", as it
+// is for the clients of the protocol's own libraries.
 func (m *message) key() string {
 	text, err := jcs.Canonicalize(m.id)
 	if err != nil {
 		return string(m.id)
+	}
+	var word string
+	if readText(text, &word) == nil {
+		if n, err := jcs.Canonicalize([]byte(strings.TrimSpace(word))); err == nil && jsontext.Value(n).Kind() == '0' {
+			return string(n)
+		}
 	}
 	return string(text)
 }
@@ -57,6 +64,9 @@ func readStrict(line []byte) (message, error) {
 // readable in one way.
 func readMessage(line []byte) (message, error) {
 	m := message{line: line}
+	if err := oneLine(line); err != nil {
+		return m, err
+	}
 	err := members(line, messageMembers, func(name string, value jsontext.Value, at int) error {
 		switch name {
 		case "id":

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"errors"
+	"strings"
 )
 
 // outline looks at a message that is too long to be looked at whole, piece by
@@ -10,7 +11,8 @@ import (
 // else, and anything in it that would have to be judged, is refused.
 //
 // It follows the nesting and spells out the names of the outermost members, and
-// of those of the result. Whether the rest is JSON is for the client to find out.
+// of those of the result. Whether the rest is JSON is for the client to find out;
+// but outside of strings nothing passes that JSON has only in them, see [oneLine].
 type outline struct {
 	depth   int
 	open    []byte // the brackets that are open, the two outermost
@@ -37,6 +39,9 @@ const maxName = 256
 // look follows the next piece. Behind the last one all of the message must have
 // been there, and have been an answer.
 func (o *outline) look(piece []byte, last bool) error {
+	if err := oneLine(piece); err != nil {
+		return err
+	}
 	for i := 0; i < len(piece); i++ {
 		if o.text && !o.naming && !o.escape && o.member != "id" {
 			if i += plainText(piece[i:]); i == len(piece) {
@@ -70,7 +75,7 @@ func (o *outline) step(b byte) error {
 		return o.inText(b)
 	}
 	switch b {
-	case ' ', '\t', '\r':
+	case ' ', '\t':
 		return nil
 	case '"':
 		if o.depth == 0 {
@@ -86,12 +91,15 @@ func (o *outline) step(b byte) error {
 			o.inner = ""
 		}
 	default:
-		if o.depth == 0 {
+		if o.depth == 0 || strings.IndexByte(bare, b) < 0 {
 			return errUnjudged
 		}
 	}
 	return nil
 }
+
+// bare are the characters of numbers, of true, false and null, and the colon.
+const bare = ":0123456789+-.eEtrufalsn"
 
 // note takes down the id, and whether the tool failed.
 func (o *outline) note(b byte) {

@@ -94,6 +94,36 @@ func TestGW3_refusesWhatIsNotStrict(t *testing.T) {
 	w.server.got(ping) // and nothing of the above before
 }
 
+// No reader sees two messages where one was judged: of those that end lines with a
+// carriage return as well, Python's, Java's and .NET's among them, each sees one.
+func TestGW3_oneLineForEveryReader(t *testing.T) {
+	w := open(t, rules{"echo": sayso.Allow, "rm": sayso.Deny})
+	w.lists(echoTool)
+	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	within := func(message string) string {
+		return `{"jsonrpc":"2.0","method":"notifications/x","params":[` + "\r" + message + "\r" + `]}`
+	}
+	for _, line := range []string{
+		within(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"rm"}}`), "\r" + ping, ping + "\r\r", `{"jsonrpc":"2.0",` + "\r" + `"id":2,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{` + "\r" + `"text":"a"}}}`,
+	} {
+		w.client.send(line)
+		if got := w.client.gets(); !strings.Contains(got, `"error":{"code":-32600`) {
+			t.Errorf("%q: %s", line, got)
+		}
+	}
+	w.client.send(ping + "\r") // the end of a line, as Windows has it
+	w.server.got(ping)         // and nothing of the above before
+	for _, line := range []string{
+		within(`{"jsonrpc":"2.0","id":77,"method":"sampling/createMessage","params":{"messages":[]}}`),
+		within(`{"jsonrpc":"2.0","id":"list","result":{"tools":[{"name":"new"}]}}`), "\r" + ping, ping + "\r\r",
+	} {
+		w.server.send(line)
+	}
+	w.server.send(ping + "\r")
+	w.client.got(ping)
+}
+
 // A call that people are asked about waits, and all else goes on.
 func TestRelay_holds(t *testing.T) {
 	w := open(t, rules{})
