@@ -165,15 +165,19 @@ func TestWatch_inATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TERM=xterm", "LC_ALL=C.UTF-8", "SAYSO_HOME=" + w.paths.State, "SAYSO_NOTICE=off", "EDITOR=" + editor}
-	serving := exec.Command(sayso_, "serve")
+	serving := exec.Command(sayso_, "serve", "--listen", "none")
 	serving.Env = env
 	if err := serving.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = serving.Process.Kill(); _ = serving.Wait() })
+	ended := make(chan error, 1)
+	go func() { ended <- serving.Wait() }()
+	t.Cleanup(func() { _ = serving.Process.Kill() })
 	for !local.Answers(t.Context(), w.paths.Socket()) {
-		if t.Context().Err() != nil {
-			t.Fatal("the server never came up")
+		select {
+		case err := <-ended:
+			t.Fatalf("the server never came up: %v", err)
+		default:
 		}
 	}
 
