@@ -36,12 +36,13 @@ func (m *model) listColumns() int {
 	return min(m.columns*2/5, 60)
 }
 
-// listRows is how much room the list has.
+// listRows is how much room the list has: above the request as much as it needs,
+// and at most two fifths.
 func (m *model) listRows() int {
 	if m.wide() {
 		return m.bodyRows()
 	}
-	return max(min(len(m.list), m.bodyRows()/4), 3)
+	return max(min(len(m.list), m.bodyRows()*2/5), 3)
 }
 
 // detailColumns is how wide the request is drawn.
@@ -151,7 +152,7 @@ func (m *model) modeText() string {
 
 func (m *model) drawList(rows int) []string {
 	var out []string
-	more := max(len(m.list)-m.top-rows, 0)
+	more := m.requestsFrom(m.top + rows)
 	for i := m.top; i < min(m.top+rows, len(m.list)); i++ {
 		columns := m.listColumns()
 		if more > 0 && i == m.top+rows-1 {
@@ -167,9 +168,19 @@ func (m *model) drawList(rows int) []string {
 		out = append(out, paint(dim, text))
 	}
 	if more > 0 && len(out) > 0 {
-		out[len(out)-1] += paint(dim, fmt.Sprintf(" … %d more", more+1))
+		out[len(out)-1] += paint(dim, fmt.Sprintf(" … %d more", more))
 	}
 	return filled(out, rows)
+}
+
+// requestsFrom counts the requests in the rows of the list from one on.
+func (m *model) requestsFrom(at int) (n int) {
+	for _, r := range m.list[min(at, len(m.list)):] {
+		if r.item != nil {
+			n++
+		}
+	}
+	return n
 }
 
 func (m *model) drawRow(r row, columns int) string {
