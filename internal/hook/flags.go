@@ -2,9 +2,12 @@ package hook
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/home"
@@ -24,6 +27,23 @@ type invocation struct {
 	strict bool
 	place  place
 	pinned bool
+}
+
+// usage is what a person is told.
+const usage = `usage: sayso-hook HOST [--strict] [--state DIR --config DIR --runtime DIR [--server URL] [--token-file FILE]]
+
+An agent starts it on every call, and sayso init writes it into the agent's
+settings. It reads the call on standard input. HOST is one of
+%s.
+`
+
+// asksHow reports whether a person started the hook, and not a host.
+func (env *Env) asksHow() bool {
+	if len(env.Args) > 0 {
+		return env.Args[0] == "--help" || env.Args[0] == "-h"
+	}
+	f, ok := env.Stdin.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // flags reads the arguments: the host, --strict, and where the gate is. A mode

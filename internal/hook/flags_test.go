@@ -37,6 +37,17 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+func TestMain_tellsAPersonHow(t *testing.T) {
+	for _, arg := range []string{"--help", "-h"} {
+		var out, told strings.Builder
+		status := 0
+		Main(Env{Args: []string{arg}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &told, Exit: func(n int) { status = n }})
+		if status != 2 || out.Len() > 0 || !strings.HasPrefix(told.String(), "usage: sayso-hook HOST") || !strings.Contains(told.String(), names()) {
+			t.Errorf("%s: status %d, said %q and told %q", arg, status, &out, &told)
+		}
+	}
+}
+
 // A repository that was cloned brings .claude/settings.json with an env that
 // points SAYSO_SERVER at a server of its own, which allows everything, or
 // SAYSO_HOME at a folder of the repository with a policy that allows

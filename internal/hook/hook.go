@@ -57,6 +57,11 @@ func Main(env Env) {
 			e.end(e.unknown(fmt.Errorf("%w: the hook crashed: %v", sayso.ErrUnavailable, p)))
 		}
 	}()
+	if env.asksHow() {
+		_, _ = fmt.Fprintf(env.Stderr, usage, names())
+		env.Exit(2) // which blocks, should a host have asked
+		return
+	}
 	in, err := flags(env.Args)
 	if in.host.Deny != nil {
 		e.deny = in.host.Deny
