@@ -204,6 +204,12 @@ func (a *app) replace(ctx context.Context, path string, old, text []byte, o init
 			return false, err
 		}
 	}
+	if gone, err := install.RemoveOwn(path, old, text); gone || err != nil {
+		if err == nil {
+			a.print("deleted %s: nothing else was in it", path)
+		}
+		return err == nil, err
+	}
 	backup, err := install.Replace(path, old, text, a.now())
 	if err != nil {
 		return false, err

@@ -40,7 +40,14 @@ func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 	}
 	var failed error
 	for _, h := range install.Hosts() {
-		failed = errors.Join(failed, a.unwire(ctx, h, dir, yes))
+		if h.Told != "" {
+			continue // it has the hook of another
+		}
+		err := a.unwire(ctx, h, dir, yes)
+		if errors.Is(err, errNoTerminal) {
+			return hint(err, "sayso uninstall --yes")
+		}
+		failed = errors.Join(failed, err)
 	}
 	if err := a.removeService(ctx); err != nil && !errors.Is(err, sayso.ErrNotFound) {
 		failed = errors.Join(failed, err)
@@ -67,7 +74,11 @@ func (a *app) unwire(ctx context.Context, h install.Host, dir string, yes bool) 
 		if _, err := os.Stat(p.Path); err != nil {
 			continue // no settings, no hook
 		}
-		failed = errors.Join(failed, a.undoInit(ctx, h, p.Path, initOptions{yes: yes}))
+		err := a.undoInit(ctx, h, p.Path, initOptions{yes: yes})
+		if errors.Is(err, errNoTerminal) {
+			return err // there is none for the next question either
+		}
+		failed = errors.Join(failed, err)
 	}
 	return failed
 }

@@ -7,7 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso"
 )
@@ -51,12 +54,12 @@ func Replace(path string, read, text []byte, now time.Time) (backup string, err 
 		return "", err
 	}
 	if !bytes.Equal(current, read) {
-		return "", fmt.Errorf("%w: %s was changed meanwhile; run the command again", sayso.ErrConflict, path)
+		return "", changed(path)
 	}
 	mode := fs.FileMode(0o600)
 	if st, err := os.Stat(path); err == nil {
 		mode = st.Mode().Perm()
-		backup = path + ".before-sayso-" + now.UTC().Format("20060102T150405Z")
+		backup = path + beside + now.UTC().Format("20060102T150405Z")
 		if err := whole(backup, read, mode); err != nil {
 			return "", fmt.Errorf("keep a copy: %w", err)
 		}
@@ -65,6 +68,48 @@ func Replace(path string, read, text []byte, now time.Time) (backup string, err 
 		return "", err
 	}
 	return backup, whole(path, text, mode)
+}
+
+// RemoveOwn deletes a settings file that we made, once nothing is left in it.
+// What somebody else made has a copy beside it, from when we first wrote into it.
+func RemoveOwn(path string, read, text []byte) (gone bool, err error) {
+	if !empty(text) {
+		return false, nil
+	}
+	if st, err := os.Lstat(path); err != nil || !st.Mode().IsRegular() {
+		return false, nil // a link is somebody's own
+	}
+	copies, err := filepath.Glob(globbed.Replace(path) + beside + "*")
+	if err != nil || len(copies) > 0 {
+		return false, err
+	}
+	current, err := Read(path)
+	if err != nil {
+		return false, err
+	}
+	if !bytes.Equal(current, read) {
+		return false, changed(path)
+	}
+	return true, os.Remove(path)
+}
+
+// empty reports whether settings hold nothing but what a new file begins with.
+func empty(text []byte) bool {
+	v := jsontext.Value(bytes.Clone(text))
+	if v.Compact() != nil {
+		return false
+	}
+	return string(v) == "{}" || string(v) == `{"version":1}`
+}
+
+// globbed has a path match itself alone.
+var globbed = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`)
+
+// beside is what the name of a copy has behind that of the file.
+const beside = ".before-sayso-"
+
+func changed(path string) error {
+	return fmt.Errorf("%w: %s was changed meanwhile; run the command again", sayso.ErrConflict, path)
 }
 
 // whole writes a file so that a reader sees all of it or what was there before.
