@@ -122,7 +122,7 @@ type Parked struct {
 const (
 	ParkedPatience = "patience" // the caller's patience ended
 	ParkedLeft     = "left"     // the caller went away
-	ParkedLost     = "lost"     // the caller died
+	ParkedLost     = "lost"     // what waited for the caller ended: its hook, or the server
 )
 
 // Taken is the payload of approval.taken.

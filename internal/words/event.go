@@ -106,7 +106,7 @@ func stopped(cause string) string {
 	case sayso.ParkedLeft:
 		return "- its connection ended"
 	case sayso.ParkedLost:
-		return "- its agent died"
+		return "- the server or the hook that waited for its answer has ended"
 	}
 	return Safe(cause)
 }

@@ -21,6 +21,7 @@ func TestStory(t *testing.T) {
 			"approval.answered allow once, edited, by root (terminal)"},
 		{sayso.EventResolved, `{"effect":"allow","source":"mode","mode":"approve_all","by":[]}`, "approval.resolved allow by the approve_all mode"},
 		{sayso.EventParked, `{"cause":"left"}`, "approval.parked - its connection ended"},
+		{sayso.EventParked, `{"cause":"lost"}`, "approval.parked - the server or the hook that waited for its answer has ended"},
 		{sayso.EventPolicyLoaded, `{"policy":"sha256:` + strings.Repeat("0a", 32) + `","files":["/etc/a.yaml","/b.yaml"]}`,
 			"policy.loaded /etc/a.yaml, /b.yaml (" + strings.Repeat("0a", 6) + ")"},
 		{sayso.EventModeChanged, `{"mode":"approve_all","for_ns":1800000000000}`, "mode.changed approve_all for 30m by root"},

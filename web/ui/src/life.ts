@@ -14,7 +14,7 @@ function from(a: Actor): string {
 }
 
 const channels: Record<string, string> = { web: 'on the page', terminal: 'in a terminal', hook: 'by its hook', http: 'over HTTP', socket: 'over the socket', embedded: 'in the same program' }
-const parked: Record<string, string> = { patience: 'it had waited as long as it could', left: 'it went away', lost: 'it died' }
+const parked: Record<string, string> = { patience: 'it had waited as long as it could', left: 'it went away', lost: 'the server or the hook that waited for the answer has ended' }
 
 // refusals are why an answer was not taken.
 const refusals: Record<string, string> = {
