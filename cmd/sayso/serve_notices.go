@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -51,23 +52,28 @@ func (a *app) targets(notices []policy.Notice) []outbox.Target {
 			t.On = append(t.On, outbox.Kind(on))
 		}
 		if n.Chat.IsZero() {
-			t.Webhook, t.Secret = a.held(n.Webhook), a.held(n.Secret)
+			t.Webhook, t.Secret = a.held(n.Webhook, "cat"), a.held(n.Secret, "echo whsec_$(head -c 32 /dev/urandom | base64)")
 		} else {
-			t.Chat = a.held(n.Chat)
+			t.Chat = a.held(n.Chat, "cat")
 		}
 		list = append(list, t)
 	}
 	return list
 }
 
-// held reads what the policy says the place of, each time anew.
-func (a *app) held(h policy.Held) func() (string, error) {
+// held reads what the policy says the place of, each time anew. written is what
+// a person types to write a file that is not there.
+func (a *app) held(h policy.Held, written string) func() (string, error) {
 	return func() (string, error) {
 		switch {
 		case h.Text != "":
 			return h.Text, nil
 		case h.File != "":
-			return home.ReadSecret(h.File)
+			s, err := home.ReadSecret(h.File)
+			if errors.Is(err, sayso.ErrNotFound) {
+				err = fmt.Errorf("%w; type: (umask 077; %s > %s)", err, written, home.Quoted(home.InFolder(h.File)))
+			}
+			return s, err
 		}
 		if v := strings.TrimSpace(a.getenv(h.Env)); v != "" {
 			return v, nil

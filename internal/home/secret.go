@@ -14,12 +14,9 @@ import (
 // closed to others. A name that begins with ~/ is below the folder of the
 // person.
 func ReadSecret(path string) (string, error) {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		dir := PersonFolder()
-		if dir == "" {
-			return "", fmt.Errorf("%w: %s: nobody is at home here; write the path from the root", sayso.ErrInvalid, path)
-		}
-		path = filepath.Join(dir, rest)
+	path = InFolder(path)
+	if strings.HasPrefix(path, "~/") {
+		return "", fmt.Errorf("%w: %s: nobody is at home here; write the path from the root", sayso.ErrInvalid, path)
 	}
 	text, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,4 +30,14 @@ func ReadSecret(path string) (string, error) {
 		return "", err
 	}
 	return strings.TrimSpace(string(text)), nil
+}
+
+// InFolder is a path whose ~/ stands for the folder of the person, if that is
+// known.
+func InFolder(path string) string {
+	rest, ok := strings.CutPrefix(path, "~/")
+	if dir := PersonFolder(); ok && dir != "" {
+		return filepath.Join(dir, rest)
+	}
+	return path
 }
