@@ -238,6 +238,7 @@ func (d *doctor) meanwhile(ctx context.Context, mistake string) string {
 // is installed.
 func (d *doctor) wired(dir string) (program string) {
 	var where string
+	before := len(d.list)
 	for _, p := range d.about.Places(d.getenv, dir) {
 		s, err := surveyed(d.about, p)
 		if err != nil {
@@ -253,7 +254,9 @@ func (d *doctor) wired(dir string) (program string) {
 		d.add("settings", fail, "sayso init "+d.about.Name, "%s has no hook of ours that blocks", d.about.Title)
 		return ""
 	}
-	d.add("settings", ok, "", "the hook is in %s", where)
+	if !slices.ContainsFunc(d.list[before:], func(f finding) bool { return f.Grade == fail }) {
+		d.add("settings", ok, "", "the hook is in %s", where)
+	}
 	return program
 }
 

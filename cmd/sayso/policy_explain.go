@@ -64,7 +64,8 @@ func (a *app) policyExplain(ctx context.Context, id string, o explainOptions) er
 		return there.policyExplain(ctx, "", o)
 	}
 	if strings.ContainsAny(id, " \t\n") {
-		return usage(fmt.Errorf("request %s: %w", asTyped(id), sayso.ErrNotFound), "for a command: sayso policy explain --command "+home.Quoted(withoutSecrets(id)))
+		command := strings.TrimPrefix(id, "bash:") // as a pattern of the policy has it
+		return usage(fmt.Errorf("request %s: %w", asTyped(id), sayso.ErrNotFound), "for a command: sayso policy explain --command "+home.Quoted(withoutSecrets(command)))
 	}
 	if o.workspace, err = a.workspaceFolder(o.workspace, "sayso policy explain --help"); err != nil {
 		return err
