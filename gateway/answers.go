@@ -38,8 +38,7 @@ func (r *Relay) FromServer(ctx context.Context, from io.Reader) error {
 func (r *Relay) fromServer(ctx context.Context, line []byte) error {
 	m, err := readMessage(line)
 	if err != nil {
-		r.drown(err)
-		return nil
+		return r.unreadable(ctx, line, err)
 	}
 	switch {
 	case m.method == samplingMethod && m.request():
@@ -52,6 +51,22 @@ func (r *Relay) fromServer(ctx context.Context, line []byte) error {
 		return r.answered(ctx, m)
 	}
 	return r.client.send(line)
+}
+
+// unreadable leaves out a line of the server that is no message. The call that it
+// answers for certain has failed: nothing else will answer it.
+func (r *Relay) unreadable(ctx context.Context, line []byte, why error) error {
+	r.drown(why)
+	id := soleID(line)
+	if id == nil {
+		return nil
+	}
+	h, _ := r.finished(&message{id: id})
+	if h == nil {
+		return nil
+	}
+	r.report(ctx, h, true, sha256.Sum256(line))
+	return r.client.send(failure(h.id, codeInternal, "The answer of the server could not be read strictly ("+why.Error()+")."))
 }
 
 // maxNoise is how many lines of a server that are no messages are told of.

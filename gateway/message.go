@@ -146,6 +146,36 @@ func members(text []byte, known []string, each func(name string, value jsontext.
 	return nil
 }
 
+// soleID is the id of a line that is one JSON object, with one id and no method,
+// whatever else comes twice in it; else nil.
+func soleID(line []byte) (id jsontext.Value) {
+	d := jsontext.NewDecoder(bytes.NewReader(line), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if open, err := d.ReadToken(); err != nil || open.Kind() != '{' {
+		return nil
+	}
+	for d.PeekKind() != '}' {
+		token, err := d.ReadToken()
+		if err != nil {
+			return nil
+		}
+		name := token.String()
+		value, err := d.ReadValue()
+		switch {
+		case err != nil, name == "method", name == "id" && id != nil, posesAs(name, []string{"id", "method"}):
+			return nil
+		case name == "id":
+			id = value.Clone()
+		}
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil
+	}
+	return id
+}
+
 // elements calls each with the elements of the array in text, and where they
 // begin.
 func elements(text []byte, each func(value jsontext.Value, at int) error) error {

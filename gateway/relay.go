@@ -189,7 +189,11 @@ func (r *Relay) fromClient(ctx context.Context, line []byte) error {
 	case m.method == cancelledMethod && r.cancelled(m):
 		return nil // the server never heard of it
 	}
-	return r.server.send(line)
+	err = r.server.send(line)
+	if m.method == cancelledMethod {
+		r.forsaken(ctx, m)
+	}
+	return err
 }
 
 // idOf is the id of a message that was refused, if it has one that is certain.

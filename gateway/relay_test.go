@@ -187,6 +187,33 @@ func TestRelay_cancelled(t *testing.T) {
 	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`
 	w.client.send(cancel)
 	w.server.got(cancel)
+	if e := w.until(sayso.EventFinished); !strings.Contains(string(e.Payload), `"interrupt":true`) {
+		t.Errorf("finished: %s", e.Payload)
+	}
+	w.client.send(echo("3", "b")) // the server need not answer the other
+	w.answer(w.asked(1)[0], sayso.Allow)
+	w.server.got(echo("3", "b"))
+}
+
+// A call whose answer cannot be read has failed, if it is certain which it is.
+func TestRelay_unreadableAnswer(t *testing.T) {
+	w := open(t, rules{"echo": sayso.Allow})
+	w.lists(echoTool)
+	w.client.send(echo("1", "a"))
+	w.server.got(echo("1", "a"))
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"id":2,"result":{},"result":{}}`, `{"id":1,"Id":2,"result":{},"result":{}}`,
+		`{"id":1,"method":"x","result":{}}`, `{"id":1,"result":{},"result":{}} {}`, `[{"id":1}]`, `{"id":2,"result":{},"result":{}}`, `{"id":1,`,
+	} {
+		w.server.send(line) // left out
+	}
+	w.server.send(`{"jsonrpc":"2.0","id":1,"result":{},"result":{"content":[]}}`)
+	if got := w.client.gets(); !strings.Contains(got, `"id":1,"error":{"code":-32603`) {
+		t.Error(got)
+	}
+	if e := w.until(sayso.EventFinished); !strings.Contains(string(e.Payload), `"failed":true`) {
+		t.Errorf("finished: %s", e.Payload)
+	}
 }
 
 // The arguments that a person put in the place of the caller's are forwarded if

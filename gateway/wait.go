@@ -69,13 +69,7 @@ func (b *beat) stop() {
 // cancelled takes a call back that the client does not want any more, and reports
 // whether the server never heard of it.
 func (r *Relay) cancelled(m message) bool {
-	var id jsontext.Value
-	err := members(m.params, []string{"requestId"}, func(name string, value jsontext.Value, _ int) error {
-		if name == "requestId" {
-			id = value
-		}
-		return nil
-	})
+	id, err := unwanted(m)
 	if err != nil {
 		return false
 	}
@@ -88,6 +82,29 @@ func (r *Relay) cancelled(m message) bool {
 	h.cancelled = true
 	h.cancel()
 	return true
+}
+
+// unwanted is the id of the request that a cancellation names.
+func unwanted(m message) (id jsontext.Value, err error) {
+	err = members(m.params, []string{"requestId"}, func(name string, value jsontext.Value, _ int) error {
+		if name == "requestId" {
+			id = value
+		}
+		return nil
+	})
+	return id, err
+}
+
+// forsaken forgets a call that the client cancelled after it was forwarded: the
+// server need not answer it any more, and its id is free.
+func (r *Relay) forsaken(ctx context.Context, m message) {
+	id, err := unwanted(m)
+	if err != nil {
+		return
+	}
+	if h, _ := r.finished(&message{id: id}); h != nil {
+		r.background(&r.telling, func() { r.unrun(ctx, h.request) }) // as far as anybody knows
+	}
 }
 
 // withdraw takes back what was asked about a call that the client cancelled, so
