@@ -8,7 +8,7 @@ func (c *call) filter(w word) {
 	if w.Unknown() {
 		c.trait(Inline, w.Span, true, "a program that is known only when it runs", nil)
 	}
-	r := filterReader{text: w.Text}
+	r := filterReader{text: w.Text, yq: c.name == "yq"}
 	r.read()
 	for _, what := range r.found {
 		c.trait(Runs, w.Span, true, what, nil)
@@ -19,6 +19,7 @@ func (c *call) filter(w word) {
 // stands in strings, and from the keys and fields that are called like them.
 type filterReader struct {
 	text  string
+	yq    bool // as yq reads it, or jq: it may be either
 	i     int
 	found []string
 	open  []byte // brackets, and " for a string whose expression is being read
@@ -32,6 +33,12 @@ var filterNames = map[string]string{
 	"system": "runs a command", "eval": "runs what it is given as a filter",
 }
 
+// yqNames are those of yq, which ends no word in front of them and none behind:
+// str_load, load_xml and orload are all found by the last.
+var yqNames = []struct{ name, what string }{
+	{"envsubst", filterNames["envsubst"]}, {"env(", filterNames["env"]}, {"system", filterNames["system"]}, {"eval", filterNames["eval"]}, {"load", "reads another file"},
+}
+
 func (r *filterReader) read() {
 	for r.i < len(r.text) {
 		b := r.text[r.i]
@@ -39,6 +46,8 @@ func (r *filterReader) read() {
 		case b == ' ' || b == '\t' || b == '\n' || b == '\r':
 			r.i++
 			continue
+		case (b == '#' || b == '"') && r.yq && r.inPath():
+			r.add("can be read in two ways")
 		case b == '#':
 			r.i += lineLength(r.text[r.i:])
 			continue
@@ -110,20 +119,50 @@ func (r *filterReader) name() {
 	rest := strings.TrimLeft(r.text[r.i:], " \t\r\n")
 	before := r.last
 	r.last = 'a'
-	field := from > 0 && r.text[from-1] == '.'
+	field := from > 0 && r.text[from-1] == '.' && !strings.HasSuffix(r.text[:from], "..")
 	key := r.inside() == '{' && (before == '{' || before == ',') && strings.HasPrefix(rest, ":")
 	what := filterNames[name]
 	switch {
 	case before == '$' && (name == "ENV" || name == "__prog_args"):
 		what = filterNames["env"]
-	case before == '$' || field || key:
+	case field, key && name != "envsubst", before == '$' && (!r.yq || r.text[from-1] == '$'):
 		return
-	case strings.HasPrefix(name, "load") && strings.HasPrefix(rest, "("):
-		what = "reads another file"
+	case r.yq && what == "":
+		what = r.yqName(r.text[from:min(r.i+1, len(r.text))], rest)
 	}
 	if what != "" {
 		r.add(what)
 	}
+}
+
+// yqName is what a name does for yq that holds one of its names. In an object a
+// name alone stands for a field.
+func (r *filterReader) yqName(name, rest string) string {
+	if r.inside() == '{' && (strings.HasPrefix(rest, ",") || strings.HasPrefix(rest, "}")) {
+		return ""
+	}
+	for _, n := range yqNames {
+		if strings.Contains(name, n.name) {
+			return n.what
+		}
+	}
+	return ""
+}
+
+// inPath reports whether a quote or a # belongs to a path for yq, whose paths go
+// on to the next of few characters, and not for jq.
+func (r *filterReader) inPath() bool {
+	before := r.text[:r.i]
+	run := before[strings.LastIndexAny(before, " ;{}:[],|()=\n")+1:]
+	dot := strings.LastIndexByte(run, '.')
+	if dot < 0 {
+		return false
+	}
+	if r.text[r.i] != '"' || dot < len(run)-1 {
+		return true
+	}
+	end := strings.IndexAny(r.text[r.i+1:], ` "\`) // ."a" is a path for both
+	return end < 1 || r.text[r.i+1+end] != '"'
 }
 
 func (r *filterReader) add(what string) {

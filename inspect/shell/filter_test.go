@@ -18,6 +18,11 @@ func TestSH8_filters(t *testing.T) {
 		"gh pr list --json title --jq env": true, "gh pr list --json title -q '$ENV'": true, "gh api repos --jq=env": true,
 		"jq . env.json": false, "jq '.env' x": false, `jq '.["env"]' x`: false, `jq '."env"' x`: false, "jq '{env: .x}' x": false, "jq '{a: 1, env : .x}' x": false, `jq '"env \(.x) env"' x`: false, "jq --arg env x '.a = $env' y": false,
 		"jq '. as $env | $env' x": false, "jq '.a # env' x": false, `jq '"\\" + .x' y`: false, "jq '.environment, .loader' x": false, "jq -r '.[] | select(.env == \"prod\") | .name' x": false, "jq .name docs/*.json": false,
+		`yq 'strload("x")' y`: true, `yq 'str_load("x")' y`: true, `yq 'xmlload("x")' y`: true, `yq 'xml_load("x")' y`: true, `yq 'base64load("x")' y`: true, `yq 'propload("x")' y`: true, `yq 'props_load("x")' y`: true,
+		`yq 'load_xml("x")' y`: true, `yq 'load_props("x")' y`: true, `yq 'load_base64("x")' y`: true, `yq 'loadstr("x")' y`: true, `yq -n '"/etc/" + "x" | load_str' y`: true, "yq '.a = str_load(.b)' y": true, `yq 'load "x"' y`: true, `yq 'load"x"' y`: true, "yq 'str_load .f' y": true,
+		`yq '.a orload("x")' y`: true, `yq '.a orenv(HOME)' y`: true, `yq '.a andstrenv(HOME)' y`: true, "yq '.a |= envsubst(nu)' y": true, "yq '{envsubst: 1}' y": true, "yq '.a oreval(.b)' y": true, `yq '.a orsystem("x")' y`: true,
+		`yq '.a"|load("x")|.b"' y`: true, `yq '.a#|load("x")' y`: true, `yq '."a |load("x")|."b"' y`: true, `yq '.a$ orload("x")' y`: true,
+		"yq '{payload, id}' y": false, "yq '.spec.workload' y": false, "yq '.a.payload | .environment' y": false, `yq '.jobs[] | select(.name == "payload")' y`: false, `yq '."a.b"."c"' y`: false, `yq '.a # load' y`: false, `yq '.a["b"] = "c"' y`: false, "jq '{payload, id}' y": false, `yq '.a = "1.2" + "b"' y`: false,
 		"yq '.services.env' x": false, "yq e '.load' x": false, "gh pr list --json title -q '.[].title'": false,
 		"awk 'BEGIN{print EN''VIRON[\"x\"]}'": true, "gawk 'BEGIN{print SYMTAB[\"x\"]}'": true, "awk '{print $1, \"ENVIRON\"}' x": false,
 	} {
