@@ -31,8 +31,7 @@ var codexTools = map[string]Tool{
 		Args: []string{"cmd", "yield_time_ms", "max_output_tokens"}},
 	"Bash": {Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand,
 		Args: []string{"command"}},
-	"apply_patch": {Name: "file-edit", Kind: KindEdit, Primary: "command", Operand: OperandPath, Patch: true,
-		Args: []string{"command"}},
+	"apply_patch": patchTool("command"),
 	"view_image": {Name: "file-read", Kind: KindRead, Primary: "path", Operand: OperandPath,
 		Args: []string{"path", "detail"}},
 

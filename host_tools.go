@@ -51,6 +51,7 @@ var copilotTools = map[string]Tool{
 		Args: []string{"path", "file_text"}},
 	"edit": {Name: "file-edit", Kind: KindEdit, Primary: "path", Operand: OperandPath,
 		Args: []string{"path", "old_str", "new_str"}},
+	"apply_patch": patchTool("input"),
 	"glob": {Name: "file-list", Kind: KindList, Primary: "paths", Operand: OperandPath, Optional: true,
 		Args: []string{"pattern", "paths"}},
 	"grep": {Name: "file-search", Kind: KindSearch, Primary: "paths", Operand: OperandPath, Optional: true,
@@ -99,6 +100,7 @@ var vscodeTools = map[string]Tool{
 		Args: []string{"filePath", "content"}},
 	"replace_string_in_file": {Name: "file-edit", Kind: KindEdit, Primary: "filePath", Operand: OperandPath,
 		Args: []string{"filePath", "oldString", "newString", "explanation"}},
+	"apply_patch": patchTool("input", "explanation"),
 	"list_dir": {Name: "file-list", Kind: KindList, Primary: "path", Operand: OperandPath,
 		Args: []string{"path"}},
 }

@@ -84,6 +84,9 @@ func (c Call) Known() Tool {
 		if _, tool, ok := SplitMCP(c.Tool); ok {
 			return Tool{Name: tool, Kind: KindMCP}
 		}
+		if callsPatch(c.Tool) {
+			return patchTool("input")
+		}
 		return Tool{Name: foreign(c.Host, c.Tool), Kind: KindOther}
 	}
 	// No host, or one without a table: then the names are ours.
@@ -97,7 +100,22 @@ func (c Call) Known() Tool {
 	if _, tool, ok := SplitMCP(name); ok {
 		return Tool{Name: tool, Kind: KindMCP}
 	}
+	if callsPatch(name) {
+		return patchTool("input")
+	}
 	return Tool{Name: name, Kind: KindOther}
+}
+
+// patchTool is apply_patch under whichever name its patch comes.
+func patchTool(primary string, more ...string) Tool {
+	return Tool{Name: "file-edit", Kind: KindEdit, Primary: primary, Operand: OperandPath, Patch: true, Args: append([]string{primary}, more...)}
+}
+
+// callsPatch reports whether a tool that no table has is called like apply_patch.
+// It is taken for that: where it names its patch otherwise the call has no patch
+// that can be read, and is asked about.
+func callsPatch(tool string) bool {
+	return len(tool) <= len("apply_patch") && strings.EqualFold(strings.NewReplacer("_", "", "-", "").Replace(tool), "applypatch")
 }
 
 // foreign is the name of a tool that its host's table does not have. One that is

@@ -23,6 +23,15 @@ type target struct {
 
 func targetOf(c sayso.Call, plain bool) target { return target{c, c.Known(), plain} }
 
+// argumentOf is the argument by which a tool is called for what patterns compare:
+// that itself, or a patch of it.
+func argumentOf(t sayso.Tool, text string) string {
+	if !t.Patch {
+		return text
+	}
+	return "*** Begin Patch\n*** Update File: " + text + "\n@@\n-a\n+b\n*** End Patch\n"
+}
+
 // aims are calls made for a pattern: what it says word for word, what it says
 // in other words, and what lies beside it. Whether they fit is tried.
 func (l *linter) aims(e *entry) []*aim {
@@ -32,7 +41,7 @@ func (l *linter) aims(e *entry) []*aim {
 		for _, v := range l.samples(e, t) {
 			args := map[string]any{}
 			if t.tool.Primary != "" && !v.none {
-				args[t.tool.Primary] = v.text
+				args[t.tool.Primary] = argumentOf(t.tool, v.text)
 			}
 			for _, more := range selectedArgs(e) {
 				all := map[string]any{}
@@ -283,7 +292,7 @@ func (l *linter) ordinary() []*aim {
 			continue
 		}
 		for _, s := range anySamples(operandOf(t.tool)) {
-			add(t.call, map[string]any{t.tool.Primary: s.text})
+			add(t.call, map[string]any{t.tool.Primary: argumentOf(t.tool, s.text)})
 		}
 	}
 	last := ""

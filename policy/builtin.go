@@ -125,6 +125,9 @@ func (p *Policy) floors(s *subject) []sayso.Match {
 		add(floorMissing)
 	case argBad:
 		add(floorBad)
+		if s.tool.Patch {
+			s.pathFloors(add) // of what it may name
+		}
 	case argGiven, argLeftOut:
 		switch s.operand {
 		case sayso.OperandCommand:
@@ -202,10 +205,10 @@ func (s *subject) pathFloors(add func(sayso.Match)) {
 		root = root || sayso.Beneath(o.Resolved, s.facts.Workspace)
 	}
 	switch {
-	case !known:
-		add(floorNoFacts)
 	case lost:
 		add(floorPath)
+	case !known || s.tool.Patch && s.facts.Truncated:
+		add(floorNoFacts)
 	}
 	if s.kind.ReadOnly() {
 		return

@@ -71,7 +71,7 @@ func (p *Policy) Explain(c sayso.Call, f sayso.Facts) Explanation {
 	v := p.Judge(context.Background(), c, f)
 	out := Explanation{
 		Effect: v.Effect, Cause: v.Cause, Rule: v.Rule, File: v.File, Line: v.Line, Span: v.Span, Reason: v.Reason,
-		Risk: v.Risk, Danger: v.Danger, Tool: s.canonical, Argument: s.tool.Primary, Text: s.arg,
+		Risk: v.Risk, Danger: v.Danger, Tool: s.canonical, Argument: s.tool.Primary, Text: s.text(),
 		Spoke: []Spoken{}, Commands: []CommandOutcome{},
 	}
 	for _, s := range readings {
@@ -80,8 +80,8 @@ func (p *Policy) Explain(c sayso.Call, f sayso.Facts) Explanation {
 	if out.Danger == nil {
 		out.Danger = []sayso.Danger{}
 	}
-	if v.Span[0] >= 0 && v.Span[0] <= v.Span[1] && v.Span[1] <= len(s.arg) {
-		out.Words = s.arg[v.Span[0]:v.Span[1]]
+	if v.Span[0] >= 0 && v.Span[0] <= v.Span[1] && v.Span[1] <= len(out.Text) {
+		out.Words = out.Text[v.Span[0]:v.Span[1]]
 	}
 	for _, m := range v.Matches {
 		out.hear(m)

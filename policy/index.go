@@ -147,6 +147,9 @@ func (e *entry) matches(s *subject) (span [2]int, ok bool) {
 		return [2]int{0, len(s.arg)}, !allow || e.namesAddress(s)
 	}
 	if e.unread(s) {
+		if s.tool.Patch && !allow && e.m.operand == sayso.OperandPath && e.m.matchPath(s, false) {
+			return span, true // of what the patch may name
+		}
 		return [2]int{0, len(s.arg)}, !allow && e.m.every()
 	}
 	return e.m.matchArg(s, allow)

@@ -15,6 +15,7 @@ func (p *Policy) judge(c *sayso.Call, f *sayso.Facts, g *gaps) sayso.Verdict {
 	v.Danger = s.danger()
 	if m, ok := s.final(); ok {
 		v.Match, v.Matches = m, []sayso.Match{m}
+		s.inPatch(&v)
 		return v
 	}
 	spoken, rest := p.said(s)
@@ -33,6 +34,7 @@ func (p *Policy) judge(c *sayso.Call, f *sayso.Facts, g *gaps) sayso.Verdict {
 		v.Matches = append(v.Matches, *rest)
 	}
 	v.Match = sayso.Combine(v.Matches, v.Default)
+	s.inPatch(&v)
 	return v
 }
 

@@ -101,8 +101,8 @@ func (l *linter) threats(e *entry) []threat {
 		case sayso.KindDelete:
 			add(t.call, sayso.DangerDelete, key, fresh+"/"+another+".txt")
 		case sayso.KindWrite, sayso.KindEdit:
-			add(t.call, sayso.DangerOutside, key, "/etc/"+fresh)
-			add(t.call, sayso.DangerOutside, key, sc.home+"/"+fresh)
+			add(t.call, sayso.DangerOutside, key, argumentOf(t.tool, "/etc/"+fresh))
+			add(t.call, sayso.DangerOutside, key, argumentOf(t.tool, sc.home+"/"+fresh))
 		case sayso.KindShell:
 			for _, use := range harmful() {
 				if e.m.selector != nil && isBash(t.tool) {

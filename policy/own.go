@@ -321,7 +321,7 @@ func (s *subject) control() bool {
 			return true
 		}
 	}
-	return path.Control(s.arg)
+	return path.Control(s.arg) || slices.ContainsFunc(s.more, path.Control)
 }
 
 // credential reports whether the operand of a call is known to hold secrets.
@@ -331,5 +331,5 @@ func (s *subject) credential() bool {
 			return true
 		}
 	}
-	return s.arg != "" && path.Credential(s.arg)
+	return s.arg != "" && path.Credential(s.arg) || slices.ContainsFunc(s.more, path.Credential)
 }

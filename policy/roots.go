@@ -38,7 +38,8 @@ func (r *rooted) denied(reason string) sayso.Match {
 // pathSaid returns what the roots say of the path of a call: said is what holds
 // like a rule, unsaid what holds only where no rule speaks.
 func (p *Policy) pathSaid(s *subject) (said, unsaid []sayso.Match) {
-	if s.operand != sayso.OperandPath || !s.state.understood() {
+	unread := !s.state.understood()
+	if s.operand != sayso.OperandPath || unread && !s.tool.Patch {
 		return nil, nil
 	}
 	for _, r := range p.rootsHold(s) {
@@ -51,6 +52,9 @@ func (p *Policy) pathSaid(s *subject) (said, unsaid []sayso.Match) {
 			m.Span = [2]int{0, len(s.arg)}
 			if r.tier == TierRepo && m.Effect == sayso.Allow {
 				continue // a project's own file only tightens
+			}
+			if unread && m.Effect != sayso.Deny {
+				continue // what a patch may name speaks against it alone
 			}
 			if explicit {
 				said = append(said, m)

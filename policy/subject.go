@@ -31,6 +31,7 @@ type subject struct {
 	arg   string // the argument that rules match on
 
 	lexical string   // the path as it is written, absolute
+	whole   string   // the patch that the paths are of
 	more    []string // the other paths, of a patch of several files
 	removes bool     // a patch deletes or moves a file
 	url     address.URL
@@ -135,8 +136,8 @@ func (s *subject) read() {
 		return
 	}
 	s.arg, s.state = member(args, s.tool.Primary)
-	if s.tool.Patch && s.state == argGiven {
-		s.patched()
+	if s.tool.Patch {
+		s.patched(args)
 		return
 	}
 	if s.state == argMissing && s.tool.Optional {

@@ -96,7 +96,7 @@ func (run *testRun) run(ctx context.Context, c Case) Result {
 	}
 	var s subject
 	s.of(&c.Call, &ran.facts, run.p.home)
-	out.Text = s.arg
+	out.Text = s.text()
 	if v.Effect != c.Want.Effect {
 		change := run.p.changeTo(c.Call, ran.facts, c.Want.Effect)
 		out.Change = &change

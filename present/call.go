@@ -7,7 +7,7 @@ import (
 )
 
 // Call presents a call of which nothing is known but itself, by what its tool
-// takes: a command with what was understood of it, an address in its parts. For
+// takes: a command with what was understood of it, a patch, an address in its parts. For
 // all others there is none: their arguments are as good as a presentation.
 func Call(c sayso.Call) (sayso.Presentation, bool) {
 	if c.Server != "" {
@@ -21,6 +21,9 @@ func Call(c sayso.Call) (sayso.Presentation, bool) {
 	text, ok := args[tool.Primary].(string)
 	if !ok {
 		return sayso.Presentation{}, false
+	}
+	if tool.Patch {
+		return Patch(tool.Primary, text, sayso.Facts{}, nil), true
 	}
 	switch tool.Operand {
 	case sayso.OperandCommand:

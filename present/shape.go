@@ -30,6 +30,9 @@ func (s Shape) Present(c sayso.Call, f sayso.Facts, content Content) sayso.Prese
 	if !ok {
 		return Structured(c.Args)
 	}
+	if tool.Patch {
+		return Patch(tool.Primary, primary, f, content)
+	}
 	switch tool.Kind {
 	case sayso.KindShell:
 		return s.command(tool, primary, c.Cwd)

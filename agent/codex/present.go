@@ -2,7 +2,6 @@ package codex
 
 import (
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/inspect/patch"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/present"
 )
@@ -26,7 +25,7 @@ func Present(c sayso.Call, f sayso.Facts, content present.Content) sayso.Present
 	case "Bash":
 		p = present.Command(in.Command, c.Cwd, present.Understood(in.Command)...)
 	case "apply_patch":
-		p = patched(in.Command, f, content)
+		p = present.Patch("command", in.Command, f, content)
 	default:
 		return present.Structured(c.Args)
 	}
@@ -34,29 +33,4 @@ func Present(c sayso.Call, f sayso.Facts, content present.Content) sayso.Present
 		p = present.Noted(p, "Codex asks for permission: outside of its sandbox, or against its rules")
 	}
 	return p
-}
-
-// patched presents a patch. One of several files is shown as it is: it says it
-// all, and in its own order.
-func patched(text string, f sayso.Facts, content present.Content) sayso.Presentation {
-	files, err := patch.Parse(text)
-	switch {
-	case err != nil:
-		return present.Noted(present.PlainText(text), err.Error())
-	case len(files) > 1 || files[0].To != "":
-		return present.Noted(present.PlainText(text), "a patch, which is not compared with the files on disk")
-	}
-	file := files[0]
-	target := present.Found(f, "command", file.Path, content)
-	switch file.Do {
-	case patch.Add:
-		return target.Written(file.Text)
-	case patch.Delete:
-		return present.Noted(target.Written(""), "the file is deleted")
-	}
-	var edits []present.Edit
-	for _, e := range file.Edits {
-		edits = append(edits, present.Edit{Old: e.Old, New: e.New, AnyBreaks: true})
-	}
-	return target.Edited(edits...)
 }

@@ -66,8 +66,29 @@ func TestParse_events(t *testing.T) {
 	}
 }
 
+// The patch of apply_patch comes as a text of its own. It is read like one that
+// comes as an argument, and what cannot be handed back is not edited.
+func TestParse_patch(t *testing.T) {
+	const payload = `{"sessionId":"s1","cwd":"/w","toolName":"apply_patch","toolArgs":`
+	for input, text := range map[string]bool{`"*** Begin Patch\n"`: true, `{"input":"*** Begin Patch\n"}`: false} {
+		h, err := copilot.Parse([]byte(payload + input + "}"))
+		if err != nil || string(h.Call.Args) != `{"input":"*** Begin Patch\n"}` || h.Told().CanEdit == text || !h.Call.Known().Patch {
+			t.Errorf("%s: %+v, %v", input, h, err)
+		}
+		edited := sayso.Decision{Effect: sayso.Allow, State: sayso.StateAllowed, Args: sayso.Args(`{"input":"x"}`)}
+		if a := h.Reply(edited, nil); (a.Exit == 0) == text {
+			t.Errorf("%s, edited: %s", input, a.Stdout)
+		}
+	}
+	for _, text := range []string{payload + "null}", payload + "[]}", strings.Replace(payload, "apply_patch", "bash", 1) + `"ls"}`} {
+		if h, err := copilot.Parse([]byte(text)); err == nil {
+			t.Errorf("%s: read %+v", text, h)
+		}
+	}
+}
+
 func TestPresent(t *testing.T) {
-	facts := sayso.Facts{Operands: []sayso.PathFact{{Arg: "path", Path: "/w/a", Resolved: "/w/a", State: sayso.PathFile}}}
+	facts := sayso.Facts{Operands: []sayso.PathFact{{Arg: "path", Path: "/w/a", Resolved: "/w/a", State: sayso.PathFile}, {Arg: "input", Path: "/w/a", Resolved: "/w/a", State: sayso.PathFile}}}
 	holds := func(sayso.PathFact) (string, error) { return "a\nb\n", nil }
 	for _, tt := range []struct {
 		tool, args string
@@ -77,6 +98,7 @@ func TestPresent(t *testing.T) {
 		{"powershell", `{"command":"dir"}`, sayso.Presentation{Type: "command", Content: "dir", Language: "powershell", Metadata: map[string]string{"cwd": "/w"}}},
 		{"create", `{"path":"/w/a","file_text":"c\n"}`, present.Diff("/w/a", "a\nb\n", "c\n")},
 		{"edit", `{"path":"/w/a","old_str":"b","new_str":"B"}`, present.Diff("/w/a", "a\nb\n", "a\nB\n")},
+		{"apply_patch", `{"input":"*** Begin Patch\n*** Update File: /w/a\n@@\n-b\n+B\n*** End Patch\n"}`, present.Diff("/w/a", "a\nb\n", "a\nB\n")},
 		{"web_fetch", `{"url":"https://example.org/"}`, present.Address("https://example.org/")},
 		{"lab-deploy", `{"env":"prod"}`, present.Structured([]byte(`{"env":"prod"}`))},
 	} {

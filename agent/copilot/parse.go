@@ -28,6 +28,9 @@ type Hook struct {
 	// Said are the fields of the input that are not among the call's arguments,
 	// to be put back when the arguments are edited.
 	Said agent.Said
+	// Text says that the host gave the input of apply_patch as a text, which is then
+	// the argument input.
+	Text bool
 }
 
 // payload is the input of all events together.
@@ -81,6 +84,13 @@ func (p *payload) event() Event {
 func (h *Hook) before(p *payload) error {
 	if p.Tool == "" {
 		return fmt.Errorf("%w: hook input: toolName is missing", sayso.ErrInvalid)
+	}
+	var patch string
+	if h.Text = p.Tool == "apply_patch" && jcs.Unmarshal(p.Input, &patch) == nil && string(p.Input) != "null"; h.Text {
+		var err error
+		if p.Input, err = jcs.Marshal(map[string]string{"input": patch}); err != nil {
+			return fmt.Errorf("%w: hook input: toolArgs: %w", sayso.ErrInvalid, err)
+		}
 	}
 	if _, err := jcs.Object(p.Input); err != nil {
 		return fmt.Errorf("%w: hook input: toolArgs: %w", sayso.ErrInvalid, err)

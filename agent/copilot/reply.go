@@ -20,7 +20,7 @@ type reply struct {
 
 // Told is what the gate needs to know of the run.
 func (h Hook) Told() agent.Told {
-	t := agent.Told{Session: h.Session, Call: h.Call, OwnScreen: h.Call.Known().OwnScreen, CanEdit: true}
+	t := agent.Told{Session: h.Session, Call: h.Call, OwnScreen: h.Call.Known().OwnScreen, CanEdit: !h.Text}
 	switch h.Event {
 	case SessionStart:
 		t.Moment = agent.Begin
@@ -42,6 +42,9 @@ func (h Hook) Reply(d sayso.Decision, err error) agent.Answer {
 	}
 	r := reply{Decision: "allow"}
 	if len(d.Args) > 0 {
+		if h.Text {
+			return Deny("the gate cannot hand an edited patch to this host")
+		}
 		if r.Args, err = h.Said.Join(d.Args); err != nil {
 			return Deny(sayso.Told(sayso.Decision{}, err))
 		}

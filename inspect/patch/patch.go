@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // Do is what a patch does with a file.
@@ -30,6 +31,8 @@ const (
 	Add       // or overwrite
 	Delete
 )
+
+func (d Do) String() string { return [...]string{"update", "add", "delete"}[d] }
 
 // File is what a patch does with one file.
 type File struct {
@@ -79,6 +82,59 @@ func Parse(text string) ([]File, error) {
 		files = append(files, f)
 	}
 	return files, nil
+}
+
+// Named are the paths that any reader of such patches could take from a text that
+// is not read strictly, however the lines are written that name them. What stands
+// for a name in what would be written is among them.
+func Named(text string) []string {
+	var names []string
+	eachHead(text, func(_, name string) { names = append(names, name) })
+	return names
+}
+
+// Heads say what a patch does with which files, as in "update src/a.go", for a
+// list. Of a text that is not read strictly it is what it may do.
+func Heads(text string) []string {
+	files, err := Parse(text)
+	var heads []string
+	for _, f := range files {
+		heads = append(heads, f.Do.String()+" "+f.Path)
+		if f.To != "" {
+			heads = append(heads, "move to "+f.To)
+		}
+	}
+	if err == nil {
+		return heads
+	}
+	heads = nil
+	eachHead(text, func(what, name string) { heads = append(heads, what+" "+name) })
+	return heads
+}
+
+// eachHead calls back with what every line does that may be the head of a file,
+// and with the name.
+func eachHead(text string, yield func(what, name string)) {
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		line = strings.TrimLeftFunc(line, notMark)
+		rest := strings.TrimLeft(line, "*")
+		if rest == line {
+			continue
+		}
+		words, name, _ := strings.Cut(rest, ":")
+		what := naming[strings.ToLower(strings.Join(strings.Fields(words), " "))]
+		if name = strings.TrimSpace(name); what != "" && name != "" {
+			yield(what, name)
+		}
+	}
+}
+
+// naming are the words in front of a name, and what they say is done.
+var naming = map[string]string{"add file": "add", "update file": "update", "delete file": "delete", "move to": "move to"}
+
+// notMark reports whether a sign may stand in front of the mark of a line.
+func notMark(r rune) bool {
+	return r != '*' && (unicode.IsSpace(r) || !unicode.IsLetter(r) && !unicode.IsDigit(r))
 }
 
 // Names are all paths that a file of a patch is about.

@@ -11,7 +11,7 @@
 // Beyond the exact call and what a trusted tool takes for the same, nothing that
 // is dangerous is covered; no command that runs another, that is an interpreter's,
 // that writes files by a redirection or an option, or that is known only when it
-// runs; no path that was not resolved, no control file and none that holds
+// runs; no patch, which may change any files in any way; no path that was not resolved, no control file and none that holds
 // credentials; no address on this machine or network.
 package cover
 
@@ -183,7 +183,7 @@ func (s *Subject) wider() []covered {
 func (s *Subject) look() []covered {
 	tool, kind := s.Call.Known(), s.Call.EffectiveKind()
 	switch {
-	case len(s.Danger) > 0 || kind != tool.Kind || kind == sayso.KindDelete:
+	case len(s.Danger) > 0 || kind != tool.Kind || kind == sayso.KindDelete || tool.Patch:
 		return nil
 	case tool.Operand == sayso.OperandCommand:
 		return s.commands()

@@ -321,3 +321,20 @@ func TestIgnores(t *testing.T) {
 		}
 	}
 }
+
+// A yes to a patch is for this patch, whatever its files and whoever makes it.
+func TestWays_patch(t *testing.T) {
+	for _, host := range []string{"codex", "copilot", "vscode", "claude-code", "", "other"} {
+		for _, text := range []string{"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n", "no patch"} {
+			s := of(t, "apply_patch", map[string]any{"command": text, "input": text}, func(s *cover.Subject) {
+				s.Call.Host = host
+				s.Facts.Operands = []sayso.PathFact{{Arg: s.Call.Known().Primary, Path: "a", Resolved: "/ws/app/a", State: sayso.PathMissing}}
+			})
+			for _, ways := range [][]cover.Way{cover.Ways(s, sayso.RememberAny), cover.Covering(s, sayso.RememberAny)} {
+				if len(ways) != 1 || ways[0].Offer.Cover != sayso.CoverCall {
+					t.Errorf("%q: %+v", host, ways)
+				}
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/patch"
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
@@ -65,6 +67,9 @@ func values(r sayso.Request, most int) string {
 	if len(r.Preview) == 0 || jcs.Unmarshal(r.Preview, &members) != nil {
 		return AtMost(most, Safe(string(r.Preview)))
 	}
+	if text, ok := patchIn(r, members); ok {
+		return AtMost(most, text)
+	}
 	out, names := "", operandsFirst(members)
 	for i, name := range names {
 		if i > 0 {
@@ -80,6 +85,21 @@ func values(r sayso.Request, most int) string {
 		out += value(r, name, members[name], len(names) == 1, room)
 	}
 	return out
+}
+
+// patchIn is what a patch does with which files, for a tool that takes one. The
+// text of a patch begins alike for all.
+func patchIn(r sayso.Request, members map[string]sayso.Args) (string, bool) {
+	tool := sayso.Call{Host: r.Host, Server: r.Server, Tool: cmp.Or(r.HostTool, r.Tool)}.Known()
+	var text string
+	if !tool.Patch || jcs.Unmarshal(members[tool.Primary], &text) != nil {
+		return "", false
+	}
+	var did []string
+	for _, line := range patch.Heads(text) {
+		did = append(did, Safe(line))
+	}
+	return strings.Join(did, ", "), len(did) > 0
 }
 
 // value is one argument. The one that a call is about needs no name.

@@ -75,6 +75,20 @@ func TestSummary_beginsWithWhatTheCallIsAbout(t *testing.T) {
 	}
 }
 
+// A row of a patch shows its files: the text of a patch begins alike for all.
+func TestSummary_patch(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"input":"*** Begin Patch\n*** Add File: a\n+*** Add File: b\n*** Update File: c\n*** Move to: d\n@@\n-x\n*** Delete File: e\n*** End Patch\n"}`: "add a, update c, move to d, delete e",
+		`{"input":"*** Begin Patch\r\n *** Add File: a\r\n+x\r\n*** End Patch\r\n"}`:                                                                      "add a",
+		`{"input":"no patch"}`: "no patch",
+	} {
+		r := sayso.Request{Host: "copilot", HostTool: "apply_patch", Tool: "file-edit", Preview: sayso.Args(args)}
+		if got := Summary(r); got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
+
 // What a call is about is seen, however long its name is.
 func TestRow_showsTheTarget(t *testing.T) {
 	long := strings.Repeat("deep/", 30)

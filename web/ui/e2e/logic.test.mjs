@@ -99,6 +99,7 @@ test('words: times, and a call on one line', () => {
   for (const [ms, age] of [[0, 'just now'], [59 * second, '59 s ago'], [60 * second, '1 min ago'], [3600 * second, '1 h ago'], [200_000 * second, '2 d ago']]) assert.equal(words.age(ms), age)
   for (const [r, summary] of [
     [{ preview: { file_path: '/p/app/a.go', content: 'x' }, cwd: '/p/app' }, 'a.go'], [{ preview: { command: 'a\n  b' }, cwd: '' }, 'a b'],
+    [{ kind: 'edit', preview: { command: '*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n*** End Patch' }, cwd: '' }, 'add a, update b, move to c'],
     [{ preview: { command: 'x', n: 1 }, cwd: '', server: 'srv' }, 'command: x  n: 1'], [{ preview: {}, description: '', host_tool: '', tool: 'bash', cwd: '' }, 'bash'],
   ]) assert.equal(words.summary(r), summary)
   assert.equal(words.weight({ looked_at: 9, would_have_covered: 4, denied: 1 }), 'would have covered 4 of the last 9 calls, of which 1 were denied')

@@ -72,10 +72,20 @@ export const reasons = ['Not now', 'Too broad: do less', 'Use another way', 'Ask
 // main are the arguments that say most about a call, the best first.
 const main = ['command', 'file_path', 'path', 'url', 'query', 'pattern', 'description', 'prompt']
 
+const head = /^\s*\*\*\* (Add|Update|Delete|Move) (?:File|to): *(\S.*)$/gm
+
+// patched says what a patch does with which files; it begins alike for all.
+const patched = (text: unknown) =>
+  typeof text === 'string' && text.includes('*** Begin Patch')
+    ? [...text.matchAll(head)].map((m) => `${m[1]!.toLowerCase()}${m[1] === 'Move' ? ' to' : ''} ${m[2]!.trim()}`).join(', ')
+    : ''
+
 // summary is a call on one line. What lies in the folder where it would run is
 // named from there.
 export function summary(r: Request): string {
   const args = r.preview as Record<string, unknown>
+  const files = r.server || r.kind !== 'edit' ? '' : Object.values(args).map(patched).join('')
+  if (files) return files
   for (const name of r.server ? [] : main) {
     const value = args[name]
     if (typeof value !== 'string' || value === '') continue
