@@ -46,6 +46,7 @@ type doctor struct {
 	*app
 	programs map[string]*string // of the hosts, where they were named
 	about    install.Host       // the host that is looked at; none at first
+	off      *install.Doubt     // what switches its hooks off here
 	list     []finding
 }
 
@@ -96,7 +97,7 @@ func (d *doctor) hosts(dir string) []install.Host {
 		if h.Told != "" {
 			continue // it has the hook of another
 		}
-		_, wired := wiring(h, h.Places(d.getenv, dir), d.getenv)
+		_, wired := wiring(h, dir, h.Places(d.getenv, dir), d.getenv)
 		switch program, err := exec.LookPath(h.Program); {
 		case wired || *d.programs[h.Name] != "":
 			hosts = append(hosts, h)
@@ -115,6 +116,7 @@ func (d *doctor) hosts(dir string) []install.Host {
 
 // host looks at one host.
 func (d *doctor) host(ctx context.Context, dir string, still bool) {
+	d.off = nil
 	program := d.wired(dir)
 	d.hook(ctx, program)
 	if still && d.about.Program != "" {
@@ -254,10 +256,22 @@ func (d *doctor) wired(dir string) (program string) {
 		d.add("settings", fail, "sayso init "+d.about.Name, "%s has no hook of ours that blocks", d.about.Title)
 		return ""
 	}
+	if d.off = d.switchedOff(dir); d.off != nil {
+		d.add("settings", fail, d.off.Type, "%s", d.off.Why)
+	}
 	if !slices.ContainsFunc(d.list[before:], func(f finding) bool { return f.Grade == fail }) {
 		d.add("settings", ok, "", "the hook is in %s", where)
 	}
 	return program
+}
+
+// switchedOff is what switches hooks off for a host that is started in a
+// directory.
+func (d *doctor) switchedOff(dir string) *install.Doubt {
+	if d.about.Off == nil {
+		return nil
+	}
+	return d.about.Off(d.getenv, dir)
 }
 
 // place tells what in one settings file gets in the way.

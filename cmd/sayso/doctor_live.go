@@ -77,13 +77,23 @@ func (d *doctor) judge(p proof) {
 	switch who := d.about.Program; {
 	case p.ran:
 		d.add("live proof", fail, "sayso init "+d.about.Name, "%s ran a call that is denied: the gate does not hold", who)
+	case p.stopped && d.off != nil:
+		d.add("live proof", notProved, d.off.Type, "%s obeyed the hook in a folder of its own; in this one, %s", who, d.off.Why)
 	case p.stopped:
-		d.add("live proof", ok, "", "%s asked for a call that is denied; the hook stopped it, and it did not run", who)
+		d.add("live proof", ok, "", "%s asked for a call that is denied; the hook stopped it, and it did not run%s", who, d.here())
 	case p.asked:
 		d.add("live proof", notProved, "", "the call did not run, but it was not our hook that stopped it: %s", p.told)
 	default:
 		d.add("live proof", notProved, "", "%s never made the call: %s", who, p.told)
 	}
+}
+
+// here says what a proof in a folder of its own has to do with this one.
+func (d *doctor) here() string {
+	if d.about.Off == nil {
+		return ""
+	}
+	return "; that was in a folder of its own, and no settings that count in this one switch hooks off"
 }
 
 // program is the host's, that was named or that is in PATH.

@@ -116,17 +116,14 @@ func (a *app) init(ctx context.Context, h install.Host, o initOptions) error {
 		return err
 	}
 	w.tell(a) // what was written above has pushed them out of sight
-	a.tellDoubt(h, install.Place{Scope: install.Scope(o.scope), Path: path})
+	a.tellDoubt(h, dir, install.Place{Scope: install.Scope(o.scope), Path: path})
 	return nil
 }
 
 // tellDoubt says what keeps the host from starting the hook that was put into a
 // place.
-func (a *app) tellDoubt(h install.Host, p install.Place) {
-	if h.Doubt == nil {
-		return
-	}
-	if d := h.Doubt(a.getenv, p); d != nil {
+func (a *app) tellDoubt(h install.Host, dir string, p install.Place) {
+	if d := h.InTheWay(a.getenv, dir, p); d != nil {
 		a.note("NOT GATED YET: %s", printable(d.Why))
 		a.note("type: %s", printable(d.Type))
 	}

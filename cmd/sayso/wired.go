@@ -24,7 +24,7 @@ func wirings(getenv func(string) string, dir string, scopes ...install.Scope) []
 		if len(scopes) > 0 {
 			places = slices.DeleteFunc(places, func(p install.Place) bool { return !slices.Contains(scopes, p.Scope) })
 		}
-		if w, there := wiring(h, places, getenv); there || i == 0 {
+		if w, there := wiring(h, dir, places, getenv); there || i == 0 {
 			all = append(all, w)
 		}
 	}
@@ -38,8 +38,8 @@ func wirings(getenv func(string) string, dir string, scopes ...install.Scope) []
 const unwired = "no agent has the hook; `sayso init claude-code` puts it in"
 
 // wiring says what the settings of one host say, the strongest last. there is
-// false if none names our hook.
-func wiring(h install.Host, places []install.Place, getenv func(string) string) (w status.Wiring, there bool) {
+// false if none names our hook. What counts in the directory can switch it off.
+func wiring(h install.Host, dir string, places []install.Place, getenv func(string) string) (w status.Wiring, there bool) {
 	w = status.Wiring{Host: h.Name, State: status.NotProtected, Why: unwired}
 	var found *install.Place
 	off := false
@@ -64,11 +64,9 @@ func wiring(h install.Host, places []install.Place, getenv func(string) string) 
 	if off || found == nil {
 		return w, there
 	}
-	if h.Doubt != nil {
-		if d := h.Doubt(getenv, *found); d != nil {
-			w.Why = d.Why + "; type: " + d.Type
-			return w, there
-		}
+	if d := h.InTheWay(getenv, dir, *found); d != nil {
+		w.Why = d.Why + "; type: " + d.Type
+		return w, there
 	}
 	w.State, w.Why, w.Proof = status.Protected, "the hook is in "+found.Path, h.Proof()
 	if h.Program == "" {

@@ -12,7 +12,7 @@ var codexHost = Host{
 	Name: codex.Host, Title: "Codex", Program: "codex", Update: "npm install -g @openai/codex",
 	Oldest: codex.Oldest, Older: "was not tried with its hooks; %s was",
 	Scopes: []Scope{ScopeUser, ScopeProject},
-	Places: codexPlaces, Put: codexFormat.put, Take: codexFormat.take, Survey: surveyCodex, Doubt: codexDoubt,
+	Places: codexPlaces, Put: codexFormat.put, Take: codexFormat.take, Survey: surveyCodex, Doubt: codexDoubt, Off: codexOff,
 }
 
 // codexPlaces lists the files in which Codex looks for hooks. It looks in

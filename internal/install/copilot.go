@@ -13,17 +13,21 @@ var copilotHost = Host{
 	Name: copilot.Host, Title: "Copilot CLI", Program: "copilot", Update: "npm install -g @github/copilot",
 	Oldest: "1.0.102", Older: "was never run with this gate; %s is the first that was",
 	Scopes: []Scope{ScopeUser}, Places: copilotPlaces,
-	Put: copilotFormat.put, Take: copilotFormat.take, Survey: copilotFormat.survey,
+	Put: copilotFormat.put, Take: copilotFormat.take, Survey: copilotFormat.survey, Off: copilotOff,
 }
 
 // copilotPlaces is the one file of hooks that is ours. Copilot CLI reads all
 // files beside it too.
 func copilotPlaces(getenv func(string) string, _ string) []Place {
-	dir := getenv("COPILOT_HOME")
-	if dir == "" {
-		dir = filepath.Join(getenv("HOME"), ".copilot")
+	return []Place{{ScopeUser, filepath.Join(copilotFolder(getenv), "hooks", "sayso.json")}}
+}
+
+// copilotFolder is where Copilot CLI keeps what is the person's.
+func copilotFolder(getenv func(string) string) string {
+	if dir := getenv("COPILOT_HOME"); dir != "" {
+		return dir
 	}
-	return []Place{{ScopeUser, filepath.Join(dir, "hooks", "sayso.json")}}
+	return filepath.Join(getenv("HOME"), ".copilot")
 }
 
 // copilotHandler is one hook in a file of Copilot CLI's.

@@ -13,7 +13,7 @@ var geminiHost = Host{
 	Name: gemini.Host, Title: "Gemini CLI", Program: "gemini", Update: "npm install -g @google/gemini-cli",
 	Oldest: "0.61.0", Older: "was never run with this gate; %s is the first that was",
 	Scopes: []Scope{ScopeUser, ScopeProject}, Places: geminiPlaces,
-	Put: geminiFormat.put, Take: geminiFormat.take, Survey: geminiFormat.survey, Doubt: geminiDoubt,
+	Put: geminiFormat.put, Take: geminiFormat.take, Survey: geminiFormat.survey, Off: geminiOff,
 }
 
 // geminiPlaces are the files of settings that Gemini CLI reads.
@@ -65,27 +65,4 @@ func geminiEvents(h Hook) []event {
 		entry(gemini.SessionStart, "", h.line(gemini.Host)),
 		entry(gemini.SessionEnd, "", h.line(gemini.Host)),
 	}
-}
-
-// geminiDoubt looks for what switches the hook off: hooksConfig in any of the
-// files.
-func geminiDoubt(getenv func(string) string, p Place) *Doubt {
-	text, err := Read(p.Path)
-	if err != nil {
-		return nil // of which others tell
-	}
-	root, err := geminiFormat.object(text)
-	if err != nil {
-		return nil
-	}
-	config := root.get("hooksConfig")
-	if n := config.get("enabled"); n != nil && !truth(text, n) {
-		return &Doubt{p.Path + " switches all hooks off by hooksConfig.enabled", "gemini, then /hooks enable-all"}
-	}
-	for _, name := range elements(config.get("disabled")) {
-		if stringOf(text, name) == geminiName {
-			return &Doubt{p.Path + " switches our hook off by hooksConfig.disabled", "gemini, then /hooks enable " + geminiName}
-		}
-	}
-	return nil
 }

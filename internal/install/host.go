@@ -34,6 +34,10 @@ type Host struct {
 	// Doubt says why the host may not start a hook that stands in a place; nil
 	// if nothing is known to be in the way.
 	Doubt func(getenv func(string) string, p Place) *Doubt
+	// Off says which file switches hooks off for somebody who starts the host in
+	// a directory, whichever files hold them; nil if none is known to. Where the
+	// directory is empty, projects are left out.
+	Off func(getenv func(string) string, dir string) *Doubt
 }
 
 // Doubt is why a hook that is installed may not run, and what to type about it.

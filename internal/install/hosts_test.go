@@ -205,21 +205,54 @@ func TestHosts_lastWord(t *testing.T) {
 	t.Run("codex", func(t *testing.T) { check(t, codexHost(t)) })
 }
 
-func TestGemini_doubt(t *testing.T) {
-	h, _ := install.Find("gemini")
-	path := filepath.Join(t.TempDir(), "settings.json")
-	for text, want := range map[string]bool{
-		`{}`:                                         true,
-		`{"hooksConfig":{"enabled":true}}`:           true,
-		`{"hooksConfig":{"enabled":false}}`:          false,
-		`{"hooksConfig":{"disabled":["x"]}}`:         true,
-		`{"hooksConfig":{"disabled":["x","sayso"]}}`: false,
+// A file that counts can switch hooks off, whether our hook stands in it or not.
+func TestHosts_off(t *testing.T) {
+	const geminiOff, copilotOff, codexOff = `{"hooksConfig":{"enabled":false}}`, `{"disableAllHooks":true}`, "[features]\nhooks = false\n"
+	for _, c := range []struct {
+		host, file, text string
+		off              bool
+	}{
+		{"gemini", "home/.gemini/settings.json", `{}`, false},
+		{"gemini", "home/.gemini/settings.json", `{"hooksConfig":{"enabled":true}}`, false},
+		{"gemini", "home/.gemini/settings.json", geminiOff, true},
+		{"gemini", "home/.gemini/settings.json", `{"hooksConfig":{"disabled":["x"]}}`, false},
+		{"gemini", "home/.gemini/settings.json", `{"hooksConfig":{"disabled":["x","sayso"]}}`, true},
+		{"gemini", "app/sub/.gemini/settings.json", geminiOff, true},
+		{"gemini", "app/sub/.gemini/settings.json", `{"hooks\u0043onfig":{"enabled":false}}`, true},
+		{"gemini", "app/sub/.gemini/settings.json", "// a comment\n" + geminiOff, true},
+		{"gemini", "app/sub/.gemini/settings.json", "// a comment\n{}", false},
+		{"copilot", "home/.copilot/config.json", "// a comment\n{}", false},
+		{"copilot", "home/.copilot/config.json", copilotOff, true},
+		{"copilot", "home/.copilot/settings.json", copilotOff, true},
+		{"copilot", "home/.copilot/hooks/sayso.json", copilotOff, true},
+		{"copilot", "home/.claude/settings.json", copilotOff, true},
+		{"copilot", "app/sub/.github/copilot/settings.json", copilotOff, true},
+		{"copilot", "app/sub/.github/copilot/settings.json", `{"disableAllHooks":false}`, false},
+		{"copilot", "app/.github/copilot/settings.local.json", copilotOff, true},
+		{"copilot", "app/.claude/settings.json", copilotOff, true},
+		{"copilot", "app/sub/.claude/settings.local.json", copilotOff, true},
+		{"copilot", ".claude/settings.json", copilotOff, false}, // above the repository
+		{"codex", "app/.codex/config.toml", codexOff, true},
+		{"codex", "app/sub/.codex/config.toml", "[features]\nhooks = true\n", false},
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		root := t.TempDir()
+		path := filepath.Join(root, c.file)
+		for _, dir := range []string{"home", "app/.git", "app/sub", filepath.Dir(c.file)} {
+			if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if d := h.Doubt(os.Getenv, install.Place{Scope: install.ScopeUser, Path: path}); (d == nil) != want {
-			t.Errorf("%s: %+v", text, d)
+		getenv := func(name string) string { return map[string]string{"HOME": filepath.Join(root, "home")}[name] }
+		h, _ := install.Find(c.host)
+		d := h.Off(getenv, filepath.Join(root, "app/sub"))
+		if (d != nil) != c.off || d != nil && (!strings.Contains(d.Why, path) || !strings.HasSuffix(d.Type, path)) {
+			t.Errorf("%s with %s in %s: %+v, want off %v", c.host, c.text, c.file, d, c.off)
+		}
+		if d := h.Off(getenv, ""); (d != nil) != (c.off && strings.HasPrefix(c.file, "home")) {
+			t.Errorf("%s with %s in %s, for no project: %+v", c.host, c.text, c.file, d)
 		}
 	}
 }
