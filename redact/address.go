@@ -200,7 +200,7 @@ func (f *finder) parameterValue(s string, v, to int, name string, h hide, depth 
 		}
 		return
 	}
-	if plainFigure(name, text) {
+	if plainFigure(name, text) || isFile(text) {
 		return
 	}
 	if plain, err := url.QueryUnescape(text); err == nil && plain != text {

@@ -241,7 +241,7 @@ var commandWords = set(`command commands cmd script scripts shell bash sh run ex
 // isCommandName reports whether a string under this name is a command line.
 func isCommandName(name string) bool {
 	ws := words(name)
-	return len(ws) > 0 && (commandWords[ws[len(ws)-1]] || len(ws) == 2 && ws[0] == "command" && ws[1] == "line")
+	return len(ws) > 0 && (commandWords[ws[len(ws)-1]] || len(ws) == 2 && ws[0] == "command" && ws[1] == "line" || runsSecret(name))
 }
 
 func (f *finder) members(n *node, depth int) {

@@ -62,7 +62,7 @@ func codeLen(s, name string) int {
 // namesSecret reports whether an identifier of several words is itself the
 // name of a secret, so that it refers to one and is none.
 func namesSecret(path string) bool {
-	return names{}.telling(path)
+	return names{}.anyTelling(words(path))
 }
 
 // pathLen returns the length of identifiers joined by dots or arrows.

@@ -80,6 +80,11 @@ func (c *command) word(i int) int {
 		if c.store && name == "value" {
 			return c.hideNext(i, 0)
 		}
+		if runsSecret(name) && i+1 < len(c.ws) {
+			next := &c.ws[i+1]
+			c.f.shell(next.text, next.hide, c.depth+1)
+			return 1
+		}
 		if n := c.option(i, name); n >= 0 {
 			return n
 		}

@@ -26,6 +26,7 @@ type line struct {
 	scripts []script
 	options map[shell.Span]bool
 	steered ranges // commands of which every word says what is deleted
+	fetched ranges // addresses and texts of which programs are made
 	uses
 }
 
@@ -68,6 +69,7 @@ func (l *line) inspect() {
 	l.steered = l.steered.merged()
 	l.findScripts()
 	l.findUses()
+	l.addSources()
 }
 
 // commandLine searches a line that a shell reads, and drops what was found where
@@ -187,7 +189,7 @@ func (l *line) mayHide(at finding) bool {
 	if u := l.assigned(at.span); u == decides || u.shows(v) && !random {
 		return false
 	}
-	if !random && (at.loose && l.steered.has(at.from) || l.places.has(at.from) && !l.taken.has(at.from)) {
+	if !random && (at.loose && l.steered.has(at.from) || l.fetched.has(at.from) || l.places.has(at.from) && !l.taken.has(at.from)) {
 		return false
 	}
 	if l.unread && !l.code {

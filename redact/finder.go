@@ -215,12 +215,25 @@ var placeWords = set(`file path dir directory folder jar stdin prompt`)
 // isPlace reports whether a name says where a secret is kept and v is such a
 // place: --password-file /run/secrets/db.
 func isPlace(name, v string) bool {
+	if isFile(v) {
+		return true
+	}
 	ws := words(name)
 	if len(ws) == 0 || !placeWords[ws[len(ws)-1]] || looksRandom(v) {
 		return false
 	}
 	return strings.HasPrefix(v, "/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") ||
 		strings.HasPrefix(v, "~") || fileName(v) || strings.Contains(v, "/") && span0(v, func(c byte) bool { return isLower(c) || strings.IndexByte("/-_", c) >= 0 }) == len(v)
+}
+
+// isFile reports whether a value says which file holds the secret, whatever its name:
+// file:///run/token, @/run/token.
+func isFile(v string) bool {
+	if strings.HasPrefix(v, "file://") || strings.HasPrefix(v, "fileb://") {
+		return true
+	}
+	path, ok := strings.CutPrefix(v, "@")
+	return ok && (path == "-" || strings.HasPrefix(path, "/") || strings.HasPrefix(path, "~/") || strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../"))
 }
 
 // fileName reports whether v is a name with an ordinary ending.

@@ -29,6 +29,8 @@ func (c *command) value(w *word, name string, from int) {
 	v := w.text[from:]
 	switch {
 	case v == "" || isHidden(v):
+	case runsSecret(name):
+		c.f.shell(v, w.from(from), c.depth+1)
 	case !c.f.telling(name):
 		c.f.text(v, w.from(from), c.depth+1)
 	case plainFigure(name, v), isPlace(name, v):
@@ -64,6 +66,13 @@ func (c *command) pairWord(i int) bool {
 		}
 		name := strings.TrimSuffix(strings.TrimSuffix(w.text[at:at+n], "+"), ":")
 		from := at + n + 1
+		if runsSecret(lastPart(name)) {
+			c.f.shell(w.text[from:], w.from(from), c.depth+1)
+			return true
+		}
+		if c.f.telling(lastPart(name)) && c.sendsFile(i, w.text[from:]) {
+			return true
+		}
 		stored := c.stored(i, name, at > 0)
 		if c.f.telling(lastPart(name)) || stored {
 			if !stored && !c.takesPair(i, at, w.text[from:]) {
@@ -89,8 +98,24 @@ var (
 	pairOptions = set(`e env env-var env-vars envvar v var vars var-string set set-string set-literal build-arg from-literal
 		d data data-raw data-ascii data-binary data-urlencode url-query F form form-string field raw-field H header b cookie
 		param params parameter parameters setting settings variable variables define D P c config conf option options opt opts
-		extra-vars set-env-vars update-env-vars property properties o`)
+		extra-vars set-env-vars update-env-vars property properties o dbname`)
 )
+
+// sendsFile reports whether the value of a pair is the name of a file that the
+// program sends: -F token=@id_rsa.
+func (c *command) sendsFile(i int, v string) bool {
+	if !strings.HasPrefix(v, "@") || looksRandom(v) {
+		return false
+	}
+	option, _, attached := strings.Cut(c.ws[i].text, "=")
+	if !attached || !strings.HasPrefix(option, "-") {
+		option = c.ws[max(0, i-1)].text
+	}
+	return fileOptions[option] || c.seen["http"] || c.seen["https"] || c.seen["xh"] || c.seen["xhs"]
+}
+
+// fileOptions take a pair whose value may be the name of a file.
+var fileOptions = set(`-F --form --field`)
 
 // builders put their pairs into what they run, and doers run or delete what
 // theirs say.
@@ -150,6 +175,9 @@ func (c *command) pairValue(w *word, name string, from int, toEnd bool) {
 			to = from + i
 		}
 	}
+	if i := nextPlace(w.text[from:to]); i >= 0 {
+		to = from + i
+	}
 	if to < len(w.text) {
 		c.f.text(w.text[to:], w.from(to), c.depth+1)
 	}
@@ -168,6 +196,26 @@ func (c *command) pairValue(w *word, name string, from int, toEnd bool) {
 func nextField(s string) int {
 	for i := range len(s) {
 		if s[i] == ',' && nextPair(s[i+1:]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// placeNames are members of a connection string of PostgreSQL that say where it goes
+// and what it reads.
+var placeNames = set(`host hostaddr port dbname user service servicefile passfile options sslmode sslcert sslkey
+	sslrootcert sslcrl requirepeer krbsrvname gsslib application_name connect_timeout target_session_attrs`)
+
+// nextPlace finds the blank before the next such member of a connection string.
+func nextPlace(s string) int {
+	for i := 0; i+1 < len(s); i++ {
+		if !isSpace(s[i]) || isSpace(s[i+1]) {
+			continue
+		}
+		rest := s[i+1:]
+		name := rest[:span0(rest, isVarName)]
+		if placeNames[name] && strings.HasPrefix(strings.TrimLeft(rest[len(name):], " "), "=") {
 			return i
 		}
 	}

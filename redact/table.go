@@ -323,7 +323,7 @@ func withoutScheme(v string) string {
 // plainWord reports whether a value is itself made of telling words, such as
 // flagPassword. Its parts stand in every other name.
 func plainWord(v string) bool {
-	return len(v) <= 40 && span0(v, func(c byte) bool { return isAlpha(c) || c == '_' || c == '-' }) == len(v) && names{}.telling(v)
+	return len(v) <= 40 && span0(v, func(c byte) bool { return isAlpha(c) || c == '_' || c == '-' }) == len(v) && names{}.anyTelling(words(v))
 }
 
 // commands reports whether a value reads as a command line. It is hidden where

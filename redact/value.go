@@ -151,7 +151,7 @@ func (v *value) quoted(from int) int {
 	}
 	text := s[at:to]
 	switch {
-	case q == '`' && strings.ContainsAny(text, " \t$/"):
+	case q == '`' && (strings.ContainsAny(text, " \t$/") || v.substituted(text)):
 		v.f.inside(s, from, min(len(s), to+1), v.h, v.depth)
 		return to
 	case text == "", isReference(text) && !strings.HasPrefix(text, "$(") && q != '\'', plainFigure(v.name, text), isPlace(v.name, text):
@@ -166,6 +166,12 @@ func (v *value) quoted(from int) int {
 		return v.quoted(next)
 	}
 	return end
+}
+
+// substituted reports whether a word in backquotes in a command may be a command of
+// its own, as where mutt is told to set a password: `name=`program“.
+func (v *value) substituted(text string) bool {
+	return v.f.line != nil && v.delim == tight && !looksRandom(text) && !likeSecret(text)
 }
 
 // label reports whether the quote at i closes the text that the name stands in
