@@ -115,6 +115,7 @@ func TestVW5_whatRunsIsShown(t *testing.T) {
 		"mutt -e 'set password=`id`'",
 		`echo password='rm -rf ~' | cut -d= -f2- | sh`,
 		`echo token=evilprog | sed s/token=// | sudo bash`,
+		`echo token=evilprog $(date) | sed s/token=// | sh`,
 		`cut -d= -f2- <<< "password='rm -rf ~'" | sh`,
 		`sh -c "$(echo password='rm -rf ~' | cut -d= -f2-)"`,
 		`bash <(echo password='rm -rf ~' | cut -d= -f2-)`,

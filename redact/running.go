@@ -17,59 +17,46 @@ func runsSecret(name string) bool {
 // findSources finds what makes a program that is known only as it runs: the commands
 // of a pipe into a shell, and those whose output a shell is given as its text. What
 // they print is not to be hidden, nor the address of what they fetch.
-func (l *line) findSources() (sources ranges) {
+func (l *line) findSources() ranges {
+	var sources, texts ranges
+	text := func(at shell.Span) {
+		if stream.MatchString(l.text[at.From:at.To]) {
+			texts = append(texts, at)
+		}
+	}
+	start, end := 0, 0 // of the pipe, and of the commands so far
 	for i := range l.read.Commands {
 		c := &l.read.Commands[i]
+		if c.Place&shell.InPipe == 0 && c.By < 0 && c.Span.To > end {
+			start = c.Span.From
+		}
+		end = max(end, c.Span.To)
 		if c.Program.Dynamic&shell.Unknowable != 0 {
 			if at, ok := l.runningText(c); ok {
-				sources = append(sources, l.substitutions(at)...)
+				text(at)
 			}
 		}
 		for _, t := range c.Traits {
 			switch {
 			case t.Kind != shell.Inline:
 			case t.Span != c.Program.Span:
-				sources = append(sources, l.substitutions(t.Span)...)
+				text(t.Span)
 			case c.Place&shell.InPipe != 0:
-				sources = append(sources, shell.Span{From: l.pipeStart(i), To: c.Span.From})
+				sources = append(sources, shell.Span{From: min(start, c.Span.From), To: c.Span.From})
 			}
+		}
+	}
+	texts = texts.merged()
+	for i := range l.read.Commands {
+		if c := &l.read.Commands[i]; c.Place&shell.InSubstitution != 0 && texts.has(c.Span.From) {
+			sources = append(sources, c.Span)
 		}
 	}
 	return sources.merged()
 }
 
-// substitutions are the commands in a part of the line whose output is put in their
-// place.
-func (l *line) substitutions(at shell.Span) (in ranges) {
-	if text := l.text[at.From:at.To]; !stream.MatchString(text) {
-		return nil
-	}
-	for i := range l.read.Commands {
-		if c := &l.read.Commands[i]; c.Place&shell.InSubstitution != 0 && at.From <= c.Span.From && c.Span.To <= at.To {
-			in = append(in, c.Span)
-		}
-	}
-	return in
-}
-
 // stream is a word that is the output of a command, and nothing else.
 var stream = regexp.MustCompile("^[\"']?([<$][(]|`)")
-
-// pipeStart is where the pipe begins that the command at i reads from.
-func (l *line) pipeStart(i int) int {
-	at := l.read.Commands[i].Span.From
-	for i--; i >= 0; i-- {
-		c := &l.read.Commands[i]
-		if c.Span.To > at {
-			continue // it holds the pipe
-		}
-		at = c.Span.From
-		if c.Place&shell.InPipe == 0 && c.By < 0 {
-			break
-		}
-	}
-	return at
-}
 
 // addSources adds what says which program it is that the line makes or fetches.
 func (l *line) addSources() {
