@@ -156,7 +156,7 @@ func TestVW5_ownProgramsTakeSecrets(t *testing.T) {
 }
 
 // What stands beside what is shown is hidden as ever.
-func TestVW5_secretsBesideWhatRuns(t *testing.T) {
+func TestVW5_secretsInLinesOfWhatRuns(t *testing.T) {
 	for in, want := range map[string]string{
 		`restic --password-command 'mysql -phunter2 db' snapshots`:     `restic --password-command 'mysql -p[hidden 7 bytes] db' snapshots`,
 		`rclone --password-command='TOKEN=x rm -rf ~' ls r:`:           `rclone --password-command='TOKEN=[hidden 1 bytes] rm -rf ~' ls r:`,

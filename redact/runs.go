@@ -7,7 +7,7 @@ import (
 
 // runWords end the names of what runs: command, args, credential_process.
 var runWords = set(`command commands cmd cmdline commandline program executable exec execute run runs script scripts
-	args argv arguments entrypoint helper helpers process`)
+	args argv arguments entrypoint helper helpers process eval programs`)
 
 // hookWords do so too where they stand alone: a web hook is an address that may be a secret.
 var hookWords = set(`hook hooks shell bash sh`)
