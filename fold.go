@@ -105,7 +105,7 @@ func (r *Request) requested(e *Event) error {
 	}
 	*r = Request{
 		Version: 1, ID: e.RequestID, ShortID: e.RequestID.Short(), SessionID: e.SessionID, RunID: e.RunID,
-		CallID: e.CallID, GroupID: p.GroupID, Host: p.Host, Caller: s.Caller, Tool: p.Tool, HostTool: p.HostTool,
+		CallID: e.CallID, GroupID: p.GroupID, Host: p.Host, Caller: callerOf(e, p, s), Tool: p.Tool, HostTool: p.HostTool,
 		Server: p.Server, Kind: p.Kind, ReadOnly: p.Kind.ReadOnly(), Risk: p.Risk, Danger: p.Danger, Cwd: s.Cwd,
 		Description: s.Description, Titled: p.Titled, Said: s.Said, Cause: p.Cause, Rule: p.Rule, File: p.File, Line: p.Line,
 		Span: p.Span, Preview: s.Preview, Redactions: s.Redactions, Warnings: s.Warnings, Digest: s.Digest,
@@ -121,6 +121,15 @@ func (r *Request) requested(e *Event) error {
 		r.RemainingS = new(nanoseconds(p.DeadlineNS).Seconds())
 	}
 	return nil
+}
+
+// callerOf is who calls: as the call says, or as the token says of whoever asked
+// from no host.
+func callerOf(e *Event, p *Requested, s *RequestedShown) string {
+	if s.Caller == "" && p.Host == "" {
+		return e.Actor.Principal
+	}
+	return s.Caller
 }
 
 // Asked returns the call as it was asked and the facts gathered with it, and

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/store/storetest"
 )
 
@@ -215,6 +216,47 @@ func TestFold_refusesWhatIsBroken(t *testing.T) {
 }
 
 func renumbered(e sayso.Event, pos int) sayso.Event { e.Pos = pos; return e }
+
+// Somebody asked, also where the call says neither who nor where.
+func TestFold_namesWhoAsked(t *testing.T) {
+	for _, c := range []struct{ caller, host, want string }{
+		{"", "", "my-agent"}, {"claude-code/main", "claude-code", "claude-code/main"}, {"worker", "", "worker"}, {"", "mcp", ""},
+	} {
+		l := newLife(storetest.Wish{})
+		e := &l.events[0]
+		e.Actor.Principal = "my-agent"
+		e.Payload = with(t, e.Payload, "host", c.host)
+		var content sayso.Content
+		if err := jcs.Unmarshal(e.Content, &content); err != nil {
+			t.Fatal(err)
+		}
+		content.Shown = with(t, content.Shown, "caller", c.caller)
+		text, err := jcs.Marshal(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Content = text
+		r, err := sayso.Fold(l.events)
+		if err != nil || r.Caller != c.want || r.Host != c.host {
+			t.Errorf("caller %q in host %q: %q in %q, %v", c.caller, c.host, r.Caller, r.Host, err)
+		}
+	}
+}
+
+// with is an object with another value of a member.
+func with(t *testing.T, object sayso.Args, name, value string) sayso.Args {
+	t.Helper()
+	members := map[string]any{}
+	if err := jcs.Unmarshal(object, &members); err != nil {
+		t.Fatal(err)
+	}
+	members[name] = value
+	text, err := jcs.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
 
 func TestFold_allowed(t *testing.T) {
 	l := newLife(storetest.Wish{Session: "s1", CallID: "toolu_1", Deadline: time.Hour, Holder: "lease-1"})

@@ -21,6 +21,7 @@ type called struct {
 type meta struct {
 	token   jsontext.Value // for progress; nil if none was given
 	callID  string         // the host's own id of the call
+	client  string         // what the client calls itself; empty if it did not say
 	current bool           // the client speaks 2026-07-28 or later
 }
 
@@ -77,6 +78,8 @@ func (m *meta) read(text jsontext.Value) error {
 			}
 		case "io.modelcontextprotocol/protocolVersion":
 			m.current = true
+		case "io.modelcontextprotocol/clientInfo":
+			m.client = clientName(value)
 		}
 		return nil
 	})

@@ -1,5 +1,7 @@
 package gateway
 
+import "github.com/sayso-dev/sayso"
+
 // LongAnswer reports whether the pieces of a message would pass as an answer that
 // is too long to be looked at whole.
 func LongAnswer(pieces ...[]byte) bool {
@@ -18,4 +20,18 @@ func SetMaxMessage(n int) (reset func()) {
 	before := maxMessage
 	maxMessage = n
 	return func() { maxMessage = before }
+}
+
+// Leaving has a call leave for the server that was not sent there yet, until the
+// returned function is called.
+func (r *Relay) Leaving(id, line string) (send func() error) {
+	h := &held{called: called{message: message{id: []byte(id)}}, cancel: func() {}}
+	r.mu.Lock()
+	r.calls[h.key()] = h
+	r.mu.Unlock()
+	r.leaves(h, sayso.ID("leaving"))
+	return func() error {
+		defer close(h.gone)
+		return r.server.send([]byte(line))
+	}
 }

@@ -21,8 +21,9 @@ type held struct {
 
 	// The relay's mutex guards what follows.
 	cancelled bool
-	request   sayso.ID  // once it was forwarded
-	sent      time.Time // when
+	request   sayso.ID      // once it was forwarded
+	sent      time.Time     // when
+	gone      chan struct{} // closed once the server has it; nil before it is forwarded
 }
 
 // called takes a call of a tool. It is answered here, or held and then forwarded.
@@ -66,7 +67,7 @@ func (r *Relay) keep(ctx context.Context, h *held) (why string, err error) {
 	}
 	h.call = sayso.Call{
 		Tool: h.name, Host: sayso.HostMCP, Server: r.o.Name, Kind: sayso.KindMCP, Args: h.args(), Cwd: r.o.Cwd, Session: r.o.Session,
-		CallID: h.meta.callID, Caller: r.o.Actor.Principal, Annotations: t.annotations,
+		CallID: h.meta.callID, Caller: r.caller(h), Annotations: t.annotations,
 	}
 	if known {
 		h.call.DefinitionDigest = t.digest
@@ -193,18 +194,27 @@ func (r *Relay) redefined(ctx context.Context, h *held) error {
 
 // forward sends an allowed call to the server, unless the client cancelled it.
 func (r *Relay) forward(h *held, id sayso.ID, line []byte) bool {
-	r.mu.Lock()
-	if h.cancelled {
-		delete(r.calls, h.key())
-		r.mu.Unlock()
+	if !r.leaves(h, id) {
 		return false
 	}
-	h.request, h.sent = id, time.Now()
+	defer close(h.gone)
+	_ = r.server.send(line) // a server that is gone ends the relay
+	return true
+}
+
+// leaves reports whether a call goes to the server now: the client did not cancel
+// it. From here on its cancellation goes there too, behind it.
+func (r *Relay) leaves(h *held, id sayso.ID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h.cancelled {
+		delete(r.calls, h.key())
+		return false
+	}
+	h.request, h.sent, h.gone = id, time.Now(), make(chan struct{})
 	// of the call only the id is still needed
 	h.called = called{message: message{id: slices.Clone(h.id)}, meta: meta{current: h.meta.current}}
 	h.call = sayso.Call{}
-	r.mu.Unlock()
-	_ = r.server.send(line) // a server that is gone ends the relay
 	return true
 }
 

@@ -73,6 +73,7 @@ type Relay struct {
 	tools map[string]tool
 	looks map[string]string // the name that has an appearance
 	self  standing          // of the server itself
+	name  string            // what the client calls itself
 	done  bool              // nothing more is begun
 
 	run     string         // begins the ids of calls whose host gave them none
@@ -171,6 +172,7 @@ func ended(err error) error {
 
 const (
 	callMethod      = "tools/call"
+	beginMethod     = "initialize"
 	cancelledMethod = "notifications/cancelled"
 	samplingMethod  = "sampling/createMessage"
 )
@@ -188,6 +190,8 @@ func (r *Relay) fromClient(ctx context.Context, line []byte) error {
 		return r.called(ctx, m)
 	case m.method == cancelledMethod && r.cancelled(m):
 		return nil // the server never heard of it
+	case m.method == beginMethod:
+		r.greeted(m)
 	}
 	err = r.server.send(line)
 	if m.method == cancelledMethod {

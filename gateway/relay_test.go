@@ -216,6 +216,54 @@ func TestRelay_unreadableAnswer(t *testing.T) {
 	}
 }
 
+// The cancellation of a call that is on its way reaches the server behind it.
+func TestRelay_cancelledOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t, rules{})
+		w.lists(echoTool)
+		send := w.relay.Leaving("1", echo("1", "a"))
+		const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+		w.client.send(cancel)
+		synctest.Wait() // whatever the relay does with it is done
+		sent := make(chan error)
+		go func() { sent <- send() }()
+		w.server.got(echo("1", "a"))
+		w.server.got(cancel)
+		if err := <-sent; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What a client calls itself stands behind what it is, and can be read as
+// nothing else.
+func TestRelay_caller(t *testing.T) {
+	for _, tt := range []struct{ info, meta, want string }{
+		{`{"name":"my-agent","version":"1"}`, "", "mcp/my-agent"},
+		{`{"name":"claude-code/main"}`, "", "mcp/claude-code-main"},
+		{`{"name":"../claude\u202e\u001b[2J code"}`, "", "mcp/..-claude---2J-code"},
+		{`{"name":"` + strings.Repeat("x", 1000) + `"}`, "", "mcp/" + strings.Repeat("x", 40)},
+		{`{"name":"\u00e4\u00f6"}`, "", "mcp"},
+		{`{"name":7}`, "", "mcp"},
+		{`"my-agent"`, "", "mcp"},
+		{`{"name":"my-agent"}`, `{"name":"another"}`, "mcp/another"},
+	} {
+		w := open(t, rules{})
+		begin := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":` + tt.info + `}}`
+		w.client.send(begin)
+		w.server.got(begin)
+		w.lists(echoTool)
+		call := echo("1", "a")
+		if tt.meta != "" {
+			call = strings.Replace(call, `"params":{`, `"params":{"_meta":{"io.modelcontextprotocol/clientInfo":`+tt.meta+`},`, 1)
+		}
+		w.client.send(call)
+		if r := w.asked(1)[0]; r.Caller != tt.want || r.Host != "mcp" {
+			t.Errorf("%s: %q in %q", tt.info, r.Caller, r.Host)
+		}
+	}
+}
+
 // The arguments that a person put in the place of the caller's are forwarded if
 // the tool takes them, with everything else as it was.
 func TestRelay_edited(t *testing.T) {

@@ -67,21 +67,34 @@ func (b *beat) stop() {
 }
 
 // cancelled takes a call back that the client does not want any more, and reports
-// whether the server never heard of it.
+// whether the server never heard of it. A call that is on its way there arrives
+// before its cancellation does.
 func (r *Relay) cancelled(m message) bool {
 	id, err := unwanted(m)
 	if err != nil {
 		return false
 	}
+	taken, gone := r.takeBack((&message{id: id}).key())
+	if gone != nil {
+		<-gone
+	}
+	return taken
+}
+
+// takeBack takes a call back that was not forwarded. Of one that was, it returns
+// what is closed once the server has it.
+func (r *Relay) takeBack(key string) (taken bool, gone <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	h := r.calls[(&message{id: id}).key()]
-	if h == nil || h.request != "" {
-		return false
+	h := r.calls[key]
+	if h == nil {
+		return false, nil
 	}
-	h.cancelled = true
-	h.cancel()
-	return true
+	if h.gone == nil {
+		h.cancelled = true
+		h.cancel()
+	}
+	return h.gone == nil, h.gone
 }
 
 // unwanted is the id of the request that a cancellation names.

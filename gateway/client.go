@@ -1,0 +1,59 @@
+package gateway
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxClient is how much of a client's name is shown.
+const maxClient = 40
+
+// greeted reads what the client calls itself as it begins. A client that says it in
+// no readable way has no name.
+func (r *Relay) greeted(m message) {
+	_ = members(m.params, nil, func(name string, value jsontext.Value, _ int) error {
+		if name == "clientInfo" {
+			client := clientName(value)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.name = client
+		}
+		return nil
+	})
+}
+
+// clientName is the name in a clientInfo, of letters, digits and what joins them:
+// it is the client's own word, and must not look like a name that others give.
+func clientName(info jsontext.Value) string {
+	var said string
+	err := members(info, nil, func(name string, value jsontext.Value, _ int) error {
+		if name == "name" {
+			return readText(value, &said)
+		}
+		return nil
+	})
+	if err != nil {
+		return ""
+	}
+	plain := strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.", c) {
+			return c
+		}
+		return '-'
+	}, said)
+	return strings.Trim(plain[:min(len(plain), maxClient)], "-")
+}
+
+// caller is who calls, for a client of this name: what it calls itself stands
+// behind what it is. The relay's mutex is held.
+func (r *Relay) caller(h *held) string {
+	name := h.meta.client
+	if name == "" {
+		name = r.name
+	}
+	if name == "" {
+		return r.o.Actor.Principal
+	}
+	return r.o.Actor.Principal + "/" + name
+}
