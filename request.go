@@ -67,6 +67,7 @@ type Request struct {
 	Decision    *Decision         `json:"decision,omitempty"`
 	Outcome     string            `json:"outcome,omitempty"` // finished, failed, changed (it ran with other arguments), unknown; for calls that ran
 	Erased      bool              `json:"erased,omitzero"`   // the content was erased
+	Unread      string            `json:"unread,omitempty"`  // why it cannot be read: of such a one only what the log's index has is known
 
 	// What follows is for the engine and is never shown.
 	Life Life `json:"-"`

@@ -45,6 +45,22 @@ func RowOf(e *Event) (Row, error) {
 	}, nil
 }
 
+// Unread is the request of a row that cannot be read, for lists: people see that it
+// is there and why there is no more of it. It fits no answer, and allows nothing.
+func (w *Row) Unread(why error) Request {
+	r := Request{
+		Version: 1, ID: w.ID, ShortID: w.ID.Short(), SessionID: w.Session, RunID: w.Run, CallID: w.CallID, GroupID: w.Group, Host: w.Host,
+		Caller: w.Asker, Tool: w.Tool, HostTool: w.Tool, Server: w.Server, Kind: w.Kind, Risk: RiskDestructive, Danger: []Danger{},
+		Description: "cannot be read: " + why.Error(), Said: map[string]string{}, Cause: CauseNotUnderstood, Preview: Args("{}"),
+		Redactions: []Redaction{}, Warnings: []Warning{}, Ignores: []string{}, Covers: []CoverOffer{}, State: w.State,
+		CreatedAt: w.ID.Time().UTC(), Unread: why.Error(), Life: Life{First: w.First, Last: w.Last},
+	}
+	if !w.State.Open() {
+		r.Decision = &Decision{State: w.State, Request: w.ID, Source: w.Source, By: []Actor{}, At: w.Decided}
+	}
+	return r
+}
+
 // Apply changes the row by a later event of the same stream.
 func (w *Row) Apply(e *Event) error {
 	w.Last = e.Seq

@@ -14,6 +14,17 @@ type candidate struct {
 	session, asker string
 	last           sayso.Seq     // of its newest event
 	events         []sayso.Event // nil if they are not read yet
+	row            *sayso.Row    // nil if the log did not find it by one
+}
+
+// unread is what is known of a request that cannot be read: enough to list it,
+// and nothing that could be answered.
+func (c *candidate) unread(why error) sayso.Request {
+	row := c.row
+	if row == nil {
+		row = &sayso.Row{ID: c.id, Session: c.session, Asker: c.asker, State: sayso.StateOpen, First: c.last, Last: c.last}
+	}
+	return row.Unread(why)
 }
 
 // seen yields the selected requests that this reader may see, as they are now.
@@ -55,8 +66,12 @@ func (s *sight) page(ctx context.Context, candidates []candidate, met map[sayso.
 		}
 		met[c.id] = true
 		r, see, err := s.look(ctx, c)
-		if err != nil {
+		switch {
+		case err == nil:
+		case !see || ctx.Err() != nil:
 			return nil, err
+		default:
+			r = c.unread(err) // and takes no other from the list
 		}
 		if see {
 			page = append(page, r)
@@ -69,7 +84,8 @@ func (s *sight) page(ctx context.Context, candidates []candidate, met map[sayso.
 	return page, err
 }
 
-// look reads a candidate if the reader may see it.
+// look reads a candidate if the reader may see it, which it also says of one that
+// cannot be read.
 func (s *sight) look(ctx context.Context, c candidate) (r sayso.Request, see bool, err error) {
 	if see, err = s.request(ctx, c.session, c.asker); err != nil || !see {
 		return r, false, err
@@ -85,7 +101,7 @@ func (s *sight) look(ctx context.Context, c candidate) (r sayso.Request, see boo
 	if err == nil {
 		s.in.b.recent.put(new(r))
 	}
-	return r, err == nil, err
+	return r, true, err
 }
 
 // candidates are the first q.Limit requests that q selects.
@@ -96,11 +112,14 @@ func (in inbox) candidates(ctx context.Context, q sayso.RowQuery) ([]candidate, 
 		return nil, fmt.Errorf("searching requests: %w", err)
 	}
 	if onlyOpen(q) && in.strange(rows) {
-		return in.open(ctx, q)
+		if found, err := in.open(ctx, q); err == nil || ctx.Err() != nil {
+			return found, err
+		} // one that cannot be read is found out one by one
 	}
 	found := make([]candidate, len(rows))
-	for i, row := range rows {
-		found[i] = candidate{id: row.ID, session: row.Session, asker: row.Asker, last: row.Last}
+	for i := range rows {
+		row := &rows[i]
+		found[i] = candidate{id: row.ID, session: row.Session, asker: row.Asker, last: row.Last, row: row}
 	}
 	return found, nil
 }

@@ -25,6 +25,16 @@ func (l torn) Stream(ctx context.Context, stream string, after int) ([]sayso.Eve
 	return l.Log.Stream(ctx, stream, after)
 }
 
+func (l torn) Open(ctx context.Context, session string, limit int) ([][]sayso.Event, error) {
+	streams, err := l.Log.Open(ctx, session, limit)
+	for _, events := range streams {
+		if events[0].Stream == l.stream {
+			return nil, errors.New("the disk is broken here")
+		}
+	}
+	return streams, err
+}
+
 // One request that cannot be read takes no session from the list, nor any count.
 func TestSessions_listWhatCanBeRead(t *testing.T) {
 	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {

@@ -97,6 +97,9 @@ func (s *scale) put(ctx context.Context, eyes *sight, row *sayso.Row) error {
 		return nil
 	}
 	r, see, err := eyes.look(ctx, candidate{id: row.ID, session: row.Session, asker: row.Asker, last: row.Last})
+	if err != nil && see && ctx.Err() == nil {
+		return nil // of one that cannot be read nothing is known
+	}
 	if err != nil || !see || refusedByRule(&r) {
 		return err
 	}

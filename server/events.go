@@ -170,8 +170,9 @@ func (st *stream) send(err error) error {
 // texts are the newest events as they are sent, so that a thousand followers
 // of one event do not make a thousand of the same text.
 type texts struct {
-	mu   sync.Mutex
-	kept [512]struct {
+	mu     sync.Mutex // guards what follows
+	erased sayso.Seq  // of the newest erasure: of what is older nothing is kept
+	kept   [512]struct {
 		seq     sayso.Seq
 		payload sayso.Args
 		text    shape
@@ -208,15 +209,18 @@ func (t *texts) of(e *sayso.Event) (shape, error) {
 	}
 	kept.seq, kept.payload, kept.text = e.Seq, e.Payload, made
 	t.mu.Lock()
-	*at = kept
-	t.mu.Unlock()
+	defer t.mu.Unlock()
+	if e.Seq > t.erased { // who reads slowly may have had it since before
+		*at = kept
+	}
 	return made, nil
 }
 
-// forget forgets all of them.
-func (t *texts) forget() {
+// forget forgets all of them, as content was erased by this event.
+func (t *texts) forget(by sayso.Seq) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.erased = max(t.erased, by)
 	clear(t.kept[:])
 }
 

@@ -277,3 +277,20 @@ func TestEvents_erasedStaysErased(t *testing.T) {
 		}
 	}
 }
+
+// Who reads slowly puts nothing back that was erased meanwhile.
+func TestEvents_slowReaderKeepsNothingErased(t *testing.T) {
+	var texts server.Texts
+	had := sayso.Event{Seq: 7, Type: sayso.EventAnswered, Payload: sayso.Args(`{"note":"` + canary + `"}`)}
+	send := func(e sayso.Event, kept bool) {
+		t.Helper()
+		if err := texts.Send(e); err != nil || texts.Keep(canary) != kept {
+			t.Errorf("event %d: is it kept: %t, %v", e.Seq, !kept, err)
+		}
+	}
+	send(had, true)
+	texts.Erased(9)
+	send(had, false)
+	had.Seq = 10
+	send(had, true)
+}

@@ -94,7 +94,7 @@ func (w *watcher) see(ctx context.Context, e *sayso.Event) {
 			w.m.recovered.Inc()
 		}
 	case sayso.EventContentErased:
-		w.s.texts.forget() // whoever erased it
+		w.s.texts.forget(e.Seq) // whoever erased it
 	}
 }
 
