@@ -571,6 +571,9 @@ class _Token:
         return "".join(ch if ch.isprintable() else "?" for ch in line)[:300]
 
 
+_MAKE_TOKEN = "(umask 077; sayso token create --name my-agent --kind agent > ~/my-agent.token), and start the program with SAYSO_TOKEN_FILE=~/my-agent.token"
+
+
 def _token_of(path: str, what: str) -> _Token:
     """Reads a token from a file that must be ours and closed to others."""
     failed = ""
@@ -797,12 +800,12 @@ class Client:
         if token:
             self._token = _Token(token)
         elif token_file:
-            self._token = _token_of(token_file, "`sayso token create` makes one")
+            self._token = _token_of(token_file, "type: " + _MAKE_TOKEN)
         elif address:
             raise NoRight("a server elsewhere wants a token; put it in a file, and its path in SAYSO_TOKEN_FILE")
         else:
             mine = os.path.join(_state(env), "tokens", "agent-script")
-            self._token = _token_of(mine, "type: sayso token create --name NAME --kind agent, and put its path in SAYSO_TOKEN_FILE")
+            self._token = _token_of(mine, "type: " + _MAKE_TOKEN)
         self._retry, self._wait, self._under_agent = retry, wait, _under_agent(env)
 
     def __repr__(self) -> str:

@@ -444,7 +444,7 @@ class Alone(unittest.TestCase):
             path = os.path.join(dir, "tokens", "agent-script")
             with self.assertRaises(sayso.NoRight) as no:
                 sayso.Client(environ={"SAYSO_HOME": dir})
-            self.assertIn("sayso token create", str(no.exception))
+            self.assertRegex(str(no.exception), r"type: \(umask 077; sayso token create .* > (\S+)\), and start the program with SAYSO_TOKEN_FILE=\1")
             with open(path, "w", encoding="ascii") as f:
                 f.write(AGENT + "\n")
             os.chmod(path, 0o640)

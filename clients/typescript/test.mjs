@@ -165,7 +165,7 @@ test('where the server and the token are', (t) => {
   assert.equal(sayso.socketPath({ HOME: '/h', XDG_RUNTIME_DIR: 'r', XDG_STATE_HOME: 's' }), '/h/.local/state/sayso/sayso.sock')
   assert.equal(sayso.socketPath({ HOME: '/h', XDG_RUNTIME_DIR: '/r' }), '/r/sayso/sayso.sock')
   assert.match(sayso.socketPath({ SAYSO_HOME: '/' + 'x'.repeat(120) }), /^\/tmp\/sayso-\d+\/[0-9a-f]{16}\.sock$/)
-  assert.throws(() => sayso.connect({}, { SAYSO_HOME: dir }), /sayso token create/)
+  assert.throws(() => sayso.connect({}, { SAYSO_HOME: dir }), /type: \(umask 077; sayso token create .* > (\S+)\), and start the program with SAYSO_TOKEN_FILE=\1/)
   assert.throws(() => sayso.connect({}, { SAYSO_HOME: dir, SAYSO_SERVER: 'https://sayso.example.org' }), /SAYSO_TOKEN_FILE/)
   mkdirSync(join(dir, 'tokens'))
   const file = join(dir, 'tokens', 'agent-script')

@@ -100,6 +100,8 @@ export function socketPath(env: Env = process.env): string {
   return `/tmp/sayso-${process.getuid?.() ?? 0}/${createHash('sha256').update(path).digest('hex').slice(0, 16)}.sock`
 }
 
+const makeToken = '(umask 077; sayso token create --name my-agent --kind agent > ~/my-agent.token), and start the program with SAYSO_TOKEN_FILE=~/my-agent.token'
+
 // readToken reads a token from a file that must be ours and closed to others.
 export function readToken(path: string): string {
   let fd: number
@@ -107,7 +109,7 @@ export function readToken(path: string): string {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (e) {
     const why = (e as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is none' : 'it cannot be read'
-    throw new NoRight(`no token in ${path}: ${why}; type: sayso token create --name NAME --kind agent, and put its path in SAYSO_TOKEN_FILE`)
+    throw new NoRight(`no token in ${path}: ${why}; type: ${makeToken}`)
   }
   try {
     const s = fstatSync(fd)
