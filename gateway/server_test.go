@@ -51,7 +51,9 @@ func serverProcess(what string) {
 	case "stays": // whatever it is told
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		say(strconv.Itoa(os.Getpid()))
-		time.Sleep(time.Hour)
+		never := make(chan os.Signal, 1)
+		signal.Notify(never, syscall.SIGUSR2)
+		<-never
 	case "hears":
 		heard := make(chan os.Signal, 1)
 		signal.Notify(heard, syscall.SIGUSR1)
