@@ -112,9 +112,9 @@ var ringNames = [...]string{"below the root", "the root", "beside the root", "a 
 // name with a star is for what lies in a folder, and not for the folder itself.
 var rings = map[string]int{
 	"internal/jcs": below, "internal/sse": below, "internal/boot": below, "internal/failpoint": below,
-	"internal/filelock": below, "inspect": below,
+	"internal/filelock": below, "internal/child": below, "inspect": below,
 	".":      root,
-	"redact": beside, "present": beside, "internal/wire": beside, "internal/facts": beside, "internal/cover": beside, "internal/status": beside,
+	"redact": beside, "present": beside, "internal/wire": beside, "internal/facts": beside, "internal/cover": beside, "internal/status": beside, "internal/lines": beside,
 	"agent":  beside, // what all hosts share; each host is a room
 	"policy": rooms, "broker": rooms, "store": rooms, "agent/*": rooms, "gateway": rooms, "tool": rooms,
 	"sandbox": rooms, "server": rooms, "client": rooms, "web": rooms, "internal/outbox": rooms,

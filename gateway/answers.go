@@ -13,13 +13,14 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/lines"
 )
 
 // FromServer relays what the server sends, until it sends no more.
 func (r *Relay) FromServer(ctx context.Context, from io.Reader) error {
-	in := newLines(from)
+	in := lines.NewReader(from, maxMessage)
 	for {
-		line, whole, err := in.next()
+		line, whole, err := in.Next()
 		if err != nil {
 			return ended(err)
 		}
@@ -50,7 +51,7 @@ func (r *Relay) fromServer(ctx context.Context, line []byte) error {
 	case m.response():
 		return r.answered(ctx, m)
 	}
-	return r.client.send(line)
+	return r.client.Send(line)
 }
 
 // unreadable leaves out a line of the server that is no message. The call that it
@@ -66,7 +67,7 @@ func (r *Relay) unreadable(ctx context.Context, line []byte, why error) error {
 		return nil
 	}
 	r.report(ctx, h, true, sha256.Sum256(line))
-	return r.client.send(failure(h.id, codeInternal, "The answer of the server could not be read strictly ("+why.Error()+")."))
+	return r.client.Send(failure(h.id, codeInternal, "The answer of the server could not be read strictly ("+why.Error()+")."))
 }
 
 // maxNoise is how many lines of a server that are no messages are told of.
@@ -96,12 +97,12 @@ func (r *Relay) answered(ctx context.Context, m message) error {
 	}
 	switch {
 	case err != nil:
-		return r.client.send(failure(m.id, codeInternal, "The answer of the server could not be read strictly ("+err.Error()+")."))
+		return r.client.Send(failure(m.id, codeInternal, "The answer of the server could not be read strictly ("+err.Error()+")."))
 	case look.samples:
 		r.background(&r.telling, func() { r.sampledWithin(ctx, m, h) })
 		return nil
 	}
-	return r.client.send(m.line)
+	return r.client.Send(m.line)
 }
 
 // result is what is looked at of a result.
@@ -169,11 +170,11 @@ func (r *Relay) report(ctx context.Context, h *held, failed bool, output sayso.D
 // longAnswer relays a message that is too long to be looked at whole, as it
 // comes. One that is not only an answer to a request ends the relay in the middle of
 // it, so that no client takes it for a message.
-func (r *Relay) longAnswer(ctx context.Context, in *lines, begin []byte) error {
+func (r *Relay) longAnswer(ctx context.Context, in *lines.Reader, begin []byte) error {
 	var o outline
 	var h *held
 	sum := sha256.New()
-	err := r.client.pieces(func(w io.Writer) error {
+	err := r.client.Pieces(func(w io.Writer) error {
 		for piece, last := begin, false; ; {
 			if err := o.look(piece, last); err != nil {
 				return fmt.Errorf("%s: %w", r.o.Name, err)
@@ -192,7 +193,7 @@ func (r *Relay) longAnswer(ctx context.Context, in *lines, begin []byte) error {
 				return err
 			}
 			var err error
-			if piece, last, err = in.rest(); err != nil {
+			if piece, last, err = in.Rest(); err != nil {
 				return err
 			}
 		}
@@ -206,7 +207,7 @@ func (r *Relay) longAnswer(ctx context.Context, in *lines, begin []byte) error {
 // listed relays a list of tools, without those that may not be shown.
 func (r *Relay) listed(ctx context.Context, m *message, l *listing) error {
 	if err := r.judge(ctx, l); err != nil {
-		return r.client.send(failure(m.id, codeInternal, "It could not be found out which tools of "+r.o.Name+" are trusted ("+
+		return r.client.Send(failure(m.id, codeInternal, "It could not be found out which tools of "+r.o.Name+" are trusted ("+
 			r.o.Plain(err).Error()+"). Report this to the user: `sayso status` says what is wrong."))
 	}
 	hidden := 0
@@ -216,8 +217,8 @@ func (r *Relay) listed(ctx context.Context, m *message, l *listing) error {
 		}
 	}
 	if hidden == 0 {
-		return r.client.send(m.line)
+		return r.client.Send(m.line)
 	}
 	r.o.Note(strconv.Itoa(hidden) + " of the tools of " + r.o.Name + " are left out: their definitions changed, or their names deceive; type: sayso tools")
-	return r.client.send(l.without(m.line))
+	return r.client.Send(l.without(m.line))
 }

@@ -32,6 +32,6 @@ func (r *Relay) Leaving(id, line string) (send func() error) {
 	r.leaves(h, sayso.ID("leaving"))
 	return func() error {
 		defer close(h.gone)
-		return r.server.send([]byte(line))
+		return r.server.Send([]byte(line))
 	}
 }

@@ -33,7 +33,7 @@ func (r *Relay) called(ctx context.Context, m message) error {
 		return r.answer(failure(m.id, codeNoParams, "Refused: the call could not be read strictly ("+err.Error()+"). Nothing was asked and nothing ran."))
 	}
 	if r.o.Off() {
-		return r.server.send(m.line)
+		return r.server.Send(m.line)
 	}
 	h := &held{called: c}
 	ctx, h.cancel = context.WithCancel(ctx)
@@ -198,7 +198,7 @@ func (r *Relay) forward(h *held, id sayso.ID, line []byte) bool {
 		return false
 	}
 	defer close(h.gone)
-	_ = r.server.send(line) // a server that is gone ends the relay
+	_ = r.server.Send(line) // a server that is gone ends the relay
 	return true
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/lines"
 )
 
 // message is one JSON-RPC message. Its parts are slices of the line it came on.
@@ -64,7 +65,7 @@ func readStrict(line []byte) (message, error) {
 // readable in one way.
 func readMessage(line []byte) (message, error) {
 	m := message{line: line}
-	if err := oneLine(line); err != nil {
+	if err := lines.One(line); err != nil {
 		return m, err
 	}
 	err := members(line, messageMembers, func(name string, value jsontext.Value, at int) error {

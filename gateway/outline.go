@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"strings"
+
+	"github.com/sayso-dev/sayso/internal/lines"
 )
 
 // outline looks at a message that is too long to be looked at whole, piece by
@@ -12,7 +14,7 @@ import (
 //
 // It follows the nesting and spells out the names of the outermost members, and
 // of those of the result. Whether the rest is JSON is for the client to find out;
-// but outside of strings nothing passes that JSON has only in them, see [oneLine].
+// but outside of strings nothing passes that JSON has only in them, see [lines.One].
 type outline struct {
 	depth   int
 	open    []byte // the brackets that are open, the two outermost
@@ -39,7 +41,7 @@ const maxName = 256
 // look follows the next piece. Behind the last one all of the message must have
 // been there, and have been an answer.
 func (o *outline) look(piece []byte, last bool) error {
-	if err := oneLine(piece); err != nil {
+	if err := lines.One(piece); err != nil {
 		return err
 	}
 	for i := 0; i < len(piece); i++ {

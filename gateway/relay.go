@@ -16,6 +16,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/internal/lines"
 )
 
 // Options say what a relay works with. Gate, Pins, Name and Session are
@@ -62,11 +63,15 @@ const (
 	grace = 500 * time.Millisecond
 )
 
+// maxMessage is the largest message that is looked at whole. A longer one of the
+// client is refused; one of the server passes in pieces, see [outline].
+var maxMessage = 16 << 20 // less in tests
+
 // Relay stands between one client and one server.
 type Relay struct {
 	o      Options
-	client sink // to it
-	server sink
+	client *lines.Sink // to it
+	server *lines.Sink
 
 	mu    sync.Mutex // guards what follows
 	calls map[string]*held
@@ -107,7 +112,7 @@ func New(o Options, client, server io.Writer) (*Relay, error) {
 		o.Plain = func(err error) error { return err }
 	}
 	return &Relay{
-		o: o, client: sink{w: client}, server: sink{w: server},
+		o: o, client: lines.NewSink(client), server: lines.NewSink(server),
 		calls: map[string]*held{}, tools: map[string]tool{}, looks: map[string]string{}, run: "mcp-" + strings.ToLower(rand.Text()[:10]),
 	}, nil
 }
@@ -135,21 +140,21 @@ func (r *Relay) Begin(ctx context.Context) error {
 func (r *Relay) FromClient(ctx context.Context, from io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	err := r.clientLines(ctx, newLines(from))
+	err := r.clientLines(ctx, lines.NewReader(from, maxMessage))
 	stop := time.AfterFunc(grace, cancel)
 	defer stop.Stop()
 	r.holding.Wait()
 	return err
 }
 
-func (r *Relay) clientLines(ctx context.Context, in *lines) error {
+func (r *Relay) clientLines(ctx context.Context, in *lines.Reader) error {
 	for {
-		line, whole, err := in.next()
+		line, whole, err := in.Next()
 		if err != nil {
 			return ended(err)
 		}
 		if !whole {
-			if err := in.skip(); err != nil {
+			if err := in.Skip(); err != nil {
 				return ended(err)
 			}
 			line, err = nil, r.answer(failure(nil, codeNoRequest, "Refused: a message may have "+strconv.Itoa(maxMessage)+" bytes. Nothing ran."))
@@ -193,7 +198,7 @@ func (r *Relay) fromClient(ctx context.Context, line []byte) error {
 	case m.method == beginMethod:
 		r.greeted(m)
 	}
-	err = r.server.send(line)
+	err = r.server.Send(line)
 	if m.method == cancelledMethod {
 		r.forsaken(ctx, m)
 	}
@@ -210,7 +215,7 @@ func idOf(line []byte) []byte {
 }
 
 // answer sends a message of ours to the client.
-func (r *Relay) answer(message []byte) error { return r.client.send(message) }
+func (r *Relay) answer(message []byte) error { return r.client.Send(message) }
 
 // background runs do, unless the relay is at its end.
 func (r *Relay) background(group *sync.WaitGroup, do func()) {

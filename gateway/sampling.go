@@ -17,10 +17,10 @@ var samplingDefinition = sayso.Definition{Tool: samplingMethod, Text: sayso.Args
 // write something for it.
 func (r *Relay) sampled(ctx context.Context, m message) {
 	if r.samples(ctx, m.params) {
-		_ = r.client.send(m.line) // a client that is gone ends the relay
+		_ = r.client.Send(m.line) // a client that is gone ends the relay
 		return
 	}
-	_ = r.server.send(failure(m.id, codeRefused, "sampling was not allowed"))
+	_ = r.server.Send(failure(m.id, codeRefused, "sampling was not allowed"))
 }
 
 // sampledWithin does so for a server that asks by way of its answer to a call.
@@ -28,7 +28,7 @@ func (r *Relay) sampledWithin(ctx context.Context, m message, h *held) {
 	const text = "Refused: the server wanted this client's model to write something for it, which was not allowed. The tool did not finish."
 	switch {
 	case r.samples(ctx, m.result):
-		_ = r.client.send(m.line)
+		_ = r.client.Send(m.line)
 	case h != nil:
 		_ = r.answer(refusal(&h.called, text))
 	default:

@@ -1,27 +1,32 @@
-package gateway
+// Package lines reads and writes messages that stand on one line each, as agents,
+// editors and servers send them to each other over pipes.
+package lines
 
 import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
+
+	"github.com/sayso-dev/sayso"
 )
 
-// maxMessage is the largest message that is looked at whole. A longer one of the
-// client is refused; one of the server passes in pieces, see [outline].
-var maxMessage = 16 << 20 // less in tests
+// Reader reads messages. A line ends with a line feed or with a carriage return
+// and one; what is relayed ends with the first.
+type Reader struct {
+	r     *bufio.Reader
+	limit int
+}
 
-// lines reads messages, which stand on one line each. A line ends with a line
-// feed or with a carriage return and one; what is relayed ends with the first.
-type lines struct{ r *bufio.Reader }
+// NewReader reads messages of up to limit bytes from r.
+func NewReader(r io.Reader, limit int) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10), limit} }
 
-func newLines(r io.Reader) *lines { return &lines{bufio.NewReaderSize(r, 64<<10)} }
-
-// next returns the next line that is not blank, without its end. One that is
-// longer than maxMessage is not whole: what is left of it is in the reader.
-func (l *lines) next() (line []byte, whole bool, err error) {
+// Next returns the next line that is not blank, without its end. One that is
+// longer than the limit is not whole: what is left of it is in the reader.
+func (l *Reader) Next() (line []byte, whole bool, err error) {
 	for {
 		line, whole, err = l.line()
 		if err != nil || !whole || len(bytes.TrimSpace(line)) > 0 {
@@ -30,7 +35,7 @@ func (l *lines) next() (line []byte, whole bool, err error) {
 	}
 }
 
-func (l *lines) line() (line []byte, whole bool, err error) {
+func (l *Reader) line() (line []byte, whole bool, err error) {
 	for {
 		piece, err := l.r.ReadSlice('\n')
 		line = append(line, piece...)
@@ -38,7 +43,7 @@ func (l *lines) line() (line []byte, whole bool, err error) {
 		case err == nil:
 			return withoutEnd(line), true, nil
 		case errors.Is(err, bufio.ErrBufferFull):
-			if len(line) > maxMessage {
+			if len(line) > l.limit {
 				line, err = l.open(line)
 				return line, false, err
 			}
@@ -50,9 +55,9 @@ func (l *lines) line() (line []byte, whole bool, err error) {
 	}
 }
 
-// rest returns the next piece of a line that was not whole, and whether it is
+// Rest returns the next piece of a line that was not whole, and whether it is
 // the last. The piece is good until the next read.
-func (l *lines) rest() (piece []byte, last bool, err error) {
+func (l *Reader) Rest() (piece []byte, last bool, err error) {
 	piece, err = l.r.ReadSlice('\n')
 	switch {
 	case err == nil, errors.Is(err, io.EOF):
@@ -66,7 +71,7 @@ func (l *lines) rest() (piece []byte, last bool, err error) {
 
 // open is a piece that another follows. A carriage return at its end is left to
 // that one, as it may be part of the end of the line.
-func (l *lines) open(piece []byte) ([]byte, error) {
+func (l *Reader) open(piece []byte) ([]byte, error) {
 	if piece[len(piece)-1] != '\r' {
 		return piece, nil
 	}
@@ -81,36 +86,39 @@ func withoutEnd(line []byte) []byte {
 // errTwoLines is a message in which a line ends for readers that know more ends
 // than a line feed: those of Python, Java and .NET know the carriage return, others
 // more. What stands behind it would be another message for them.
-var errTwoLines = invalid("a control character stands in it at which some readers end a line")
+var errTwoLines = fmt.Errorf("%w: a control character stands in it at which some readers end a line", sayso.ErrInvalid)
 
-// oneLine reports a message, or a piece of one, that is more than one line for
+// One reports a message, or a piece of one, that is more than one line for
 // some reader. The other ends of lines that readers know, as U+2028, are in JSON
 // within strings alone, and no part of a message that begins within a string is
 // a message.
-func oneLine(text []byte) error {
+func One(text []byte) error {
 	if bytes.ContainsAny(text, "\r\v\f\x1c\x1d\x1e") {
 		return errTwoLines
 	}
 	return nil
 }
 
-// skip passes over what is left of a line that was not whole.
-func (l *lines) skip() error {
+// Skip passes over what is left of a line that was not whole.
+func (l *Reader) Skip() error {
 	for {
-		if _, last, err := l.rest(); last || err != nil {
+		if _, last, err := l.Rest(); last || err != nil {
 			return err
 		}
 	}
 }
 
-// sink writes messages, each whole before the next.
-type sink struct {
+// Sink writes messages, each whole before the next.
+type Sink struct {
 	mu sync.Mutex // guards w
 	w  io.Writer
 }
 
-// send writes one message.
-func (s *sink) send(message []byte) error {
+// NewSink writes messages to w.
+func NewSink(w io.Writer) *Sink { return &Sink{w: w} }
+
+// Send writes one message.
+func (s *Sink) Send(message []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(message) <= 64<<10 {
@@ -124,8 +132,8 @@ func (s *sink) send(message []byte) error {
 	return err
 }
 
-// pieces writes one message as it comes.
-func (s *sink) pieces(copy func(io.Writer) error) error {
+// Pieces writes one message as it comes.
+func (s *Sink) Pieces(copy func(io.Writer) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return copy(s.w)
