@@ -97,7 +97,7 @@ func (d *doctor) hosts(dir string) []install.Host {
 		if h.Told != "" {
 			continue // it has the hook of another
 		}
-		_, wired := wiring(h, dir, h.Places(d.getenv, dir), d.getenv)
+		_, wired := d.wiring(h, dir, h.Places(d.getenv, dir))
 		switch program, err := exec.LookPath(h.Program); {
 		case wired || *d.programs[h.Name] != "":
 			hosts = append(hosts, h)
@@ -250,19 +250,27 @@ func (d *doctor) wired(dir string) (program string) {
 		d.place(p, s)
 		if s.Installed {
 			program, where = s.Program, p.Path
+		} else if s.Differs != "" {
+			d.add("settings", fail, "sayso init "+d.about.Name, "the hook in %s is not as sayso init writes it (%s), so it may let calls run", p.Path, s.Differs)
 		}
 	}
 	if program == "" {
-		d.add("settings", fail, "sayso init "+d.about.Name, "%s has no hook of ours that blocks", d.about.Title)
+		if !failed(d.list[before:]) {
+			d.add("settings", fail, "sayso init "+d.about.Name, "%s has no hook of ours that blocks", d.about.Title)
+		}
 		return ""
 	}
 	if d.off = d.switchedOff(dir); d.off != nil {
 		d.add("settings", fail, d.off.Type, "%s", d.off.Why)
 	}
-	if !slices.ContainsFunc(d.list[before:], func(f finding) bool { return f.Grade == fail }) {
+	if !failed(d.list[before:]) {
 		d.add("settings", ok, "", "the hook is in %s", where)
 	}
 	return program
+}
+
+func failed(list []finding) bool {
+	return slices.ContainsFunc(list, func(f finding) bool { return f.Grade == fail })
 }
 
 // switchedOff is what switches hooks off for a host that is started in a

@@ -94,7 +94,7 @@ func (a *app) wired() state {
 	if err != nil {
 		return state{Status: status.Unknown, Wired: []status.Wiring{}, Why: err.Error()}
 	}
-	all := wirings(a.getenv, dir)
+	all := a.wirings(dir)
 	w := weakest(all)
 	return state{Status: w.State, Why: w.Why, Wired: all, prove: w.Proof}
 }

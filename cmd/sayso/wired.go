@@ -14,17 +14,17 @@ import (
 
 // wirings say what the settings of the hosts say: of those that have our hook,
 // or in which something is wrong; of the first if there are none.
-func wirings(getenv func(string) string, dir string, scopes ...install.Scope) []status.Wiring {
+func (a *app) wirings(dir string, scopes ...install.Scope) []status.Wiring {
 	var all []status.Wiring
 	for i, h := range install.Hosts() {
 		if h.Told != "" {
 			continue // it has the hook of another
 		}
-		places := h.Places(getenv, dir)
+		places := h.Places(a.getenv, dir)
 		if len(scopes) > 0 {
 			places = slices.DeleteFunc(places, func(p install.Place) bool { return !slices.Contains(scopes, p.Scope) })
 		}
-		if w, there := wiring(h, dir, places, getenv); there || i == 0 {
+		if w, there := a.wiring(h, dir, places); there || i == 0 {
 			all = append(all, w)
 		}
 	}
@@ -39,13 +39,13 @@ const unwired = "no agent has the hook; `sayso init claude-code` puts it in"
 
 // wiring says what the settings of one host say, the strongest last. there is
 // false if none names our hook. What counts in the directory can switch it off.
-func wiring(h install.Host, dir string, places []install.Place, getenv func(string) string) (w status.Wiring, there bool) {
+func (a *app) wiring(h install.Host, dir string, places []install.Place) (w status.Wiring, there bool) {
 	w = status.Wiring{Host: h.Name, State: status.NotProtected, Why: unwired}
 	var found *install.Place
 	off := false
 	for _, p := range places {
 		v, err := surveyed(h, p)
-		there = there || v.Program != "" || err != nil && mentions(p.Path)
+		there = there || v.Program != "" || v.Differs != "" || err != nil && mentions(p.Path)
 		switch {
 		case off:
 		case err != nil:
@@ -57,14 +57,18 @@ func wiring(h install.Host, dir string, places []install.Place, getenv func(stri
 		case v.Installed:
 			if err := runnable(v.Program); err != nil {
 				w.State, w.Why, off = status.Unknown, p.Path+" names a hook that cannot run: "+err.Error(), true
+			} else if v.State != a.paths.State {
+				w.State, w.Why, off = status.Unknown, "the hook in "+p.Path+" asks another gate, which keeps its log in "+v.State+"; type: sayso init "+h.Name, true
 			}
 			found = &p
+		case v.Differs != "":
+			w.Why = differs(h, p, v)
 		}
 	}
 	if off || found == nil {
 		return w, there
 	}
-	if d := h.InTheWay(getenv, dir, *found); d != nil {
+	if d := h.InTheWay(a.getenv, dir, *found); d != nil {
 		w.Why = d.Why + "; type: " + d.Type
 		return w, there
 	}
@@ -73,6 +77,12 @@ func wiring(h install.Host, dir string, places []install.Place, getenv func(stri
 		w.State, w.Why = status.Unknown, w.Why+", and nobody has seen "+h.Title+" obey it"
 	}
 	return w, there
+}
+
+// differs says that a hook of ours is another than we would write it, in what,
+// and what to type.
+func differs(h install.Host, p install.Place, v install.Survey) string {
+	return "the hook in " + p.Path + " is not as sayso init writes it (" + v.Differs + "), so it may let calls run; type: sayso init " + h.Name
 }
 
 // mentions reports whether a file that cannot be understood names our hook, or
@@ -112,7 +122,7 @@ func (a *app) standing(e *local.Engine) status.Machine {
 	if wrong != nil {
 		m.Policy.Mistake = redact.Scrub(printable(firstMistake(wrong)))
 	}
-	m.Wired = wirings(a.getenv, "", install.ScopeUser, install.ScopeManaged)
+	m.Wired = a.wirings("", install.ScopeUser, install.ScopeManaged)
 	return m
 }
 

@@ -3,7 +3,6 @@ package install
 import (
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/sayso-dev/sayso/agent/antigravity"
@@ -39,7 +38,7 @@ type antigravityGroup struct {
 
 var antigravityFormat = format{
 	host: antigravity.Host, root: "sayso", events: antigravityEvents,
-	asks: "PreToolUse", must: map[string]string{"timeout": strconv.Itoa(int(antigravity.HookTimeout / time.Second))},
+	asks: "PreToolUse",
 }
 
 func antigravityEvents(h Hook) []event {

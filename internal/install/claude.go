@@ -36,7 +36,7 @@ type group struct {
 	Hooks   []handler `json:"hooks"`
 }
 
-var claudeFormat = format{host: claudecode.Host, events: claudeEvents}
+var claudeFormat = format{host: claudecode.Host, events: claudeEvents, asks: string(claudecode.PreToolUse)}
 
 // Claude returns Claude Code's settings with our hooks in them.
 func Claude(settings []byte, hook Hook) ([]byte, error) { return claudeFormat.put(settings, hook) }

@@ -28,7 +28,7 @@ var settings = map[string]string{
 func TestClaude_thenOutLeavesNoTrace(t *testing.T) {
 	for name, before := range settings {
 		t.Run(name, func(t *testing.T) {
-			in, err := install.Claude([]byte(before), install.Hook{Program: program})
+			in, err := install.Claude([]byte(before), placed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,7 +39,7 @@ func TestClaude_thenOutLeavesNoTrace(t *testing.T) {
 			if err != nil || !s.Installed || s.Program != program {
 				t.Errorf("not installed: %+v %v\n%s", s, err, in)
 			}
-			again, err := install.Claude(in, install.Hook{Program: program})
+			again, err := install.Claude(in, placed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestClaude_thenOutLeavesNoTrace(t *testing.T) {
 }
 
 func TestClaude_keepsLaterEdits(t *testing.T) {
-	in, err := install.Claude([]byte(settings["their hook"]), install.Hook{Program: program})
+	in, err := install.Claude([]byte(settings["their hook"]), placed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestClaude_keepsLaterEdits(t *testing.T) {
 }
 
 func TestClaude_replacesAnOldHookOfOurs(t *testing.T) {
-	old, err := install.Claude([]byte(settings["one member"]), install.Hook{Program: "/old/place/sayso-hook"})
+	old, err := install.Claude([]byte(settings["one member"]), install.Hook{Program: "/old/place/sayso-hook", Place: placed.Place})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,11 +83,11 @@ func TestClaude_replacesAnOldHookOfOurs(t *testing.T) {
 	if s, err := install.SurveyClaude([]byte(weakened)); err != nil || s.Installed {
 		t.Errorf("a hook that does not block counts as installed: %+v %v", s, err)
 	}
-	got, err := install.Claude([]byte(weakened), install.Hook{Program: program})
+	got, err := install.Claude([]byte(weakened), placed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := install.Claude([]byte(settings["one member"]), install.Hook{Program: program})
+	want, err := install.Claude([]byte(settings["one member"]), placed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestClaude_refusesWhatItCannotEdit(t *testing.T) {
 		"event a map":  `{"hooks":{"PreToolUse":{}}}`,
 		"comment":      "{ // mine\n}",
 	} {
-		if out, err := install.Claude([]byte(bad), install.Hook{Program: program}); err == nil {
+		if out, err := install.Claude([]byte(bad), placed); err == nil {
 			t.Errorf("%s: gave %s", name, out)
 		}
 	}
@@ -156,7 +156,7 @@ func FuzzClaude(f *testing.F) {
 		if err != nil {
 			return
 		}
-		in, err := install.Claude(clean, install.Hook{Program: program})
+		in, err := install.Claude(clean, placed)
 		if err != nil {
 			return
 		}

@@ -1,7 +1,6 @@
 package install
 
 import (
-	"bytes"
 	"path/filepath"
 	"time"
 
@@ -12,7 +11,7 @@ var codexHost = Host{
 	Name: codex.Host, Title: "Codex", Program: "codex", Update: "npm install -g @openai/codex",
 	Oldest: codex.Oldest, Older: "was not tried with its hooks; %s was",
 	Scopes: []Scope{ScopeUser, ScopeProject},
-	Places: codexPlaces, Put: codexFormat.put, Take: codexFormat.take, Survey: surveyCodex, Doubt: codexDoubt, Off: codexOff,
+	Places: codexPlaces, Put: codexFormat.put, Take: codexFormat.take, Survey: codexFormat.survey, Doubt: codexDoubt, Off: codexOff,
 }
 
 // codexPlaces lists the files in which Codex looks for hooks. It looks in
@@ -49,7 +48,7 @@ type codexGroup struct {
 	Hooks []codexHandler `json:"hooks"`
 }
 
-var codexFormat = format{host: codex.Host, events: codexEvents}
+var codexFormat = format{host: codex.Host, events: codexEvents, asks: string(codex.PreToolUse)}
 
 // codexEvents are the hooks that we install. Those that ask can block; the
 // others keep the record and must never be in the way.
@@ -63,32 +62,4 @@ func codexEvents(h Hook) []event {
 		list = append(list, event{string(e), codexGroup{[]codexHandler{own}}})
 	}
 	return list
-}
-
-// surveyCodex reads what matters to us in a hooks.json. The hook is installed
-// where it is asked before every tool.
-func surveyCodex(settings []byte) (Survey, error) {
-	var s Survey
-	if len(bytes.TrimSpace(settings)) == 0 {
-		return s, nil
-	}
-	root, err := codexFormat.object(settings)
-	if err != nil {
-		return s, err
-	}
-	for _, g := range elements(root.get("hooks").get(string(codex.PreToolUse))) {
-		everything := stringOf(settings, g.get("matcher")) == "" || stringOf(settings, g.get("matcher")) == "*"
-		for _, h := range elements(g.get("hooks")) {
-			if program := codexFormat.program(settings, h); program != "" {
-				s.Program, s.Installed = program, everything && !truth(settings, h.get("async"))
-				continue
-			}
-			other := stringOf(settings, h.get("command"))
-			if other == "" {
-				other = stringOf(settings, h.get("type"))
-			}
-			s.OtherHooks = append(s.OtherHooks, other)
-		}
-	}
-	return s, nil
 }

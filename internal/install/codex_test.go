@@ -25,7 +25,7 @@ func TestCodex_thenOutLeavesNoTrace(t *testing.T) {
 	h := codexHost(t)
 	for name, before := range settings {
 		t.Run(name, func(t *testing.T) {
-			hook := install.Hook{Program: "/home/o'brien/my tools/sayso-hook", Place: []string{"--state", "/home/o'brien/.local/state/sayso"}}
+			hook := install.Hook{Program: "/home/o'brien/my tools/sayso-hook", Place: []string{"--state", "/home/o'brien/.local/state/sayso", "--config", "/c", "--runtime", "/r"}}
 			in, err := h.Put([]byte(before), hook)
 			if err != nil {
 				t.Fatal(err)
@@ -58,7 +58,7 @@ func TestCodex_thenOutLeavesNoTrace(t *testing.T) {
 // A hook for some tools alone, or one that Codex does not wait for, is no gate.
 func TestCodex_surveySeesHalfAHook(t *testing.T) {
 	h := codexHost(t)
-	in, err := h.Put(nil, install.Hook{Program: program})
+	in, err := h.Put(nil, placed)
 	if err != nil {
 		t.Fatal(err)
 	}

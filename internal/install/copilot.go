@@ -3,7 +3,6 @@ package install
 import (
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/sayso-dev/sayso/agent/copilot"
@@ -39,7 +38,7 @@ type copilotHandler struct {
 
 var copilotFormat = format{
 	host: copilot.Host, flat: true, blank: "{\n  \"version\": 1\n}", events: copilotEvents,
-	asks: string(copilot.PreToolUse), must: map[string]string{"timeoutSec": strconv.Itoa(int(copilot.HookTimeout / time.Second))},
+	asks: string(copilot.PreToolUse),
 }
 
 // copilotEvents are the hooks that we install, by the names that get the payload

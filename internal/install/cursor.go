@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/sayso-dev/sayso/agent/cursor"
@@ -39,7 +38,6 @@ type cursorHandler struct {
 var cursorFormat = format{
 	host: cursor.Host, flat: true, blank: "{\n  \"version\": 1\n}", events: cursorEvents,
 	asks: string(cursor.PreToolUse),
-	must: map[string]string{"failClosed": "true", "timeout": strconv.Itoa(int(cursor.HookTimeout / time.Second))},
 }
 
 // cursorEvents are the hooks that we install. The one before every tool asks;

@@ -30,10 +30,7 @@ type format struct {
 	flat   bool
 	blank  string             // settings without a hook, where there is no file yet; "{}" if empty
 	events func(Hook) []event // those that we install
-	// asks is the event in which our hook decides, and must are the members of its
-	// handler, as they are spelled, without which the gate does not hold.
-	asks string
-	must map[string]string
+	asks   string             // the event in which our hook decides
 }
 
 // hooks is the object that the lists stand in, nil if there is none.
@@ -234,17 +231,23 @@ func (f format) emptied(text []byte, root *node, at [3]int) []byte {
 // ours reports whether a handler runs our hook.
 func (f format) ours(text []byte, h *node) bool { return f.program(text, h) != "" }
 
+// words are what a handler starts, as far as we read lines of a shell.
+func (f format) words(text []byte, h *node) []string {
+	command := stringOf(text, h.get("command"))
+	args := h.get("args")
+	if args == nil {
+		return unwatched(unquoted(cmp.Or(command, stringOf(text, h.get("bash")))))
+	}
+	words := []string{command}
+	for _, arg := range elements(args) {
+		words = append(words, stringOf(text, arg))
+	}
+	return words
+}
+
 // program is the program of a handler that runs our hook; empty if it does not.
 func (f format) program(text []byte, h *node) string {
-	var words []string
-	if args := h.get("args"); args != nil {
-		words = []string{stringOf(text, h.get("command"))}
-		for _, arg := range elements(args) {
-			words = append(words, stringOf(text, arg))
-		}
-	} else {
-		words = unwatched(unquoted(cmp.Or(stringOf(text, h.get("command")), stringOf(text, h.get("bash")))))
-	}
+	words := f.words(text, h)
 	switch {
 	case len(words) > 1 && filepath.Base(words[0]) == "sayso-hook" && words[1] == f.host:
 		return words[0]
@@ -252,41 +255,6 @@ func (f format) program(text []byte, h *node) string {
 		return words[0]
 	}
 	return ""
-}
-
-// survey finds our hook that asks, whole, and those of others beside it.
-func (f format) survey(settings []byte) (Survey, error) {
-	var s Survey
-	if len(bytes.TrimSpace(settings)) == 0 {
-		return s, nil
-	}
-	root, err := f.object(settings)
-	if err != nil {
-		return s, err
-	}
-	for _, entry := range elements(f.hooks(root).get(f.asks)) {
-		matcher := stringOf(settings, entry.get("matcher"))
-		for _, h := range f.handlers(entry) {
-			if program := f.program(settings, h); program != "" {
-				s.Program = program
-				s.Installed = s.Installed || (matcher == "" || matcher == "*") && f.whole(settings, h)
-				continue
-			}
-			s.OtherHooks = append(s.OtherHooks, cmp.Or(stringOf(settings, h.get("command")), stringOf(settings, h.get("bash")),
-				stringOf(settings, h.get("url")), stringOf(settings, h.get("type"))))
-		}
-	}
-	return s, nil
-}
-
-// whole reports whether a handler has all that the gate needs of it.
-func (f format) whole(text []byte, h *node) bool {
-	for name, want := range f.must {
-		if n := h.get(name); n == nil || string(n.raw(text)) != want {
-			return false
-		}
-	}
-	return true
 }
 
 func elements(n *node) []*node {

@@ -3,7 +3,6 @@ package install
 import (
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/sayso-dev/sayso/agent/gemini"
@@ -52,7 +51,7 @@ type geminiGroup struct {
 
 var geminiFormat = format{
 	host: gemini.Host, events: geminiEvents,
-	asks: string(gemini.BeforeTool), must: map[string]string{"timeout": strconv.FormatInt(gemini.HookTimeout.Milliseconds(), 10)},
+	asks: string(gemini.BeforeTool),
 }
 
 func geminiEvents(h Hook) []event {

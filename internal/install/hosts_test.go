@@ -232,6 +232,12 @@ func TestHosts_off(t *testing.T) {
 		{"copilot", "app/.claude/settings.json", copilotOff, true},
 		{"copilot", "app/sub/.claude/settings.local.json", copilotOff, true},
 		{"copilot", ".claude/settings.json", copilotOff, false}, // above the repository
+		{"vscode", "home/.config/Code/User/settings.json", "{\n  // mine\n  \"chat.useHooks\": true,\n}", false},
+		{"vscode", "home/.config/Code/User/settings.json", "{\n  // mine\n  \"chat.useHooks\": false,\n}", true},
+		{"vscode", "home/.config/Code/User/settings.json", "{\n  // \"chat.useHooks\": false\n}", false},
+		{"vscode", "app/.vscode/settings.json", `{"chat.hookFilesLocations": {"~/.copilot/hooks": false}}`, true},
+		{"vscode", "app/.vscode/settings.json", `{"chat.hookFilesLocations": {"~/.copilot/hooks": true}}`, false},
+		{"vscode", "app/.github/copilot/settings.json", copilotOff, true},
 		{"codex", "app/.codex/config.toml", codexOff, true},
 		{"codex", "app/sub/.codex/config.toml", "[features]\nhooks = true\n", false},
 	} {

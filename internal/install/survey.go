@@ -18,10 +18,12 @@ type Rule struct {
 	Why     string
 }
 
-// Survey is what Claude Code's settings say besides our hooks.
+// Survey is what the settings of a host say of our hooks, and besides them.
 type Survey struct {
-	Installed       bool // our hook for PreToolUse is there
-	Program         string
+	Installed       bool   // our hook that asks is there, as we would write it
+	Program         string // of our hook
+	State           string // the folder of the gate that it asks
+	Differs         string // in what our hook is another than we would write it; empty if it is none or installed
 	Rules           []Rule
 	DefaultMode     string
 	DisableAllHooks bool
@@ -31,9 +33,9 @@ type Survey struct {
 
 // SurveyClaude reads what matters to us in Claude Code's settings.
 func SurveyClaude(settings []byte) (Survey, error) {
-	var s Survey
-	if len(bytes.TrimSpace(settings)) == 0 {
-		return s, nil
+	s, err := claudeFormat.survey(settings)
+	if err != nil || len(bytes.TrimSpace(settings)) == 0 {
+		return s, err
 	}
 	root, err := claudeFormat.object(settings)
 	if err != nil {
@@ -50,28 +52,7 @@ func SurveyClaude(settings []byte) (Survey, error) {
 			}
 		}
 	}
-	for _, g := range elements(root.get("hooks").get("PreToolUse")) {
-		for _, h := range elements(g.get("hooks")) {
-			s.hook(settings, h)
-		}
-	}
 	return s, nil
-}
-
-func (s *Survey) hook(text []byte, h *node) {
-	command := stringOf(text, h.get("command"))
-	if program := claudeFormat.program(text, h); program != "" {
-		s.Installed = stringOf(text, h.get("onFailure")) == "block"
-		s.Program = program
-		return
-	}
-	if command == "" {
-		command = stringOf(text, h.get("url"))
-	}
-	if command == "" {
-		command = stringOf(text, h.get("type"))
-	}
-	s.OtherHooks = append(s.OtherHooks, command)
 }
 
 func truth(text []byte, n *node) bool { return n != nil && string(n.raw(text)) == "true" }

@@ -1,6 +1,10 @@
 package install
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+
 	"github.com/sayso-dev/sayso/agent/copilot"
 	"github.com/sayso-dev/sayso/agent/vscode"
 )
@@ -11,5 +15,57 @@ import (
 var vscodeHost = Host{
 	Name: vscode.Host, Told: copilot.Host, Title: "VS Code",
 	Scopes: []Scope{ScopeUser}, Places: copilotPlaces,
-	Put: copilotFormat.put, Take: copilotFormat.take, Survey: copilotFormat.survey,
+	Put: copilotFormat.put, Take: copilotFormat.take, Survey: copilotFormat.survey, Off: vscodeOff,
+}
+
+// vscodeFolder is where VS Code keeps what is the person's.
+func vscodeFolder(getenv func(string) string) string {
+	if dir := filepath.Join(getenv("HOME"), "Library", "Application Support"); isDir(dir) {
+		return filepath.Join(dir, "Code", "User")
+	}
+	if dir := getenv("XDG_CONFIG_HOME"); dir != "" {
+		return filepath.Join(dir, "Code", "User")
+	}
+	return filepath.Join(getenv("HOME"), ".config", "Code", "User")
+}
+
+func isDir(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
+// vscodeOff looks for what keeps VS Code from our hook: settings of its own, and
+// what switches off the hooks of Copilot CLI, whose harness it has too.
+func vscodeOff(getenv func(string) string, dir string) *Doubt {
+	files := []string{filepath.Join(vscodeFolder(getenv), "settings.json")}
+	for _, folder := range upward(dir) {
+		files = append(files, filepath.Join(folder, ".vscode", "settings.json"))
+	}
+	for _, path := range files {
+		text, err := Read(path)
+		if err != nil {
+			return unread(path, err)
+		}
+		if !bytes.Contains(text, []byte("ook")) && !bytes.Contains(text, []byte(`\u`)) {
+			continue
+		}
+		root, err := parseLoose(text)
+		if err != nil {
+			return unread(path, err)
+		}
+		if what := vscodeSwitch(text, root); what != "" {
+			return &Doubt{Why: path + " switches " + what + ": calls run without being asked about", Type: mend(path)}
+		}
+	}
+	return copilotOff(getenv, dir)
+}
+
+func vscodeSwitch(text []byte, root *node) string {
+	if n := root.get("chat.useHooks"); n != nil && !truth(text, n) {
+		return "all hooks off by chat.useHooks"
+	}
+	if n := root.get("chat.hookFilesLocations").get("~/.copilot/hooks"); n != nil && !truth(text, n) {
+		return "our hook off by chat.hookFilesLocations"
+	}
+	return ""
 }
