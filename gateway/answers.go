@@ -76,7 +76,7 @@ const maxNoise = 8
 // drown leaves out a line of the server that is no message of the protocol, as
 // one that was printed by mistake.
 func (r *Relay) drown(why error) {
-	if r.noise++; r.noise <= maxNoise {
+	if r.noise.Add(1) <= maxNoise {
 		r.o.Note("a line of " + r.o.Name + " is left out: " + why.Error())
 	}
 }
@@ -174,7 +174,7 @@ func (r *Relay) longAnswer(ctx context.Context, in *lines.Reader, begin []byte) 
 	var o outline
 	var h *held
 	sum := sha256.New()
-	err := r.client.Pieces(func(w io.Writer) error {
+	err := r.client.Pieces(o.answers, func(w io.Writer) error {
 		for piece, last := begin, false; ; {
 			if err := o.look(piece, last); err != nil {
 				return fmt.Errorf("%s: %w", r.o.Name, err)

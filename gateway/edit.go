@@ -35,9 +35,7 @@ func (r *Relay) edited(h *held, d *sayso.Decision) ([]byte, error) {
 // fits reports arguments that the tool's own schema does not take. Nothing that
 // the schema refers to is fetched.
 func (r *Relay) fits(name string, args sayso.Args) error {
-	r.mu.Lock()
-	t, known := r.tools[name]
-	r.mu.Unlock()
+	t, known := r.known.tool(name)
 	if !known || t.schema == nil {
 		return invalid("the server never said what it takes")
 	}

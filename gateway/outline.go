@@ -71,6 +71,15 @@ func plainText(piece []byte) int {
 	return len(piece)
 }
 
+// answers is the id of the request that the message answers, nil while it is not
+// known.
+func (o *outline) answers() []byte {
+	if o.seen["id"] && (o.over || o.member != "id") {
+		return o.id
+	}
+	return nil
+}
+
 func (o *outline) step(b byte) error {
 	o.note(b)
 	if o.text {

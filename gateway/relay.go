@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -69,29 +68,63 @@ var maxMessage = 16 << 20 // less in tests
 
 // Relay stands between one client and one server.
 type Relay struct {
-	o      Options
-	client *lines.Sink // to it
-	server *lines.Sink
+	*conversation
+	client outlet // to it
+	server outlet
+}
+
+// outlet takes messages for one side, each whole before the next.
+type outlet interface {
+	Send(message []byte) error
+	// Pieces takes one answer as it comes. The id says what it answers; nil while
+	// that is not known.
+	Pieces(id func() []byte, copy func(io.Writer) error) error
+}
+
+// line is an outlet of which all that reads it reads everything.
+type line struct{ *lines.Sink }
+
+func (l line) Pieces(_ func() []byte, copy func(io.Writer) error) error { return l.Sink.Pieces(copy) }
+
+// conversation is what one client and one server have to do with each other,
+// whatever ways their messages take.
+type conversation struct {
+	o     Options
+	known *known // of the server
 
 	mu    sync.Mutex // guards what follows
 	calls map[string]*held
-	tools map[string]tool
-	looks map[string]string // the name that has an appearance
-	self  standing          // of the server itself
-	name  string            // what the client calls itself
-	done  bool              // nothing more is begun
+	name  string // what the client calls itself
+	done  bool   // nothing more is begun
 
 	run     string         // begins the ids of calls whose host gave them none
 	count   atomic.Uint64  // of those
 	holding sync.WaitGroup // calls that wait
 	telling sync.WaitGroup // reports, and what the server asks for
-	noise   int            // lines of the server that were no messages
+	noise   atomic.Int64   // lines of the server that were no messages
 }
+
+// converse begins a conversation with a server of which this is known.
+func (o Options) converse(k *known) *conversation {
+	return &conversation{o: o, known: k, calls: map[string]*held{}, run: "mcp-" + strings.ToLower(rand.Text()[:10])}
+}
+
+// between is the relay of one client and one server whose messages take these
+// ways. What was said on other ways counts for it, too.
+func (c *conversation) between(client, server outlet) *Relay { return &Relay{c, client, server} }
 
 // New returns a relay that writes to the client and to the server.
 func New(o Options, client, server io.Writer) (*Relay, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	return o.converse(newKnown()).between(line{lines.NewSink(client)}, line{lines.NewSink(server)}), nil
+}
+
+// complete puts what is usual where nothing was said.
+func (o *Options) complete() error {
 	if o.Gate == nil || o.Pins == nil || o.Name == "" || o.Session == "" {
-		return nil, invalid("a relay needs a gate, pins, a name and a session")
+		return invalid("a relay needs a gate, pins, a name and a session")
 	}
 	if o.Patience <= 0 {
 		o.Patience = patience
@@ -111,29 +144,11 @@ func New(o Options, client, server io.Writer) (*Relay, error) {
 	if o.Plain == nil {
 		o.Plain = func(err error) error { return err }
 	}
-	return &Relay{
-		o: o, client: lines.NewSink(client), server: lines.NewSink(server),
-		calls: map[string]*held{}, tools: map[string]tool{}, looks: map[string]string{}, run: "mcp-" + strings.ToLower(rand.Text()[:10]),
-	}, nil
+	return nil
 }
 
 // Begin compares what the server is with what is trusted under its name.
-func (r *Relay) Begin(ctx context.Context) error {
-	if r.o.Identity == nil {
-		r.self = trusted
-		return nil
-	}
-	ok, err := r.o.Pins.Meet(ctx, r.o.Actor, r.o.Name, []sayso.Definition{{Text: r.o.Identity}})
-	if err != nil {
-		return fmt.Errorf("looking whether %s is the server that it was: %w", r.o.Name, err)
-	}
-	if len(ok) == 1 && ok[0] {
-		r.self = trusted
-	} else {
-		r.o.Note(r.o.Name + " is not the server that it was: its tools do not run until you have looked; type: sayso tools accept " + r.o.Name)
-	}
-	return nil
-}
+func (r *Relay) Begin(ctx context.Context) error { return r.known.meet(ctx, r.o, r.o.Identity) }
 
 // FromClient relays what the client sends, until it sends no more. What people
 // are asked about then stays parked.

@@ -1,11 +1,70 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/sayso-dev/sayso"
 )
+
+// known is what is known of a server: whether it is the one that is trusted, and
+// what it said of its tools last. Those who talk to the same server share it.
+type known struct {
+	mu       sync.Mutex // guards what follows
+	identity sayso.Args
+	self     standing // of the server itself
+	tools    map[string]tool
+	looks    map[string]string // the name that has an appearance
+}
+
+func newKnown() *known { return &known{tools: map[string]tool{}, looks: map[string]string{}} }
+
+// meet compares what a server is with what is trusted under its name.
+func (k *known) meet(ctx context.Context, o Options, identity sayso.Args) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.identity, k.self = identity, quarantined
+	if identity == nil {
+		k.self = trusted
+		return nil
+	}
+	ok, err := o.Pins.Meet(ctx, o.Actor, o.Name, []sayso.Definition{{Text: identity}})
+	if err != nil {
+		return fmt.Errorf("looking whether %s is the server that it was: %w", o.Name, err)
+	}
+	if len(ok) == 1 && ok[0] {
+		k.self = trusted
+	} else {
+		o.Note(o.Name + " is not the server that it was: its tools do not run until you have looked; type: sayso tools accept " + o.Name)
+	}
+	return nil
+}
+
+// is says what the server is, and whether that is trusted.
+func (k *known) is() (identity sayso.Args, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.identity, k.self == trusted
+}
+
+// accept takes a server as trusted that is still the one that was asked about.
+func (k *known) accept(identity sayso.Args) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if bytes.Equal(k.identity, identity) {
+		k.self = trusted
+	}
+}
+
+// tool is what the server said of a tool, if it did.
+func (k *known) tool(name string) (tool, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t, ok := k.tools[name]
+	return t, ok
+}
 
 // judge says of each tool of a list how it stands, and remembers it.
 func (r *Relay) judge(ctx context.Context, l *listing) error {
@@ -25,20 +84,20 @@ func (r *Relay) judge(ctx context.Context, l *listing) error {
 			l.tools[i].standing = trusted
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.known.mu.Lock()
+	defer r.known.mu.Unlock()
 	twice := map[string]int{}
 	for i := range l.tools {
 		t, name := &l.tools[i], l.names[i]
 		looks := appearance(r.o.Name, name)
-		first, taken := r.looks[looks]
+		first, taken := r.known.looks[looks]
 		if !taken {
-			r.looks[looks] = name
+			r.known.looks[looks] = name
 		}
 		if at, again := twice[name]; again {
 			t.why = "two tools have this name"
 			l.tools[at].why, l.tools[at].standing = t.why, deceptive
-			r.tools[name] = *t
+			r.known.tools[name] = *t
 		} else if taken && first != name {
 			t.why = "its name looks like that of " + first
 		}
@@ -46,7 +105,7 @@ func (r *Relay) judge(ctx context.Context, l *listing) error {
 		if t.why != "" {
 			t.standing = deceptive
 		}
-		r.tools[name] = *t
+		r.known.tools[name] = *t
 	}
 	return nil
 }
@@ -83,17 +142,12 @@ const (
 // stands says whether a tool may be called at all, and why not. known says that
 // the server listed it.
 func (r *Relay) stands(ctx context.Context, name string) (t tool, known bool, why string) {
-	r.mu.Lock()
-	t, known = r.tools[name]
-	self := r.self
-	r.mu.Unlock()
-	if self != trusted {
-		if !r.accepted(ctx, sayso.Definition{Text: r.o.Identity}) {
+	t, known = r.known.tool(name)
+	if identity, ok := r.known.is(); !ok {
+		if !r.accepted(ctx, sayso.Definition{Text: identity}) {
 			return t, known, fmt.Sprintf(toldServer, r.o.Name)
 		}
-		r.mu.Lock()
-		r.self = trusted
-		r.mu.Unlock()
+		r.known.accept(identity)
 	}
 	if !known {
 		if why := unclear(name); why != "" {
@@ -111,10 +165,10 @@ func (r *Relay) stands(ctx context.Context, name string) (t tool, known bool, wh
 		return t, true, fmt.Sprintf(toldChanged, r.o.Name)
 	}
 	t.standing = trusted
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if now := r.tools[name]; now.digest == t.digest {
-		r.tools[name] = t
+	r.known.mu.Lock()
+	defer r.known.mu.Unlock()
+	if now := r.known.tools[name]; now.digest == t.digest {
+		r.known.tools[name] = t
 	}
 	return t, true, ""
 }
