@@ -1,10 +1,7 @@
 package gateway
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -12,6 +9,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/lines"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // message is one JSON-RPC message. Its parts are slices of the line it came on.
@@ -104,127 +102,12 @@ func (m *message) check() error {
 	return nil
 }
 
-func invalid(why string) error { return fmt.Errorf("%w: %s", sayso.ErrInvalid, why) }
-
-// members calls each with the members of the one object in text, and where their
-// values begin. It refuses those that come twice, and those that are called like
-// a known one but for case or characters that nobody sees.
-func members(text []byte, known []string, each func(name string, value jsontext.Value, at int) error) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if open, err := d.ReadToken(); err != nil || open.Kind() != '{' {
-		return invalid("it is not one JSON object")
-	}
-	seen := map[string]bool{}
-	for d.PeekKind() != '}' {
-		token, err := d.ReadToken()
-		if err != nil {
-			return invalid("it is not one JSON object")
-		}
-		name := token.String()
-		if seen[name] {
-			return invalid("a member comes twice")
-		}
-		seen[name] = true
-		if posesAs(name, known) {
-			return invalid("a member is called nearly like one of the protocol")
-		}
-		value, err := d.ReadValue()
-		if err != nil {
-			return invalid("it is not one JSON object")
-		}
-		end := int(d.InputOffset())
-		at := end - len(value)
-		if err := each(name, text[at:end], at); err != nil {
-			return err
-		}
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return invalid("it is not one JSON object")
-	}
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return invalid("something stands behind the message")
-	}
-	return nil
-}
-
-// soleID is the id of a line that is one JSON object, with one id and no method,
-// whatever else comes twice in it; else nil.
-func soleID(line []byte) (id jsontext.Value) {
-	d := jsontext.NewDecoder(bytes.NewReader(line), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if open, err := d.ReadToken(); err != nil || open.Kind() != '{' {
-		return nil
-	}
-	for d.PeekKind() != '}' {
-		token, err := d.ReadToken()
-		if err != nil {
-			return nil
-		}
-		name := token.String()
-		value, err := d.ReadValue()
-		switch {
-		case err != nil, name == "method", name == "id" && id != nil, posesAs(name, []string{"id", "method"}):
-			return nil
-		case name == "id":
-			id = value.Clone()
-		}
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil
-	}
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil
-	}
-	return id
-}
-
-// elements calls each with the elements of the array in text, and where they
-// begin.
-func elements(text []byte, each func(value jsontext.Value, at int) error) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(text))
-	if open, err := d.ReadToken(); err != nil || open.Kind() != '[' {
-		return invalid("an array was expected")
-	}
-	for d.PeekKind() != ']' {
-		value, err := d.ReadValue()
-		if err != nil {
-			return invalid("an array was expected")
-		}
-		end := int(d.InputOffset())
-		if err := each(text[end-len(value):end], end-len(value)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// posesAs reports whether a careless reader could take a name for one of those
-// that are known.
-func posesAs(name string, known []string) bool {
-	for _, k := range known {
-		if name != k && strings.EqualFold(plainName(name), k) {
-			return true
-		}
-	}
-	return false
-}
-
-// plainName is a name without blanks and control characters.
-func plainName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r <= ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, name)
-}
-
-// readText reads a string.
-func readText(value jsontext.Value, into *string) error {
-	if value.Kind() != '"' {
-		return invalid("a text was expected")
-	}
-	if err := jcs.Unmarshal(value, into); err != nil {
-		return fmt.Errorf("%w: %w", sayso.ErrInvalid, err)
-	}
-	return nil
-}
+// How the members of messages are read is the same wherever we stand between two.
+var (
+	invalid  = rpc.Invalid
+	members  = rpc.Members
+	elements = rpc.Elements
+	soleID   = rpc.SoleID
+	posesAs  = rpc.PosesAs
+	readText = rpc.ReadText
+)
