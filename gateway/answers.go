@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -159,12 +160,37 @@ func (r *Relay) finished(m *message) (h *held, waits bool) {
 
 // report tells the gate what became of a call, while its answer is on its way.
 func (r *Relay) report(ctx context.Context, h *held, failed bool, output sayso.Digest) {
-	took := time.Since(h.sent)
-	r.background(&r.telling, func() {
-		ctx, cancel := late(ctx)
-		defer cancel()
-		_ = r.o.Gate.Report(ctx, sayso.Outcome{Request: h.request, Failed: failed, Output: output, Took: took}) // the log then says that it is not known
-	})
+	o := sayso.Outcome{Request: h.request, Failed: failed, Output: output, Took: time.Since(h.sent)}
+	r.mu.Lock()
+	r.outcomes = append(r.outcomes, o)
+	first := len(r.outcomes) == 1
+	r.mu.Unlock()
+	if first {
+		r.background(&r.telling, func() { r.tell(ctx) })
+	}
+}
+
+// together is how long an outcome waits for others. Recorded at once, each would be
+// on its way to the disk when the next call wants to be.
+const together = 20 * time.Millisecond
+
+// tell reports what became of calls, those of a moment together.
+func (r *Relay) tell(ctx context.Context) {
+	select {
+	case <-time.After(together):
+	case <-r.ending:
+	}
+	r.mu.Lock()
+	outcomes := r.outcomes
+	r.outcomes = nil
+	r.mu.Unlock()
+	ctx, cancel := late(ctx)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, o := range outcomes {
+		all.Go(func() { _ = r.o.Gate.Report(ctx, o) }) // the log then says that it is not known
+	}
+	all.Wait()
 }
 
 // longAnswer relays a message that is too long to be looked at whole, as it

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/gateway"
@@ -254,4 +257,45 @@ func TestRelay_off(t *testing.T) {
 	w := open(t, rules{"echo": sayso.Deny}, func(o *gateway.Options) { o.Off = func() bool { return off } })
 	w.client.send(echo("1", "a"))
 	w.server.got(echo("1", "a"))
+}
+
+// Outcomes are recorded those of a moment together, and at once when the relay ends.
+func TestRelay_outcomesTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t, rules{})
+		w.lists(echoTool)
+		run := func(id string) {
+			w.client.send(echo(id, "a"+id))
+			w.answer(w.asked(1)[0], sayso.Allow)
+			w.server.got(echo(id, "a"+id))
+			w.server.send(`{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[]}}`)
+			w.client.gets()
+			synctest.Wait()
+		}
+		run("1")
+		run("2")
+		if n := len(w.finished()); n != 0 {
+			t.Errorf("%d outcomes are recorded at once", n)
+		}
+		time.Sleep(20 * time.Millisecond)
+		synctest.Wait()
+		if n := len(w.finished()); n != 2 {
+			t.Errorf("%d outcomes are recorded, want 2", n)
+		}
+		run("3")
+		w.stop()
+		if n := len(w.finished()); n != 3 {
+			t.Errorf("%d outcomes are recorded when the relay has ended, want 3", n)
+		}
+	})
+}
+
+// finished are the outcomes in the log.
+func (w *world) finished() (found []sayso.Event) {
+	w.t.Helper()
+	events, err := w.log.Since(context.Background(), 0, 100)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return slices.DeleteFunc(events, func(e sayso.Event) bool { return e.Type != sayso.EventFinished })
 }

@@ -102,11 +102,14 @@ type conversation struct {
 	holding sync.WaitGroup // calls that wait
 	telling sync.WaitGroup // reports, and what the server asks for
 	noise   atomic.Int64   // lines of the server that were no messages
+
+	outcomes []sayso.Outcome // that were not reported yet; the mutex guards them
+	ending   chan struct{}   // closed when they wait for no others
 }
 
 // converse begins a conversation with a server of which this is known.
 func (o Options) converse(k *known) *conversation {
-	return &conversation{o: o, known: k, calls: map[string]*held{}, run: "mcp-" + strings.ToLower(rand.Text()[:10])}
+	return &conversation{o: o, known: k, calls: map[string]*held{}, ending: make(chan struct{}), run: "mcp-" + strings.ToLower(rand.Text()[:10])}
 }
 
 // between is the relay of one client and one server whose messages take these
@@ -246,9 +249,13 @@ func (r *Relay) background(group *sync.WaitGroup, do func()) {
 // read.
 func (r *Relay) Close(ctx context.Context) error {
 	r.mu.Lock()
+	first := !r.done
 	r.done = true
 	r.mu.Unlock()
 	r.holding.Wait()
+	if first {
+		close(r.ending)
+	}
 	r.telling.Wait()
 	ctx, cancel := late(ctx)
 	defer cancel()
