@@ -1,0 +1,286 @@
+// Package drive is what drives a host that asks its client whether a call may
+// run: the driver starts the host, and puts what the host asks to the gate.
+//
+// What every driver and relay needs is here once:
+//
+//   - the host as a process that does not outlive us, and its lines: packages
+//     internal/child and internal/lines;
+//   - the gate, with the facts of this machine, many calls at once, each answered
+//     once and only while the host still waits: [Desk].
+//
+// What a host's messages mean is in its own package (agent/HOST), as pure functions
+// that are tested against recorded payloads. A driver is then little more than a
+// loop over the lines of the host: a question goes to [Desk.Ask] with a function
+// that writes the answer, a question that the host takes back to [Desk.Withdraw],
+// and how a call ended to [Desk.Ended].
+//
+// It fails closed: a host that gets no answer waits, and one whose driver is gone
+// is gone with it. A question that cannot be read strictly is answered with the
+// host's own word for no, and never with silence that means yes.
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/facts"
+)
+
+// afterwards bounds what is still told to the gate when a call, or all, is over.
+const afterwards = 10 * time.Second
+
+// Options say what a desk works with. Gate is required.
+type Options struct {
+	Gate sayso.Gate
+	// Facts say where calls run.
+	Facts facts.Options
+	// Wanted says which folders the policy in force names; nil for none.
+	Wanted func() sayso.FactsWanted
+	// Patience is how long a call waits for people; zero until there is a decision.
+	Patience time.Duration
+	// Plain makes the text of an error fit for an agent; nil leaves it.
+	Plain func(error) error
+}
+
+// Question is a call that a host waits with.
+type Question struct {
+	// Key is the host's own name for the question, unique among those that wait.
+	Key  string
+	Call sayso.Call
+	// CanEdit says that the host takes other arguments than it asked about.
+	CanEdit bool
+	// Present makes what a person is shown; nil shows the arguments.
+	Present func(sayso.Facts) *sayso.Presentation
+	// Answer tells the host, once, and never after the question was withdrawn.
+	// Everything but a decision that allows, without an error, is a no; see
+	// sayso.Told. If it fails, the host did not hear a yes.
+	Answer func(sayso.Decision, error) error
+}
+
+// Desk puts the questions of a host to the gate. Its methods may be called at
+// once.
+type Desk struct {
+	o Options
+
+	mu      sync.Mutex // guards what follows
+	waiting map[string]*waiting
+	runs    map[string]sayso.ID // by call id: requests whose calls were allowed and have not ended
+	closed  bool
+	asking  sync.WaitGroup
+}
+
+// waiting is a question that is not answered.
+type waiting struct {
+	cancel context.CancelFunc
+	reason string // why it was withdrawn; empty while it was not
+}
+
+// NewDesk returns a desk before a gate.
+func NewDesk(o Options) *Desk {
+	if o.Wanted == nil {
+		o.Wanted = func() sayso.FactsWanted { return sayso.FactsWanted{} }
+	}
+	if o.Plain == nil {
+		o.Plain = func(err error) error { return err }
+	}
+	return &Desk{o: o, waiting: map[string]*waiting{}, runs: map[string]sayso.ID{}}
+}
+
+// Ask puts a question to the gate and returns at once. A question under the key of
+// one that waits is answered with an error: which of the two an answer is for
+// could not be told.
+func (k *Desk) Ask(ctx context.Context, q Question) {
+	ctx, cancel := context.WithCancel(ctx)
+	w := &waiting{cancel: cancel}
+	k.mu.Lock()
+	err := k.takes(q.Key)
+	if err == nil {
+		k.waiting[q.Key] = w
+		k.asking.Go(func() { defer cancel(); k.ask(ctx, q, w) })
+	}
+	k.mu.Unlock()
+	if err != nil {
+		cancel()
+		_ = q.Answer(sayso.Decision{}, k.o.Plain(err)) // a host that is gone needs none
+	}
+}
+
+// takes reports why a question is not taken. The caller holds the lock.
+func (k *Desk) takes(key string) error {
+	switch {
+	case k.closed:
+		return fmt.Errorf("%w: the driver is ending", sayso.ErrUnavailable)
+	case k.waiting[key] != nil:
+		return fmt.Errorf("%w: another question has the same id and is not answered yet", sayso.ErrInvalid)
+	}
+	return nil
+}
+
+func (k *Desk) ask(ctx context.Context, q Question, w *waiting) {
+	d, err := k.admit(ctx, q)
+	if reason := k.leaves(q, w, d, err); reason != "" {
+		k.takeBack(ctx, q, d, err, reason)
+		return
+	}
+	if ctx.Err() != nil {
+		return // we are ending: what was asked is parked
+	}
+	if k.o.Plain != nil {
+		err = k.o.Plain(err)
+	}
+	if q.Answer(d, err) != nil && err == nil && d.Allowed() {
+		k.unrun(ctx, q.Call.CallID, d.Request)
+	}
+}
+
+// leaves takes a question off the desk, and says why if it was withdrawn.
+func (k *Desk) leaves(q Question, w *waiting, d sayso.Decision, err error) (reason string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.waiting, q.Key)
+	if w.reason == "" && err == nil && d.Allowed() {
+		k.runs[q.Call.CallID] = d.Request
+	}
+	return w.reason
+}
+
+// admit asks the gate. A call whose paths came to mean something else while
+// people were asked is refused: its approval is spent.
+func (k *Desk) admit(ctx context.Context, q Question) (sayso.Decision, error) {
+	a, asked := k.admission(ctx, q)
+	d, err := k.o.Gate.Admit(ctx, a)
+	if err == nil && d.Allowed() && d.Source == sayso.SourcePerson && !asked.facts.Equal(k.gather(ctx, q.Call, asked.wanted)) {
+		k.unrun(ctx, q.Call.CallID, d.Request)
+		return sayso.Decision{Request: d.Request}, fmt.Errorf("%w: what the call names changed while people were asked", sayso.ErrVoided)
+	}
+	return d, err
+}
+
+// gathered are the facts that people were asked with, and for which policy.
+type gathered struct {
+	facts  sayso.Facts
+	wanted sayso.FactsWanted
+}
+
+func (k *Desk) admission(ctx context.Context, q Question) (sayso.Admission, *gathered) {
+	g := &gathered{wanted: k.o.Wanted()}
+	g.facts = k.gather(ctx, q.Call, g.wanted)
+	a := sayso.Admission{
+		Call: q.Call, Facts: g.facts, Patience: k.o.Patience, Immediate: true, CanEdit: q.CanEdit,
+		Gather: func(ctx context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
+			g.wanted, g.facts = want, k.gather(ctx, q.Call, want)
+			return g.facts, nil
+		},
+	}
+	if q.Present != nil {
+		a.Present = func(context.Context) (*sayso.Presentation, error) { return q.Present(g.facts), nil }
+	}
+	return a, g
+}
+
+func (k *Desk) gather(ctx context.Context, c sayso.Call, want sayso.FactsWanted) sayso.Facts {
+	o := k.o.Facts
+	o.Roots, o.Policy = want.Roots, want.Policy
+	return facts.Gather(ctx, c, o)
+}
+
+// Withdraw takes a question back that the host does not wait with any more, and
+// reports whether it waited. It is not answered then, and a later yes runs
+// nothing.
+func (k *Desk) Withdraw(key, reason string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	w := k.waiting[key]
+	if w == nil || w.reason != "" {
+		return false
+	}
+	w.reason = reason
+	w.cancel()
+	return true
+}
+
+// takeBack tells the gate that a question was withdrawn. Which request it was the
+// gate says to whoever asks again and does not wait.
+func (k *Desk) takeBack(ctx context.Context, q Question, d sayso.Decision, err error, reason string) {
+	ctx, cancel := late(ctx)
+	defer cancel()
+	if err == nil && d.Allowed() {
+		k.unrun(ctx, q.Call.CallID, d.Request) // the answer came first, and the host does not hear it
+		return
+	}
+	id := d.Request
+	if id == "" && ticket(err) == "" {
+		a, _ := k.admission(ctx, q)
+		a.Patience, a.Immediate = time.Nanosecond, false
+		d, err = k.o.Gate.Admit(ctx, a)
+		id = d.Request
+	}
+	if t := ticket(err); t != "" {
+		id = t
+	}
+	if id != "" {
+		_ = k.o.Gate.Withdraw(ctx, id, reason) // what is not withdrawn is parked, and never run
+	}
+}
+
+// ticket is the request that an error says is pending.
+func ticket(err error) sayso.ID {
+	var pending *sayso.PendingError
+	if errors.As(err, &pending) {
+		return pending.Ticket
+	}
+	return ""
+}
+
+// Ended records how a call ended that was allowed here. Of others nothing is
+// recorded.
+func (k *Desk) Ended(ctx context.Context, callID string, o sayso.Outcome) {
+	k.mu.Lock()
+	id, ok := k.runs[callID]
+	delete(k.runs, callID)
+	if ok && !k.closed {
+		k.asking.Go(func() {
+			ctx, cancel := late(ctx)
+			defer cancel()
+			o.Request = id
+			_ = k.o.Gate.Report(ctx, o) // the log then says that it is not known
+		})
+	}
+	k.mu.Unlock()
+}
+
+// unrun records that an approval was used for a call that did not run.
+func (k *Desk) unrun(ctx context.Context, callID string, id sayso.ID) {
+	k.mu.Lock()
+	delete(k.runs, callID)
+	k.mu.Unlock()
+	ctx, cancel := late(ctx)
+	defer cancel()
+	_ = k.o.Gate.Report(ctx, sayso.Outcome{Request: id, Failed: true, Interrupt: true}) // it did not run in any case
+}
+
+// Close ends what waits, which then is parked, and the session.
+func (k *Desk) Close(ctx context.Context, session string) {
+	k.mu.Lock()
+	k.closed = true
+	for _, w := range k.waiting {
+		w.cancel()
+	}
+	k.mu.Unlock()
+	k.asking.Wait()
+	if session == "" {
+		return
+	}
+	ctx, cancel := late(ctx)
+	defer cancel()
+	_ = k.o.Gate.End(ctx, session) // one that is not ended is ended by its age
+}
+
+// late is a context for what must be told although the host has gone.
+func late(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+}
