@@ -33,6 +33,9 @@ type DefinitionSeen struct {
 	Digest Digest `json:"digest"`
 	Was    Digest `json:"was"`            // of the one that was trusted before
 	First  bool   `json:"first,omitzero"` // trusted since nothing was known under this name
+	// Full says that the server presented more than is kept of one server, this
+	// tool among it: from here on nothing new of it is recorded, nor trusted.
+	Full bool `json:"full,omitzero"`
 }
 
 // DefinitionFull is the erasable part of DefinitionSeen.
@@ -59,7 +62,20 @@ func (p Pin) Trusts(d Definition) bool { return !p.Trusted.IsZero() && p.Trusted
 type Pins struct {
 	known map[string]map[string]Pin
 	Len   int // events in the stream
+	met   map[string]Met
 }
+
+// Met is how much a server has had recorded since a person accepted a definition
+// of it, or ever.
+type Met struct {
+	Bytes int  // of all its definitions
+	Again int  // changes of tools that waited to be accepted already
+	Full  bool // that there was more is on the record
+}
+
+// Met is how much a server has had recorded since a person accepted a definition
+// of it, or ever.
+func (p *Pins) Met(server string) Met { return p.met[server] }
 
 // Servers are the names of the servers that are known, sorted.
 func (p *Pins) Servers() []string { return slices.Sorted(maps.Keys(p.known)) }
@@ -81,6 +97,11 @@ func (p *Pins) Apply(e *Event) error {
 	if err != nil {
 		return fmt.Errorf("event %d (%s) of %s: %w", e.Seq, e.Type, e.Stream, err)
 	}
+	p.count(e, seen, len(text))
+	if seen.Full {
+		p.Len++
+		return nil
+	}
 	pin := p.known[seen.Server][seen.Tool]
 	pin.At = e.At
 	if e.Type == EventDefinitionAccepted {
@@ -99,6 +120,23 @@ func (p *Pins) Apply(e *Event) error {
 	p.known[seen.Server] = tools
 	p.Len++
 	return nil
+}
+
+// count adds an event to what its server has had recorded.
+func (p *Pins) count(e *Event, seen *DefinitionSeen, bytes int) {
+	m := p.met[seen.Server]
+	m.Bytes += bytes
+	m.Full = m.Full || seen.Full
+	switch again := !p.known[seen.Server][seen.Tool].Quarantined.IsZero(); {
+	case e.Type == EventDefinitionAccepted && !seen.First: // by a person, who looked
+		m = Met{}
+	case e.Type == EventDefinitionQuarantined && again && !seen.Full:
+		m.Again++
+	}
+	if p.met = maps.Clone(p.met); p.met == nil {
+		p.met = map[string]Met{}
+	}
+	p.met[seen.Server] = m
 }
 
 // definitionText is the definition that an event tells of; empty where it was

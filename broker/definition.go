@@ -54,32 +54,21 @@ func (b *Broker) Meet(ctx context.Context, by sayso.Actor, server string, seen [
 	return nil, errStorm
 }
 
+// meet judges all that a server presents, and records it in one append.
 func (b *Broker) meet(ctx context.Context, by sayso.Actor, server string, pins *sayso.Pins, seen []sayso.Definition) ([]bool, error) {
-	batch, trusted := newBatch(b.o.Now()), make([]bool, len(seen))
-	met := map[string]sayso.Digest{} // what this batch says of a tool
-	for i, d := range seen {
-		pin, digest := pins.Of(server)[d.Tool], d.Digest()
-		if first, twice := met[d.Tool]; twice {
-			trusted[i] = trusted[i] || first == digest && (pin.Trusted.IsZero() || pin.Trusted == digest)
-			continue
-		}
-		met[d.Tool] = digest
-		trusted[i] = pin.Trusted.IsZero() || pin.Trusts(d)
-		if pin.Trusts(d) || pin.Quarantined == digest {
-			continue
-		}
-		t, p := sayso.EventDefinitionQuarantined, sayso.DefinitionSeen{Server: server, Tool: d.Tool, Digest: digest, Was: pin.Trusted}
-		if trusted[i] {
-			t, p.First = sayso.EventDefinitionAccepted, true
-		}
-		if err := batch.define(pins, t, by, p, d.Text); err != nil {
+	m := meeting{by: by, server: server, pins: pins, batch: newBatch(b.o.Now()), said: map[string]sayso.Digest{}, had: pins.Met(server)}
+	m.tools = len(pins.Of(server))
+	trusted := make([]bool, len(seen))
+	for i := range seen {
+		var err error
+		if trusted[i], err = m.meets(&seen[i]); err != nil {
 			return nil, err
 		}
 	}
-	if len(batch.Events) == 0 {
+	if len(m.batch.Events) == 0 {
 		return trusted, nil
 	}
-	_, err := b.append(ctx, batch)
+	_, err := b.append(ctx, m.batch)
 	return trusted, err
 }
 

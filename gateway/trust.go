@@ -17,6 +17,8 @@ type known struct {
 	self     standing // of the server itself
 	tools    map[string]tool
 	looks    map[string]string // the name that has an appearance
+	said     int               // bytes of the definitions in tools
+	full     bool              // it listed more tools than are remembered
 }
 
 func newKnown() *known { return &known{tools: map[string]tool{}, looks: map[string]string{}} }
@@ -66,6 +68,13 @@ func (k *known) tool(name string) (tool, bool) {
 	return t, ok
 }
 
+// overfull reports whether the server listed more tools than are remembered.
+func (k *known) overfull() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.full
+}
+
 // judge says of each tool of a list how it stands, and remembers it.
 func (r *Relay) judge(ctx context.Context, l *listing) error {
 	var seen []sayso.Definition
@@ -89,6 +98,10 @@ func (r *Relay) judge(ctx context.Context, l *listing) error {
 	twice := map[string]int{}
 	for i := range l.tools {
 		t, name := &l.tools[i], l.names[i]
+		if !r.known.room(t, name) {
+			t.standing, r.known.full = quarantined, true
+			continue
+		}
 		looks := appearance(r.o.Name, name)
 		first, taken := r.known.looks[looks]
 		if !taken {
@@ -108,6 +121,25 @@ func (r *Relay) judge(ctx context.Context, l *listing) error {
 		r.known.tools[name] = *t
 	}
 	return nil
+}
+
+// What is remembered of one server: so many tools, and so many bytes of what it
+// said of them. Those beyond that are left out of its lists, and do not run.
+const (
+	maxTools = 2048
+	maxSaid  = 64 << 20
+)
+
+// room reports whether there is room for what a server says of a tool, and takes
+// it. The mutex is held.
+func (k *known) room(t *tool, name string) bool {
+	was, listed := k.tools[name]
+	said := k.said + len(t.definition.Text) - len(was.definition.Text)
+	if !listed && len(k.tools) >= maxTools || said > maxSaid || len(name) > maxNameBytes {
+		return false
+	}
+	k.said = said
+	return true
 }
 
 // meet asks whether definitions are trusted. An answer that is not about all of
@@ -152,6 +184,9 @@ func (r *Relay) stands(ctx context.Context, name string) (t tool, known bool, wh
 	if !known {
 		if why := unclear(name); why != "" {
 			return t, false, fmt.Sprintf(toldName, "the tool cannot be told from another, "+why)
+		}
+		if r.known.overfull() {
+			return tool{}, false, fmt.Sprintf(toldName, "the server lists more tools than are looked at")
 		}
 		return tool{}, false, ""
 	}

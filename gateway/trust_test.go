@@ -259,3 +259,27 @@ func TestGW1_theServerItself(t *testing.T) {
 	w.client.send(echo("3", "a"))
 	w.server.got(echo("3", "a"))
 }
+
+// However many tools a server lists, what is remembered of them is bounded: those
+// beyond that are not shown, and do not run.
+func TestGW1_tooManyTools(t *testing.T) {
+	w := open(t, rules{"t0": sayso.Allow, "t4999": sayso.Allow})
+	var list []string
+	for i := range 5000 {
+		list = append(list, fmt.Sprintf(`{"name":"t%d","inputSchema":{}}`, i))
+	}
+	got := w.lists(strings.Join(list, ","))
+	if !strings.Contains(got, `"t1023"`) || strings.Contains(got, `"t1024"`) || strings.Contains(got, `"t4999"`) {
+		t.Errorf("%d tools are shown", strings.Count(got, `"name"`))
+	}
+	if !strings.Contains(w.lists(list[0]), `"t0"`) {
+		t.Error("the first is not shown any more")
+	}
+	w.client.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t4999"}}`)
+	if text := w.refused(w.client.gets(), "1"); !strings.Contains(text, "more tools than are looked at") {
+		t.Error(text)
+	}
+	const call = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t0"}}`
+	w.client.send(call)
+	w.server.got(call)
+}

@@ -58,6 +58,9 @@ func (a *app) tools(ctx context.Context) error {
 		}
 		list := []knownTool{}
 		for _, server := range pins.Servers() {
+			if pins.Met(server).Full {
+				a.note("%s presented more than is kept of one server: what came then is not trusted, and does not run", safe(server))
+			}
 			known := pins.Of(server)
 			for _, tool := range slices.Sorted(maps.Keys(known)) {
 				pin := known[tool]
