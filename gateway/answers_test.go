@@ -155,7 +155,7 @@ func TestRelay_longAnswerToWhatWaits(t *testing.T) {
 	go func() {
 		_, _ = io.Copy(w.server.in, endless{`{"jsonrpc":"2.0","id":1,"result":{"x":"`, `"}}`, 1 << 18}.reader())
 	}()
-	if got, err := w.client.out.ReadString('\n'); err != io.EOF {
+	if got, err := w.client.next(); err != io.EOF {
 		t.Errorf("%.100q passed, %v", got, err)
 	}
 }
@@ -246,7 +246,7 @@ func TestRelay_clientEndsAtOnce(t *testing.T) {
 	w.client.send(echo("1", "a"))
 	_ = w.client.in.Close()
 	w.server.got(echo("1", "a"))
-	if line, err := w.server.out.ReadString('\n'); err != io.EOF {
+	if line, err := w.server.next(); err != io.EOF {
 		t.Errorf("got %q, %v", line, err)
 	}
 }

@@ -294,6 +294,7 @@ func TestRelay_waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, rules{})
 		w.lists(echoTool)
+		w.client.wait = 2 * time.Hour
 		w.client.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a"},"_meta":{"progressToken":"p"}}}`)
 		begun := time.Now()
 		told, got := 0, w.client.gets()

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -38,6 +40,13 @@ func TestMain(m *testing.M) {
 // serverProcess says which process it is, and then does as it is told.
 func serverProcess(what string) {
 	fmt.Fprintln(os.Stderr, "begun")
+	var life *os.File
+	if name := os.Getenv("LIFELINE"); name != "" {
+		var err error
+		if life, err = os.OpenFile(name, os.O_WRONLY, 0); err != nil {
+			panic(err)
+		}
+	}
 	say := func(text string) {
 		fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":%q}}`+"\n", text)
 	}
@@ -54,6 +63,7 @@ func serverProcess(what string) {
 		never := make(chan os.Signal, 1)
 		signal.Notify(never, syscall.SIGUSR2)
 		<-never
+		runtime.KeepAlive(life)
 	case "hears":
 		heard := make(chan os.Signal, 1)
 		signal.Notify(heard, syscall.SIGUSR1)
@@ -62,12 +72,13 @@ func serverProcess(what string) {
 		os.Exit(9)
 	case "leaves something": // that holds its output
 		c := exec.Command("sleep", "3600")
-		c.Stdout = os.Stdout
+		c.Stdout, c.ExtraFiles = os.Stdout, []*os.File{life}
 		_ = c.Start()
 		say(strconv.Itoa(c.Process.Pid))
 		os.Exit(3)
 	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
+	runtime.KeepAlive(life)
 	os.Exit(0)
 }
 
@@ -125,6 +136,7 @@ func TestServer_signals(t *testing.T) {
 
 func TestServer_leavesNothing(t *testing.T) {
 	t.Setenv("GATEWAY_TEST", "server")
+	life := lifeline(t)
 	in, client := io.Pipe()
 	defer client.Close()
 	var out bytes.Buffer
@@ -132,7 +144,7 @@ func TestServer_leavesNothing(t *testing.T) {
 	if err != nil || end.Status != 3 {
 		t.Errorf("%+v, %v", end, err)
 	}
-	gone(t, pidIn(t, out.String()))
+	gone(t, life, pidIn(t, out.String()))
 }
 
 // A gateway that is killed takes its server with it.
@@ -140,6 +152,7 @@ func TestServer_killed(t *testing.T) {
 	if !diesWithUs {
 		t.Skip("only Linux ends a server that does not read with its gateway; type: GOOS=linux go test ./gateway")
 	}
+	life := lifeline(t)
 	cmd := exec.Command(os.Args[0], "stays")
 	cmd.Env = append(os.Environ(), "GATEWAY_TEST=gateway")
 	in, err := cmd.StdinPipe()
@@ -162,7 +175,7 @@ func TestServer_killed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	gone(t, pidIn(t, line))
+	gone(t, life, pidIn(t, line))
 }
 
 // pidIn is the process that a message names.
@@ -176,30 +189,33 @@ func pidIn(t *testing.T, line string) int {
 	return pid
 }
 
-// gone fails unless a process ends.
-func gone(t *testing.T, pid int) {
+// lifeline returns a pipe that a process holds which opens it by the name in
+// LIFELINE: it can be read to its end once that process has ended.
+func lifeline(t *testing.T) *os.File {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if !alive(pid) {
-			return
-		}
+	name := filepath.Join(t.TempDir(), "lifeline")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	_ = syscall.Kill(pid, syscall.SIGKILL)
-	t.Errorf("process %d is alive", pid)
+	t.Setenv("LIFELINE", name)
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
 }
 
-// alive reports whether a process runs; one that ended and was not waited for
-// does not.
-func alive(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return false
+// gone fails unless the process that holds a lifeline ends.
+func gone(t *testing.T, life *os.File, pid int) {
+	t.Helper()
+	if err := life.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return !os.IsNotExist(err) || !diesWithUs
+	if _, err := io.Copy(io.Discard, life); err != nil {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		t.Errorf("process %d is alive: %v", pid, err)
 	}
-	_, state, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(state, "Z")
 }
 
 // What a server is, is its command line and its program; what is secret in the

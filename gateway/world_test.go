@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -53,24 +54,39 @@ type world struct {
 
 // side is one end of the relay.
 type side struct {
-	t   *testing.T
-	in  *io.PipeWriter
-	out *bufio.Reader
+	t    *testing.T
+	in   *io.PipeWriter
+	out  *bufio.Reader
+	from *io.PipeReader // what out reads
+	wait time.Duration  // for the next line
+}
+
+func newSide(t *testing.T, in *io.PipeWriter, from *io.PipeReader) *side {
+	return &side{t, in, bufio.NewReaderSize(from, 1<<20), from, 30 * time.Second}
 }
 
 func (s *side) send(line string) {
 	s.t.Helper()
+	end := time.AfterFunc(s.wait, func() { _ = s.in.CloseWithError(errors.New("nobody reads")) })
+	defer end.Stop()
 	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
+// next reads the next line, and does not wait for ever.
+func (s *side) next() (string, error) {
+	end := time.AfterFunc(s.wait, func() { _ = s.from.Close() })
+	defer end.Stop()
+	return s.out.ReadString('\n')
+}
+
 // gets returns the next line that came.
 func (s *side) gets() string {
 	s.t.Helper()
-	line, err := s.out.ReadString('\n')
+	line, err := s.next()
 	if err != nil {
-		s.t.Fatal(err)
+		s.t.Fatalf("no line within %v: %v", s.wait, err)
 	}
 	return strings.TrimSuffix(line, "\n")
 }
@@ -109,8 +125,7 @@ func (w *world) start(change ...func(*gateway.Options)) {
 	toClient, clientOut := io.Pipe()
 	fromServer, server := io.Pipe()
 	toServer, serverOut := io.Pipe()
-	w.client = &side{w.t, client, bufio.NewReaderSize(toClient, 1<<20)}
-	w.server = &side{w.t, server, bufio.NewReaderSize(toServer, 1<<20)}
+	w.client, w.server = newSide(w.t, client, toClient), newSide(w.t, server, toServer)
 	o := gateway.Options{
 		Gate: w.broker.Gate(asker), Pins: w.broker, Actor: asker, Name: "srv", Session: "s", Cwd: "/",
 		Facts: facts.Options{Workspace: "/"},
