@@ -93,14 +93,19 @@ func (r *Relay) answered(ctx context.Context, m message) error {
 	if err == nil && h == nil && look.listing != nil {
 		return r.listed(ctx, &m, look.listing)
 	}
-	if h != nil {
+	switch {
+	case h == nil:
+	case err == nil && look.goesOn() && look.samples: // whether it does is asked
+	case err == nil && look.goesOn():
+		r.pauses(ctx, h, look.state)
+	default:
 		r.report(ctx, h, m.failed || err != nil || look.isError, sha256.Sum256(m.line))
 	}
 	switch {
 	case err != nil:
 		return r.client.Send(failure(m.id, codeInternal, "The answer of the server could not be read strictly ("+err.Error()+")."))
 	case look.samples:
-		r.background(&r.telling, func() { r.sampledWithin(ctx, m, h) })
+		r.background(&r.telling, func() { r.sampledWithin(ctx, m, h, look) })
 		return nil
 	}
 	return r.client.Send(m.line)
@@ -111,7 +116,13 @@ type result struct {
 	isError bool
 	samples bool // it has the client ask its model for something
 	listing *listing
+	kind    string // what sort of result it is, where it says so
+	state   string // with which the client is to make the call again
 }
+
+// goesOn reports whether a call has not ended with this result: the server wants
+// something of the client, and the client makes the call again with that.
+func (res *result) goesOn() bool { return res.kind == "input_required" && res.state != "" }
 
 // readResult looks into a result: a list of tools is judged, and so is one that
 // has the client ask its model.
@@ -133,6 +144,10 @@ func readResult(m *message) (res result, err error) {
 			var err error
 			res.samples, err = samples(value)
 			return err
+		case name == "resultType" && value.Kind() == '"':
+			_ = readText(value, &res.kind) // what cannot be read is no word of ours
+		case name == "requestState" && value.Kind() == '"':
+			_ = readText(value, &res.state) // a call that comes back with it is asked about
 		}
 		return nil
 	})

@@ -15,6 +15,7 @@ type called struct {
 	arguments   jsontext.Value // nil if there are none
 	argumentsAt int            // where they begin in the line
 	meta        meta
+	state       string // of the server, with which a call is made again; empty if it is new
 }
 
 // meta is what a host says beside a call.
@@ -25,7 +26,7 @@ type meta struct {
 	current bool           // the client speaks 2026-07-28 or later
 }
 
-var paramMembers = []string{"name", "arguments", "_meta"}
+var paramMembers = []string{"name", "arguments", "_meta", "requestState", "inputResponses"}
 
 // readCall reads a tools/call.
 func readCall(m message) (called, error) {
@@ -44,6 +45,8 @@ func readCall(m message) (called, error) {
 			c.arguments, c.argumentsAt = value, m.paramsAt+at
 		case "_meta":
 			return c.meta.read(value)
+		case "requestState":
+			return readText(value, &c.state)
 		}
 		return nil
 	})

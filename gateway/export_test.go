@@ -35,3 +35,10 @@ func (r *Relay) Leaving(id, line string) (send func() error) {
 		return r.server.Send([]byte(line))
 	}
 }
+
+// Rounds is how many calls wait for their client.
+func (r *Relay) Rounds() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.rounds)
+}

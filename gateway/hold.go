@@ -22,8 +22,10 @@ type held struct {
 	// The relay's mutex guards what follows.
 	cancelled bool
 	request   sayso.ID      // once it was forwarded
-	sent      time.Time     // when
+	sent      time.Time     // when, the first time
 	gone      chan struct{} // closed once the server has it; nil before it is forwarded
+	digest    sayso.Digest  // of the call, where it may have further rounds
+	edit      sayso.Args    // what a person put in the place of its arguments
 }
 
 // called takes a call of a tool. It is answered here, or held and then forwarded.
@@ -45,6 +47,11 @@ func (r *Relay) called(ctx context.Context, m message) error {
 	case why != "":
 		h.cancel()
 		return r.answer(refusal(&c, why))
+	}
+	if c, ok := r.resumes(ctx, h); ok {
+		defer h.cancel()
+		r.goOn(ctx, h, c)
+		return nil
 	}
 	r.background(&r.holding, func() { r.hold(ctx, h) })
 	return nil
@@ -178,6 +185,8 @@ func (r *Relay) ready(ctx context.Context, h *held, d *sayso.Decision) ([]byte, 
 	if err != nil {
 		r.unrun(ctx, d.Request)
 		*d = sayso.Decision{Request: d.Request}
+	} else {
+		h.edit = d.Args
 	}
 	return line, err
 }
@@ -211,7 +220,13 @@ func (r *Relay) leaves(h *held, id sayso.ID) bool {
 		delete(r.calls, h.key())
 		return false
 	}
-	h.request, h.sent, h.gone = id, time.Now(), make(chan struct{})
+	h.request, h.gone = id, make(chan struct{})
+	if h.sent.IsZero() {
+		h.sent = time.Now()
+	}
+	if h.meta.current && h.digest.IsZero() {
+		h.digest, _ = h.call.Digest() // it had one when it was judged
+	}
 	// of the call only the id is still needed
 	h.called = called{message: message{id: slices.Clone(h.id)}, meta: meta{current: h.meta.current}}
 	h.call = sayso.Call{}

@@ -92,10 +92,11 @@ type conversation struct {
 	o     Options
 	known *known // of the server
 
-	mu    sync.Mutex // guards what follows
-	calls map[string]*held
-	name  string // what the client calls itself
-	done  bool   // nothing more is begun
+	mu     sync.Mutex // guards what follows
+	calls  map[string]*held
+	rounds map[sayso.Digest]round // calls that run and wait for their client, by the server's state
+	name   string                 // what the client calls itself
+	done   bool                   // nothing more is begun
 
 	run     string         // begins the ids of calls whose host gave them none
 	count   atomic.Uint64  // of those
@@ -109,7 +110,7 @@ type conversation struct {
 
 // converse begins a conversation with a server of which this is known.
 func (o Options) converse(k *known) *conversation {
-	return &conversation{o: o, known: k, calls: map[string]*held{}, ending: make(chan struct{}), run: "mcp-" + strings.ToLower(rand.Text()[:10])}
+	return &conversation{o: o, known: k, calls: map[string]*held{}, rounds: map[sayso.Digest]round{}, ending: make(chan struct{}), run: "mcp-" + strings.ToLower(rand.Text()[:10])}
 }
 
 // between is the relay of one client and one server whose messages take these
@@ -257,6 +258,7 @@ func (r *Relay) Close(ctx context.Context) error {
 		close(r.ending)
 	}
 	r.telling.Wait()
+	r.loseAll(ctx)
 	ctx, cancel := late(ctx)
 	defer cancel()
 	return r.o.Gate.End(ctx, r.o.Session)

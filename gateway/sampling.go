@@ -24,12 +24,18 @@ func (r *Relay) sampled(ctx context.Context, m message) {
 }
 
 // sampledWithin does so for a server that asks by way of its answer to a call.
-func (r *Relay) sampledWithin(ctx context.Context, m message, h *held) {
+func (r *Relay) sampledWithin(ctx context.Context, m message, h *held, look result) {
 	const text = "Refused: the server wanted this client's model to write something for it, which was not allowed. The tool did not finish."
 	switch {
 	case r.samples(ctx, m.result):
+		if h != nil && look.goesOn() {
+			r.pauses(ctx, h, look.state)
+		}
 		_ = r.client.Send(m.line)
 	case h != nil:
+		if look.goesOn() {
+			r.unrun(ctx, h.request)
+		}
 		_ = r.answer(refusal(&h.called, text))
 	default:
 		_ = r.answer(failure(m.id, codeRefused, text))
