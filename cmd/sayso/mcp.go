@@ -50,6 +50,7 @@ that the client has for it.`,
 	}
 	c.Flags().StringVar(&o.name, "name", "", "the server's name in policies; by default that of the program, if the command says one")
 	c.Flags().StringVar(&o.workspace, "workspace", "", "the root of the project; by default looked for from where this runs")
+	placeFlags(c.Flags())
 	c.Flags().Duration("patience", 0, "how long a call waits for people (SAYSO_PATIENCE; by default 50m for a client that asks for progress, 50s for others)")
 	return c
 }
