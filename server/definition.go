@@ -31,7 +31,7 @@ func (s *Server) postAccept(x *exchange) (any, error) {
 	return s.accept(x.ctx(), x.as, &in)
 }
 
-func (s *Server) definitions(ctx context.Context, _ *caller, _ *wire.Nothing) (any, error) {
+func (s *Server) definitions(ctx context.Context, c *caller, _ *wire.Nothing) (any, error) {
 	if s.o.Pins == nil {
 		return nil, sayso.ErrNotFound
 	}
@@ -44,6 +44,7 @@ func (s *Server) definitions(ctx context.Context, _ *caller, _ *wire.Nothing) (a
 		known := pins.Of(server)
 		for _, tool := range slices.Sorted(maps.Keys(known)) {
 			if d := definitionOf(server, tool, known[tool]); d.State == wire.DefinitionChanged {
+				s.shown.add(c, seenAs(d.Changed))
 				changed = append(changed, d)
 			} else {
 				trusted = append(trusted, d)
@@ -70,5 +71,11 @@ func (s *Server) accept(ctx context.Context, c *caller, in *wire.AcceptBody) (an
 	if s.o.Pins == nil {
 		return nil, sayso.ErrNotFound
 	}
+	if !s.shown.to(c, seenAs(in.Digest)) {
+		return nil, wire.ErrContentWanted
+	}
 	return nil, s.o.Pins.AcceptDefinition(ctx, c.actor, in.Server, in.Tool, in.Digest)
 }
+
+// seenAs is the name of a definition among what pages were shown.
+func seenAs(d sayso.Digest) sayso.ID { return sayso.ID(d.String()) }

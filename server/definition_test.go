@@ -55,3 +55,35 @@ func TestDefinitions(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What was not served to a page, the page cannot accept.
+func TestPageToken_acceptsWhatItWasShown(t *testing.T) {
+	var from string
+	w := newPage(t, &from)
+	var last sayso.Digest
+	change := func(text string) {
+		d := sayso.Definition{Tool: "echo", Text: sayso.Args(`{"description":"` + text + `"}`)}
+		if _, err := w.b.Meet(t.Context(), actors["tool"], "docs", []sayso.Definition{d}); err != nil {
+			t.Fatal(err)
+		}
+		last = d.Digest()
+	}
+	accept := func(want int) {
+		t.Helper()
+		if r := w.do("page", "POST", "/v1/definitions/accept", acceptBody(last)); r.status != want {
+			t.Errorf("%d %s, want %d", r.status, r.body, want)
+		}
+	}
+	change("one")
+	change("two")
+	accept(428)
+	if r := w.do("page", "GET", "/v1/definitions", ""); r.status != 200 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	change("three")
+	accept(428)
+	if r := w.do("page", "GET", "/v1/definitions", ""); r.status != 200 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	accept(204)
+}

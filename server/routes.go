@@ -172,7 +172,7 @@ func definitionRoutes() []route {
 			op: wire.OpDefinitions, summary: "What MCP servers say of their tools: what is trusted, and first what changed since and does not run", out: gives[wire.Definitions]()},
 		{method: "POST", pattern: "/v1/definitions/accept", who: deciders, serve: (*Server).postAccept, needs: pins,
 			op: wire.OpAccept, summary: "Trust a definition that changed, naming the digest of what was shown",
-			in: of[wire.AcceptBody](), out: done, fails: []int{404, http.StatusPreconditionFailed}},
+			in: of[wire.AcceptBody](), out: done, fails: []int{404, http.StatusPreconditionFailed, http.StatusPreconditionRequired}},
 	}
 }
 
