@@ -126,7 +126,7 @@ func (a *app) relay(ctx context.Context, o mcpOptions) (gateway.Options, func() 
 		closing = func() error { return errors.Join(pins.Close(), l.Close()) }
 	}
 	g = gateway.Options{
-		Gate: gate, Pins: pins, Actor: who, Name: o.name, Session: clientSession(o.name), Cwd: cwd,
+		Gate: gate, Pins: pins, Calls: pins, Actor: who, Name: o.name, Session: clientSession(o.name), Cwd: cwd,
 		Facts: a.machine(o.workspace, nil), Wanted: l.Wanted, Plain: hook.Plain,
 		Off:  func() bool { _, off, _ := a.paths.IsOff(time.Now()); return off }, // a switch that cannot be read is on
 		Note: func(text string) { a.note("%s", printable(text)) },
