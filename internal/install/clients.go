@@ -39,7 +39,7 @@ func Clients() []Client {
 		{Name: "copilot", Title: "Copilot CLI", Host: "copilot", Run: true, Scopes: []Scope{ScopeUser, ScopeProject}, Lists: copilotLists},
 		{Name: "vscode", Title: "VS Code", Host: "vscode", Scopes: []Scope{ScopeUser, ScopeProject}, Lists: vscodeLists},
 		{Name: "cursor", Title: "Cursor", Host: "cursor", Scopes: []Scope{ScopeUser, ScopeProject}, Lists: cursorLists},
-		{Name: "opencode", Title: "opencode", Run: true, Scopes: []Scope{ScopeUser, ScopeProject}, Lists: opencodeLists},
+		{Name: "opencode", Title: "opencode", Host: "opencode", Run: true, Scopes: []Scope{ScopeUser, ScopeProject}, Lists: opencodeLists},
 	}
 }
 

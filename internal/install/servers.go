@@ -201,8 +201,11 @@ func (l List) Put(text []byte, g Gateway, names []string) ([]byte, error) {
 	}
 	wanted := func(s Server) bool { return !s.Gated && s.Odd == "" && len(s.Command) > 0 && meant(s, names) }
 	return l.each(text, wanted, func(text []byte, m member) ([]byte, error) {
-		words := slices.Concat([]string{g.Program, "mcp", "--name", RuleName(m.name)}, g.Place, []string{"--"})
-		return l.wrap(text, m.value, words)
+		name := []string{"--name", RuleName(m.name)}
+		if l.form.joined || m.value.get("args") != nil {
+			return l.wrap(text, m.value, slices.Concat([]string{g.Program, "mcp"}, name, g.Place, []string{"--"}))
+		}
+		return l.wrap(text, m.value, slices.Concat([]string{g.Program, "mcp"}, g.Place, name, []string{"--"}))
 	})
 }
 
@@ -211,8 +214,16 @@ func (l List) Put(text []byte, g Gateway, names []string) ([]byte, error) {
 func (l List) Take(text []byte, names []string) ([]byte, error) {
 	return l.each(text, func(s Server) bool { return s.Gated && meant(s, names) }, func(text []byte, m member) ([]byte, error) {
 		words, _ := l.words(text, m.value)
-		return l.unwrap(text, m.value, gateway(words)), nil
+		n := gateway(words)
+		return l.unwrap(text, m.value, n, n == len(words)-1 && madeArgs(words[:n])), nil
 	})
+}
+
+// madeArgs reports whether the entry had no arguments before we gave it some: then
+// the name is behind the place of the gate, and not before it.
+func madeArgs(words []string) bool {
+	n := len(words)
+	return n > 5 && words[n-3] == "--name"
 }
 
 func meant(s Server, names []string) bool { return len(names) == 0 || slices.Contains(names, s.Name) }
@@ -266,7 +277,7 @@ func (l List) wrap(text []byte, entry *node, words []string) ([]byte, error) {
 	program, items := items[0], append(items[1:], command.raw(text))
 	i := slices.IndexFunc(entry.members, func(m member) bool { return m.name == "command" })
 	args := entry.get("args")
-	if args == nil { // made before the command, by which it is known when it goes again
+	if args == nil {
 		m := entry.members[i]
 		out := slices.Concat(text[:m.value.from], program, text[m.value.to:])
 		return slices.Concat(out[:m.from], argsBefore(text, entry, m, items), out[m.from:]), nil
@@ -317,27 +328,27 @@ func before(text []byte, list *node, items [][]byte) []byte {
 	return slices.Concat(text[:first], bytes.Join(items, between), between, text[first:])
 }
 
-// unwrap takes the first n words of an entry's command away.
-func (l List) unwrap(text []byte, entry *node, n int) []byte {
+// unwrap takes the first n words of an entry's command away, and the arguments
+// altogether if they were made by us and none is left.
+func (l List) unwrap(text []byte, entry *node, n int, made bool) []byte {
 	command := entry.get("command")
 	if l.form.joined {
 		return without(text, command, n)
 	}
 	args := entry.get("args")
-	program := args.elements[n-1].raw(text) // the first word is the command's own
-	program = bytes.Clone(program)
+	program := bytes.Clone(args.elements[n-1].raw(text)) // the first word is the command's own
 	if args.from > command.from {
 		out := without(text, args, n)
 		return slices.Concat(out[:command.from], program, out[command.to:])
 	}
 	out := slices.Concat(text[:command.from], program, text[command.to:])
-	if len(args.elements) > n {
-		return without(out, args, n)
+	place := func(name string) int {
+		return entry.members[slices.IndexFunc(entry.members, func(m member) bool { return m.name == name })].from
 	}
-	from := entry.members[slices.IndexFunc(entry.members, func(m member) bool { return m.name == "args" })].from
-	to := entry.members[slices.IndexFunc(entry.members, func(m member) bool { return m.name == "command" })].from
-	if gap := bytes.TrimSpace(text[args.to:to]); len(gap) > 0 && string(gap) != "," {
-		return without(out, args, n) // somebody wrote between the two
+	from, to := place("args"), place("command")
+	between := string(bytes.TrimSpace(text[args.to:to]))
+	if !made || between != "" && between != "," { // or somebody wrote between the two
+		return without(out, args, n)
 	}
 	return slices.Concat(out[:from], out[to:])
 }

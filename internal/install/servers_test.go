@@ -43,6 +43,7 @@ var lists = []struct {
 	{"gemini", "user", "{\n  // mine\n  \"mcpServers\": {\n    \"g\": {\"command\": \"node\", \"args\": [\"s.js\"], \"trust\": true,},\n    \"web\": {\"httpUrl\": \"https://x/mcp\"},\n  },\n}\n", "g=node|s.js web="},
 	{"copilot", "user", "{\"mcpServers\": {\"c\": {\"type\": \"local\", \"command\": \"c\", \"args\": [ ], \"tools\": [\"*\"]}}}", "c=c"},
 	{"vscode", "project", "{\n  \"inputs\": [{\"id\": \"key\", \"type\": \"promptString\"}],\n  \"servers\": {\n    /* the files, of \"us\" */\n    \"v\": {\n      \"type\": \"stdio\", // \"command\": \"no\"\n      \"command\": \"npx\",\n      \"args\": [\n        \"-y\", // quietly\n        \"srv\",\n        \"${workspaceFolder}\"\n      ],\n      \"env\": {\"KEY\": \"${input:key}\"},\n    },\n  },\n}\n", "v=npx|-y|srv|${workspaceFolder}"},
+	{"copilot", "user", "{\"mcpServers\": {\"c\": {\"args\": [], \"command\": \"c\", \"tools\": [\"*\"]}}}", "c=c"},
 	{"cursor", "project", "{\"mcpServers\": {\"k\": {\"command\": \"k\", \"envFile\": \".env\"}}}", "k=k"},
 	{"opencode", "project", "{\n  \"mcp\": {\n    \"o\": {\"type\": \"local\", \"command\": [\"bun\", \"x\", \"srv\"], \"enabled\": false},\n    \"r\": {\"type\": \"remote\", \"url\": \"https://x\"}\n  }\n}\n", "o=bun|x|srv r="},
 	{"codex", "user", "model = \"m\"\n\n[mcp_servers.files]\ncommand = \"npx\"\nargs = [\"-y\", \"server\", \"/notes\"]\n\n[mcp_servers.files.env]\nA = \"b\"\n\n[mcp_servers.web]\nurl = \"https://example.com/mcp\"\n\n[tui]\nx = 1\n", "files=npx|-y|server|/notes web="},
