@@ -200,9 +200,13 @@ func ask(ctx context.Context, gate sayso.Gate, ran string, calls []string) error
 
 // one makes a call and runs it if it may.
 func one(ctx context.Context, gate sayso.Gate, ran, id string) error {
-	d, err := gate.Admit(ctx, sayso.Admission{Immediate: true, Call: sayso.Call{
-		Tool: "bash", Args: sayso.Args(`{"command":"run ` + id + `"}`), Session: "kills", CallID: id,
-	}})
+	var d sayso.Decision
+	err := again(func() (err error) {
+		d, err = gate.Admit(ctx, sayso.Admission{Immediate: true, Call: sayso.Call{
+			Tool: "bash", Args: sayso.Args(`{"command":"run ` + id + `"}`), Session: "kills", CallID: id,
+		}})
+		return err
+	})
 	if errors.Is(err, sayso.ErrSpent) {
 		return say(promise{Call: id, Spent: true})
 	}
