@@ -9,6 +9,7 @@ import (
 // which of its arguments rules match on. How the host's payloads are read is
 // the adapter's business; see package agent/claudecode.
 var hostTools = map[string]map[string]Tool{
+	HostACP:       acpTools,
 	"antigravity": antigravityTools,
 	"claude-code": claudeCodeTools,
 	"codex":       codexTools,
@@ -17,6 +18,10 @@ var hostTools = map[string]map[string]Tool{
 	"gemini":      geminiTools,
 	"vscode":      vscodeTools,
 }
+
+// HostACP is the host of calls that come through the relay between an editor and an
+// agent, which speak the Agent Client Protocol.
+const HostACP = "acp"
 
 // HostTools returns the names in the table of a host, sorted; nil for a host
 // that has none.
@@ -105,4 +110,21 @@ var claudeCodeTools = map[string]Tool{
 
 	"AskUserQuestion": {Name: "ask-user-question", Kind: KindOther, OwnScreen: true},
 	"ExitPlanMode":    {Name: "exit-plan-mode", Kind: KindOther, OwnScreen: true},
+}
+
+// acpTools are the kinds of calls in the Agent Client Protocol, which names no tools,
+// as package agent/acp shows them. Which shell reads a command no agent says; those
+// that were run hand it to bash, or to a shell that reads it alike. What is searched
+// or moved agents spell too differently to be understood: such calls are of kind
+// other.
+var acpTools = map[string]Tool{
+	"execute": {Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand,
+		Args: []string{"command", "commands", "timeout", "mode", "detach", "initial_wait", "run_in_background"}},
+	"read":   {Name: "file-read", Kind: KindRead, Primary: "path", Operand: OperandPath},
+	"edit":   {Name: "file-edit", Kind: KindEdit, Primary: "path", Operand: OperandPath},
+	"delete": {Name: "file-delete", Kind: KindDelete, Primary: "path", Operand: OperandPath},
+	"fetch": {Name: "web-fetch", Kind: KindFetch, Primary: "url", Operand: OperandURL,
+		Args: []string{"url", "prompt", "timeout", "format"}},
+	// A call of which the agent shows no input: what is missing cannot be judged.
+	"unseen": {Name: "unseen", Kind: KindOther, Primary: "input", Operand: OperandText},
 }

@@ -16,14 +16,12 @@ import (
 type message struct {
 	line     []byte
 	id       jsontext.Value // as it was spelled; nil if there is none
-	idAt     int            // where it begins in the line
 	method   string
 	params   jsontext.Value
 	paramsAt int // where they begin in the line
 	result   jsontext.Value
 	resultAt int
-	failed   bool // it has an error, which is
-	fault    jsontext.Value
+	failed   bool // it has an error
 }
 
 // request reports whether somebody waits for an answer to it.
@@ -71,7 +69,7 @@ func readMessage(line []byte) (message, error) {
 	err := members(line, messageMembers, func(name string, value jsontext.Value, at int) error {
 		switch name {
 		case "id":
-			m.id, m.idAt = value, at
+			m.id = value
 		case "method":
 			return readText(value, &m.method)
 		case "params":
@@ -79,7 +77,7 @@ func readMessage(line []byte) (message, error) {
 		case "result":
 			m.result, m.resultAt = value, at
 		case "error":
-			m.failed, m.fault = true, value
+			m.failed = true
 		}
 		return nil
 	})

@@ -114,11 +114,7 @@ func (a *app) load(c *cobra.Command, _ []string) error {
 			flags[name] = f.Value.String()
 		}
 	}
-	place, environ, err := pinnedPlace(c.Flags(), a.environ)
-	if err != nil {
-		return usage(err, "sayso init mcp CLIENT")
-	}
-	s, warnings, err := home.Load(environ, flags)
+	s, warnings, err := home.Load(a.environ, flags)
 	if err != nil {
 		return usage(err, "sayso config")
 	}
@@ -126,10 +122,6 @@ func (a *app) load(c *cobra.Command, _ []string) error {
 		a.note("warning: %s", w)
 	}
 	a.settings = s
-	if place != nil {
-		a.paths = *place
-		return nil
-	}
 	a.paths, err = home.Find(func(name string) string {
 		if name == "SAYSO_HOME" {
 			return s.Home

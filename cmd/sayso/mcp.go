@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,7 +48,6 @@ that the client has for it.`,
 	}
 	c.Flags().StringVar(&o.name, "name", "", "the server's name in policies; by default that of the program, if the command says one")
 	c.Flags().StringVar(&o.workspace, "workspace", "", "the root of the project; by default looked for from where this runs")
-	placeFlags(c.Flags())
 	c.Flags().Duration("patience", 0, "how long a call waits for people (SAYSO_PATIENCE; by default 50m for a client that asks for progress, 50s for others)")
 	return c
 }
@@ -72,28 +69,12 @@ func (a *app) mcp(ctx context.Context, o mcpOptions, args []string) error {
 	}
 	relay.Identity = identity
 	garbage.Tune(ctx)
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a client that is gone is an error of writing, and calls that wait are parked
-	end, err := gateway.Server{Args: args, Stderr: a.err, Signals: signals}.Serve(ctx, relay, a.in, a.out)
+	end, err := gateway.Server{Args: args, Stderr: a.err, Signals: handedOn()}.Serve(ctx, relay, a.in, a.out)
 	if err = errors.Join(err, closing()); err != nil {
 		return err
 	}
-	if end.Signal != 0 {
-		signal.Reset(end.Signal)
-		_ = syscall.Kill(os.Getpid(), end.Signal) // the status says it where this does not
-	}
-	if end.Status != 0 {
-		return otherStatus(end.Status)
-	}
-	return nil
+	return mirror(end)
 }
-
-// otherStatus is the exit status of another program, which has said itself what was
-// wrong.
-type otherStatus int
-
-func (s otherStatus) Error() string { return "exit status " + strconv.Itoa(int(s)) }
 
 // relay opens the gate for the calls of one server.
 func (a *app) relay(ctx context.Context, o mcpOptions) (gateway.Options, func() error, error) {
@@ -126,7 +107,7 @@ func (a *app) relay(ctx context.Context, o mcpOptions) (gateway.Options, func() 
 		closing = func() error { return errors.Join(pins.Close(), l.Close()) }
 	}
 	g = gateway.Options{
-		Gate: gate, Pins: pins, Calls: pins, Actor: who, Name: o.name, Session: clientSession(o.name), Cwd: cwd,
+		Gate: gate, Pins: pins, Actor: who, Name: o.name, Session: clientSession(o.name), Cwd: cwd,
 		Facts: a.machine(o.workspace, nil), Wanted: l.Wanted, Plain: hook.Plain,
 		Off:  func() bool { _, off, _ := a.paths.IsOff(time.Now()); return off }, // a switch that cannot be read is on
 		Note: func(text string) { a.note("%s", printable(text)) },

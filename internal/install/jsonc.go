@@ -11,12 +11,11 @@ func parseLoose(text []byte) (*node, error) { return parse(bare(text)) }
 // last entry.
 func bare(text []byte) []byte {
 	out := bytes.Clone(text)
-	comma := -1    // behind which nothing stood yet
-	entry := false // something stood before it
+	comma := -1 // behind which nothing stood yet
 	for i := 0; i < len(out); {
 		switch c := out[i]; {
 		case c == '"':
-			i, comma, entry = behindString(out, i), -1, true
+			i, comma = behindString(out, i), -1
 		case c == '/' && i+1 < len(out) && (out[i+1] == '/' || out[i+1] == '*'):
 			end := behindComment(out, i)
 			blank(out[i:end])
@@ -25,11 +24,14 @@ func bare(text []byte) []byte {
 			i++
 		case (c == '}' || c == ']') && comma >= 0:
 			out[comma] = ' '
-			i, comma, entry = i+1, -1, true
-		case c == ',' && entry:
-			i, comma, entry = i+1, i, false
+			comma = -1
+			i++
+		case c == ',':
+			comma = i
+			i++
 		default:
-			i, comma, entry = i+1, -1, c != '{' && c != '[' && c != ','
+			comma = -1
+			i++
 		}
 	}
 	return out

@@ -198,15 +198,10 @@ func (o Options) arguments() []string {
 }
 
 func (o Options) environment(url string) []string {
-	return append(Environment(o.Home, url), o.Env...)
-}
-
-// Environment is that of a run with a home and a model of its own.
-func Environment(home, url string) []string {
-	return []string{
+	return append([]string{
 		"PATH=" + os.Getenv("PATH"),
-		"HOME=" + home,
-		"CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"),
+		"HOME=" + o.Home,
+		"CLAUDE_CONFIG_DIR=" + filepath.Join(o.Home, ".claude"),
 		"ANTHROPIC_BASE_URL=" + url,
 		"ANTHROPIC_API_KEY=x",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
@@ -214,5 +209,5 @@ func Environment(home, url string) []string {
 		"ENABLE_TOOL_SEARCH=false",
 		"IS_SANDBOX=1", // else bypassPermissions is refused to root, which CI often is
 		"LANG=C.UTF-8",
-	}
+	}, o.Env...)
 }

@@ -1,0 +1,111 @@
+package acp
+
+import (
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// maxTold is of how many calls at once it is remembered what an agent told.
+const maxTold = 256
+
+// Told is what an agent told of its calls before it asked about them. It is for one
+// reader. The zero Told is ready.
+type Told struct {
+	calls map[string]*ToolCall
+	order []string // the oldest first
+}
+
+// update is what is read of a session/update.
+type update struct {
+	Session string `json:"sessionId"`
+	Update  struct {
+		What string `json:"sessionUpdate"`
+		ToolCall
+	} `json:"update"`
+}
+
+// Hear takes down what a session/update tells of a call, and returns the call as it
+// is known now. ok says that it is about a call.
+func (t *Told) Hear(m *Message) (session string, c ToolCall, ok bool) {
+	var u update
+	if jcs.UnmarshalLenient(m.Params, &u) != nil || u.Update.ID == "" || u.Update.What != "tool_call" && u.Update.What != "tool_call_update" {
+		return "", c, false
+	}
+	key := toldKey(u.Session, u.Update.ID)
+	known := t.calls[key]
+	if known == nil {
+		known = t.add(key)
+	}
+	known.merge(&u.Update.ToolCall)
+	if c = *known; c.Over() {
+		t.forget(key)
+	}
+	return u.Session, c, true
+}
+
+// Of is what was told of a call; the zero ToolCall if nothing was.
+func (t *Told) Of(session, id string) ToolCall {
+	if c := t.calls[toldKey(session, id)]; c != nil {
+		return *c
+	}
+	return ToolCall{}
+}
+
+func (t *Told) add(key string) *ToolCall {
+	if t.calls == nil {
+		t.calls = map[string]*ToolCall{}
+	}
+	if len(t.order) >= maxTold {
+		t.forget(t.order[0])
+	}
+	c := &ToolCall{}
+	t.calls[key], t.order = c, append(t.order, key)
+	return c
+}
+
+func (t *Told) forget(key string) {
+	delete(t.calls, key)
+	for i, k := range t.order {
+		if k == key {
+			t.order = append(t.order[:i], t.order[i+1:]...)
+			return
+		}
+	}
+}
+
+// toldKey keeps calls of different sessions apart.
+func toldKey(session, id string) string {
+	return session + "\x00" + id
+}
+
+// merge puts what an update says over what was known. Members that it leaves out
+// stay as they were. What is larger than any call may be is not kept.
+func (c *ToolCall) merge(u *ToolCall) {
+	put(&c.ID, u.ID)
+	put(&c.Title, u.Title)
+	put(&c.Kind, u.Kind)
+	put(&c.Status, u.Status)
+	put(&c.Name, u.Name)
+	put(&c.Meta.ClaudeCode.Tool, u.Meta.ClaudeCode.Tool)
+	if len(u.Input) > 0 && len(u.Input) <= sayso.MaxCall {
+		c.Input = u.Input.Clone()
+	}
+	if u.Content != nil && !u.Over() { // at its end a call tells what came of it
+		c.Content = u.Content
+	}
+	if u.Locations != nil {
+		c.Locations = u.Locations
+	}
+}
+
+func put(into *string, text string) {
+	if text != "" {
+		*into = text
+	}
+}
+
+// Over reports whether the call has ended.
+func (c *ToolCall) Over() bool { return c.Status == "completed" || c.Status == "failed" }
+
+// Failed reports whether it ended with an error.
+func (c *ToolCall) Failed() bool { return c.Status == "failed" }

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/acprelay"
+	"github.com/sayso-dev/sayso/internal/garbage"
+	"github.com/sayso-dev/sayso/internal/home"
+	"github.com/sayso-dev/sayso/internal/hook"
+	"github.com/sayso-dev/sayso/internal/local"
+)
+
+// acpOptions are the flags of acp.
+type acpOptions struct {
+	name, workspace string
+}
+
+func (a *app) acpCommand() *cobra.Command {
+	var o acpOptions
+	c := &cobra.Command{
+		Use: "acp [flags] -- AGENT [ARGS...]", GroupID: "gate", Short: "stands between an editor and its agent", Args: cobra.ArbitraryArgs,
+		Long: `Starts an agent that speaks the Agent Client Protocol and stands between it and
+the editor: put it into the editor's configuration in the place of the agent's own
+command. What the agent asks permission for is judged by your policy, and asked
+about in the one inbox where nothing is allowed or denied; the editor is not asked.
+Everything else passes as it is.
+
+The agent decides what it asks about: this is where you answer, and no wall around
+the agent. For that it has its own hook (sayso init), and its tools a gateway
+(sayso mcp).`,
+		Example: `  sayso acp -- gemini --acp
+  sayso acp -- copilot --acp --stdio
+  sayso acp -- opencode acp`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.ArgsLenAtDash() != 0 || len(args) == 0 {
+				return usage(errors.New("there is no command of an agent"), "sayso acp -- AGENT ARGS...")
+			}
+			return a.acp(context.WithoutCancel(c.Context()), o, args)
+		},
+	}
+	c.Flags().StringVar(&o.name, "name", "", "the agent's name in calls; by default what it calls itself")
+	c.Flags().StringVar(&o.workspace, "workspace", "", "the root of the project; by default the folder that the editor names")
+	c.Flags().Duration("patience", 0, "how long a call waits for people (SAYSO_PATIENCE; by default until there is a decision)")
+	return c
+}
+
+// acp runs one agent behind the gate, and ends as it ended.
+func (a *app) acp(ctx context.Context, o acpOptions, args []string) error {
+	if o.workspace != "" {
+		var err error
+		if o.workspace, err = filepath.Abs(o.workspace); err != nil {
+			return err
+		}
+	}
+	l, err := a.openWith(ctx, local.Options{Opened: a.tellOpened()})
+	if err != nil {
+		return err
+	}
+	gate, err := l.Gate(ctx, home.OwnActor(sayso.PrincipalAgent, sayso.HostACP, "acp"))
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	garbage.Tune(ctx)
+	end, err := acprelay.Agent{Args: args, Stderr: a.err, Signals: handedOn()}.Serve(ctx, acprelay.Options{
+		Gate: gate, Name: o.name, Workspace: o.workspace, Facts: a.machine("", nil), Wanted: l.Wanted, Patience: a.askPatience(), Plain: hook.Plain,
+		Off:  func() bool { _, off, _ := a.paths.IsOff(time.Now()); return off }, // a switch that cannot be read is on
+		Note: func(text string) { a.note("%s", printable(text)) },
+	}, a.in, a.out)
+	if err = errors.Join(err, l.Close()); err != nil {
+		return hint(err, "sayso acp -- AGENT ARGS...; is the agent installed, and does it speak the protocol?")
+	}
+	return mirror(end)
+}

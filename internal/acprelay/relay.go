@@ -1,0 +1,287 @@
+// Package acprelay stands between an editor and an agent that speak the Agent Client
+// Protocol, and answers the agent's questions for permission from the gate.
+//
+// Every line is passed on as it came, both ways and in its order, but for three kinds:
+// a request for permission is judged, asked about in the one inbox and answered
+// here, so that the editor does not see it; an answer to one that the editor was
+// never shown is left out; and so is what is no message of the protocol. The rest is
+// only listened to: which folder a session works in, what the agent tells of its
+// calls, when a turn is cancelled.
+//
+// What the messages mean is in package agent/acp; who asks the gate is package drive.
+//
+// The agent decides what it asks. Whoever needs a wall has the agent's own hook, or a
+// gateway before its tools.
+package acprelay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/agent/acp"
+	"github.com/sayso-dev/sayso/internal/drive"
+	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/internal/lines"
+	"github.com/sayso-dev/sayso/internal/rpc"
+)
+
+// maxMessage is the longest message that is passed on. It is held whole, as a request
+// for permission may stand anywhere in it.
+var maxMessage = 256 << 20 // less in tests
+
+// Options say what a relay works with. Gate is required.
+type Options struct {
+	Gate sayso.Gate
+	// Name is the agent's name in calls; empty for what it calls itself.
+	Name string
+	// Workspace is the root of the project in every session; empty for the folder that
+	// the editor names when it begins one.
+	Workspace string
+	// Facts say where calls run.
+	Facts facts.Options
+	// Wanted says which folders the policy in force names; nil for none.
+	Wanted func() sayso.FactsWanted
+	// Patience is how long a call waits for people; zero until there is a decision.
+	Patience time.Duration
+	// Off reports whether the gate was switched off, so that the editor is asked; nil
+	// for never.
+	Off func() bool
+	// Note is told what a person should know, in a line; nil for nobody.
+	Note func(string)
+	// Plain makes the text of an error fit for an agent; nil leaves it.
+	Plain func(error) error
+}
+
+// Relay stands between one editor and one agent.
+type Relay struct {
+	o      Options
+	editor *lines.Sink // to it
+	agent  *lines.Sink
+	told   acp.Told // of the one reader of the agent
+
+	mu       sync.Mutex             // guards what follows
+	desks    map[string]*drive.Desk // by the root of the project
+	held     map[string]*held       // by the agent's id of the request
+	sessions map[string]string      // by the agent's name for it: the folder it works in
+	begun    map[string]string      // by the editor's id of the request: the folder of a session that is to begin
+	asked    map[string][]string    // by call: our ids of what was asked about it
+	met      map[string]bool        // sessions, as they are called here
+	hello    string                 // the editor's id of the request with which it begins
+	peer     acp.Peer
+	noise    int
+}
+
+// held is a request for permission that is not answered.
+type held struct {
+	acp.Permission
+	desk *drive.Desk
+}
+
+// New returns a relay that writes to the editor and to the agent.
+func New(o Options, editor, agent io.Writer) (*Relay, error) {
+	if o.Gate == nil {
+		return nil, fmt.Errorf("%w: a relay needs a gate", sayso.ErrInvalid)
+	}
+	if o.Off == nil {
+		o.Off = func() bool { return false }
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	if o.Plain == nil {
+		o.Plain = func(err error) error { return err }
+	}
+	return &Relay{
+		o: o, editor: lines.NewSink(editor), agent: lines.NewSink(agent),
+		desks: map[string]*drive.Desk{}, held: map[string]*held{}, sessions: map[string]string{}, begun: map[string]string{},
+		asked: map[string][]string{}, met: map[string]bool{},
+	}, nil
+}
+
+// FromAgent relays what the agent sends, until it sends no more.
+func (r *Relay) FromAgent(ctx context.Context, from io.Reader) error {
+	return each(from, func(line []byte) error { return r.fromAgent(ctx, line) })
+}
+
+// FromEditor relays what the editor sends, until it sends no more. What the agent
+// waits for then is cancelled.
+func (r *Relay) FromEditor(ctx context.Context, from io.Reader) error {
+	err := each(from, func(line []byte) error { return r.fromEditor(line) })
+	r.cancel(func(*held) bool { return true }, "the editor is gone")
+	return err
+}
+
+// each calls do with each line.
+func each(from io.Reader, do func([]byte) error) error {
+	in := lines.NewReader(from, maxMessage)
+	for {
+		line, whole, err := in.Next()
+		if err == nil && !whole {
+			err = fmt.Errorf("%w: a message has more than %s bytes, and was not passed on", sayso.ErrInvalid, strconv.Itoa(maxMessage))
+		}
+		if err == nil {
+			err = do(line)
+		}
+		if err != nil {
+			return ended(err)
+		}
+	}
+}
+
+// ended is nil where an end of the relay was closed.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
+}
+
+// fromAgent relays one message of the agent. An error ends the relay.
+func (r *Relay) fromAgent(ctx context.Context, line []byte) error {
+	m, err := acp.Read(line)
+	if err != nil {
+		return r.unreadable(line, err)
+	}
+	switch {
+	case m.Method == acp.Ask && m.Request():
+		return r.ask(ctx, &m)
+	case m.Method == acp.Ask:
+		r.drown("the agent", errors.New("it asks for permission and wants no answer"))
+		return nil
+	case m.Method == acp.CancelRequest && r.cancelled(&m):
+		return nil // the editor never heard of it
+	case m.Method == acp.Update:
+		r.hear(ctx, &m)
+	case m.Response():
+		r.learn(&m)
+	}
+	return r.editor.Send(line)
+}
+
+// unreadable leaves out a line of the agent that is no message, and tells the editor
+// if it waits for it.
+func (r *Relay) unreadable(line []byte, why error) error {
+	r.drown("the agent", why)
+	if id := rpc.SoleID(line); id != nil {
+		return r.editor.Send(acp.Refuse(id, why))
+	}
+	return nil
+}
+
+// maxNoise is how many lines that are no messages are told of.
+const maxNoise = 8
+
+// drown tells that a line is left out.
+func (r *Relay) drown(whose string, why error) {
+	r.mu.Lock()
+	r.noise++
+	n := r.noise
+	r.mu.Unlock()
+	if n <= maxNoise {
+		r.o.Note("a line of " + whose + " is left out: " + why.Error())
+	}
+}
+
+// fromEditor relays one message of the editor. An error ends the relay.
+func (r *Relay) fromEditor(line []byte) error {
+	m, err := acp.Read(line)
+	if err != nil {
+		r.drown("the editor", err)
+		return nil
+	}
+	if m.Response() && r.waits(m.Key()) {
+		r.drown("the editor", errors.New("it answers a request for permission that it was not asked"))
+		return nil
+	}
+	r.listen(&m)
+	err = r.agent.Send(line)
+	if m.Method == acp.CancelSession {
+		session := m.Session().ID
+		r.cancel(func(h *held) bool { return h.Session == session }, "the turn was cancelled in the editor")
+	}
+	return err
+}
+
+// waits reports whether a request of the agent waits for the gate.
+func (r *Relay) waits(key string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.held[key] != nil
+}
+
+// listen takes down which sessions the editor begins, and where.
+func (r *Relay) listen(m *acp.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch m.Method {
+	case acp.Initialize:
+		r.hello = m.Key()
+	case acp.NewSession, acp.ForkSession:
+		if m.Request() {
+			r.begun[m.Key()] = m.Session().Cwd
+		}
+	case acp.LoadSession, acp.ResumeSession:
+		s := m.Session()
+		r.sessions[s.ID] = s.Cwd
+	}
+}
+
+// learn takes down what an answer of the agent says of itself, and of a session.
+func (r *Relay) learn(m *acp.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := m.Key()
+	if key == r.hello {
+		r.peer, _ = m.Agent()
+		r.hello = ""
+	}
+	if cwd, ok := r.begun[key]; ok {
+		delete(r.begun, key)
+		if s := m.Session(); s.ID != "" {
+			r.sessions[s.ID] = cwd
+		}
+	}
+}
+
+// hear takes down what the agent tells of a call, and records how one ended.
+func (r *Relay) hear(ctx context.Context, m *acp.Message) {
+	session, c, ok := r.told.Hear(m)
+	if !ok || !c.Over() {
+		return
+	}
+	r.mu.Lock()
+	ids := r.asked[callKey(session, c.ID)]
+	delete(r.asked, callKey(session, c.ID))
+	desk := r.desk(r.workspace(session))
+	r.mu.Unlock()
+	for _, id := range ids {
+		desk.Ended(ctx, id, sayso.Outcome{Failed: c.Failed()})
+	}
+}
+
+// Close ends what waits, which then is parked, and the sessions.
+func (r *Relay) Close(ctx context.Context) {
+	r.mu.Lock()
+	desks, met := r.desks, r.met
+	r.mu.Unlock()
+	for _, d := range desks {
+		d.Close(ctx, "")
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	for session := range met {
+		_ = r.o.Gate.End(ctx, session) // one that is not ended is ended by its age
+	}
+}
+
+// callKey keeps the calls of different sessions apart.
+func callKey(session, call string) string { return strings.Join([]string{session, call}, "\x00") }
