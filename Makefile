@@ -73,6 +73,11 @@ lint: ## formatting, vet on both systems, staticcheck
 bench: $(PAGE) ## measure every figure of docs/performance.md beside its limit
 	@$(GO) run ./bench
 
+.PHONY: lab
+lab: ## drive the real hosts, and write docs/hosts.md (HOST=gemini for one)
+	@$(GO) test ./lab/hosts -count=1 -timeout 40m -args -real -update $(if $(HOST),-host $(HOST))
+	@$(GO) test ./lab/hosts -count=1 -run TestDocs -args -update
+
 .PHONY: soak
 soak: ## kills, races and fuzzing by the thousand; takes hours
 	@./.ci/soak

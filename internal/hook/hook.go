@@ -195,12 +195,15 @@ func (r run) admit(told agent.Told) (d sayso.Decision, off bool, err error) {
 	if err != nil {
 		return d, false, err
 	}
+	patience := min(w.settings.Patience, r.host.patience())
+	ctx, late := context.WithTimeoutCause(ctx, patience+silence, errSilent)
+	defer late()
 	wanted := w.Wanted()
 	asked := w.gather(ctx, told.Call, wanted)
 	d, err = gate.Admit(ctx, sayso.Admission{
 		Call:      told.Call,
 		Facts:     asked,
-		Patience:  min(w.settings.Patience, r.host.patience()),
+		Patience:  patience,
 		Immediate: true,
 		Strict:    r.strict,
 		CanEdit:   told.CanEdit,
@@ -217,11 +220,20 @@ func (r run) admit(told agent.Told) (d sayso.Decision, off bool, err error) {
 	if d.Allowed() && d.Source == sayso.SourcePerson && !asked.Equal(w.gather(ctx, told.Call, wanted)) {
 		d, err = changed(ctx, gate, d)
 	}
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err != nil && context.Cause(ctx) == errSilent:
+		err = fmt.Errorf("%w: %w", sayso.ErrUnavailable, errSilent)
+	case err != nil && ctx.Err() != nil:
 		err = fmt.Errorf("%w: the host stopped waiting; what was asked stays and can be answered", sayso.ErrUnavailable)
 	}
 	return d, false, err
 }
+
+// silence is how long after our patience the gate may say nothing. A server that
+// hangs takes what is sent to it, and would keep the agent until its host ends us.
+const silence = 10 * time.Second
+
+var errSilent = errors.New("the gate does not answer; what was asked may be open")
 
 // gather finds out what a call means on this machine now.
 func (w *world) gather(ctx context.Context, c sayso.Call, want sayso.FactsWanted) sayso.Facts {

@@ -38,3 +38,21 @@ func TestResponses(t *testing.T) {
 		t.Errorf("half a request got %s", got)
 	}
 }
+
+// An agent that runs beside the conversation has a script of its own, and takes
+// no turn of the other.
+func TestBeside(t *testing.T) {
+	s := modelstub.New(modelstub.Use(modelstub.Call{ID: "c1", Name: "spawn", Input: `{}`}), modelstub.Say("main"))
+	s.Beside(func(body []byte) bool { return strings.Contains(string(body), "beside") }, modelstub.Say("agent"))
+	url := listen(t, s) + "/responses"
+	for _, step := range []struct{ body, want string }{
+		{`{"input":[]}`, "spawn"}, {`{"instructions":"beside","input":[]}`, "agent"}, {`{"instructions":"beside","input":[]}`, "done"}, {`{"input":[]}`, "main"},
+	} {
+		if got := post(t, url, step.body); !strings.Contains(got, step.want) {
+			t.Errorf("%s got %s, want %s", step.body, got, step.want)
+		}
+	}
+	if s.Left() != 0 {
+		t.Errorf("%d turns are left", s.Left())
+	}
+}

@@ -70,6 +70,9 @@ type Stub struct {
 	results  []ToolResult
 	requests []Request
 	messages int
+
+	beside func(body []byte) bool // tells requests of an agent that runs beside
+	agent  []Turn                 // its script
 }
 
 // New returns a stub that plays turns in order. When they are used up it says
@@ -77,6 +80,11 @@ type Stub struct {
 func New(turns ...Turn) *Stub {
 	return &Stub{script: turns, names: map[string]string{}, seen: map[string]bool{}}
 }
+
+// Beside gives the requests that is tells apart a script of their own: those of
+// an agent that the host runs beside the conversation, and that asks at the same
+// time. It is called before the stub is asked anything.
+func (s *Stub) Beside(is func(body []byte) bool, turns ...Turn) { s.beside, s.agent = is, turns }
 
 // Results returns every tool result that reached the model, in the order of
 // arrival, each once although an agent repeats them with every request.
@@ -93,11 +101,12 @@ func (s *Stub) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Left returns how many turns of the script have not been asked for.
+// Left returns how many turns of the script have not been asked for, those of an
+// agent beside it included.
 func (s *Stub) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.script)
+	return len(s.script) + len(s.agent)
 }
 
 // Listen serves the stub on a free loopback port until stop is called. The
@@ -149,11 +158,15 @@ func (s *Stub) take(r asked, body []byte) (Turn, []ToolResult, int) {
 	s.messages++
 	back := s.note(r.results)
 	s.requests = append(s.requests, Request{Body: body, Model: r.model, Script: !r.side})
-	if r.side || len(s.script) == 0 {
+	script := &s.script
+	if s.beside != nil && s.beside(body) {
+		script = &s.agent
+	}
+	if r.side || len(*script) == 0 {
 		return Say("done"), nil, s.messages
 	}
-	turn := s.script[0]
-	s.script = s.script[1:]
+	turn := (*script)[0]
+	*script = (*script)[1:]
 	return turn, back, s.messages
 }
 

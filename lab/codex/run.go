@@ -16,23 +16,23 @@ import (
 
 	"github.com/sayso-dev/sayso/internal/codexapp"
 	"github.com/sayso-dev/sayso/internal/modelstub"
-	"github.com/sayso-dev/sayso/lab/hosts"
+	"github.com/sayso-dev/sayso/lab/npm"
 )
 
 // Version is the exact release that the tests run.
 const Version = "0.169.0"
 
-// Binary returns the executable, fetching it from npm first if the cache has
-// none.
+// release is where the executable comes from: a file for each platform.
+var release = npm.Package{
+	Title: "Codex " + Version, Cache: "codex-" + Version, Spec: "@openai/codex@" + Version,
+	File: "node_modules/@openai/codex-*/vendor/*/bin/codex",
+}
+
+// Binary returns the path of the Codex executable, and fetches it first if the
+// cache has none.
 func Binary(t testing.TB) string {
 	t.Helper()
-	h := hosts.Host{Name: "codex", Package: "@openai/codex", Version: Version, Bin: "codex"}
-	dir := h.Dir(t)
-	found, err := filepath.Glob(filepath.Join(dir, "node_modules", "@openai", "codex-*", "vendor", "*", "bin", "codex"))
-	if err != nil || len(found) == 0 {
-		t.Fatalf("no codex executable for this platform under %s, %v", dir, err)
-	}
-	return found[0]
+	return release.Path(t)
 }
 
 // Options say how the binary is run. Only Stub is required.
@@ -62,8 +62,8 @@ func (r Result) Told(id string) string {
 	return ""
 }
 
-// model is one that this release knows, so that it offers all of its tools.
-const model = "gpt-6.1-sol"
+// Model is one that this release knows, so that it offers all of its tools.
+const Model = "gpt-6.1-sol"
 
 // configure writes the person's settings: our model in place of the real one.
 // What Codex was told to trust stays.
@@ -76,7 +76,7 @@ func (o Options) configure(t testing.TB, url string) {
 	}
 	_, trusted, _ := strings.Cut(string(old), trustMark)
 	text := fmt.Sprintf("model = %q\nmodel_provider = \"lab\"\n%s\n[model_providers.lab]\nname = \"lab\"\nbase_url = %q\nwire_api = \"responses\"\n%s%s",
-		model, o.Config, url, trustMark, trusted)
+		Model, o.Config, url, trustMark, trusted)
 	Write(t, path, text)
 }
 
@@ -85,20 +85,29 @@ const trustMark = "# trusted\n"
 
 // Trust tells a Codex program that it may run the hooks that it sees, as a
 // person does with /hooks.
-func Trust(program string, o Options) error {
-	hooks, err := codexapp.Hooks(context.Background(), program, o.Dir, o.environ())
+func Trust(program string, o Options) error { return TrustAll(program, o.Dir, o.Home, o.environ()) }
+
+// TrustAll is Trust for a folder and a home. What else the settings hold stays.
+func TrustAll(program, dir, home string, environ []string) error {
+	hooks, err := codexapp.Hooks(context.Background(), program, dir, environ)
 	if err != nil {
 		return err
 	}
 	if len(hooks) == 0 {
-		return fmt.Errorf("codex sees no hooks in %s", o.Dir)
+		return fmt.Errorf("codex sees no hooks in %s", dir)
 	}
+	path := filepath.Join(home, ".codex", "config.toml")
+	old, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	before, _, _ := strings.Cut(string(old), trustMark)
 	var b strings.Builder
-	b.WriteString(trustMark)
+	b.WriteString(before + trustMark)
 	for _, h := range hooks {
 		fmt.Fprintf(&b, "[hooks.state.%q]\ntrusted_hash = %q\n", h.Key, h.Hash)
 	}
-	return os.WriteFile(filepath.Join(o.Home, ".codex", "config.toml"), []byte(b.String()), 0o600)
+	return os.WriteFile(path, []byte(b.String()), 0o600)
 }
 
 // Write writes a file of the test.

@@ -6,55 +6,191 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sayso-dev/sayso/internal/install"
+	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 const (
 	page  = "../../docs/hosts.md"
 	begin = "<!-- from the records of lab/hosts -->\n"
 	end   = "<!-- until here -->\n"
+	table = "../../internal/install/runs.json"
 )
 
+const anew = "type: go test ./lab/hosts -run TestDocs -args -update"
+
 // The page on hosts says what was seen, and nothing else: its tables are made of
-// the records of the runs. With -update they are written.
+// the records of the runs. So is what the doctor knows. With -update both are
+// written.
 func TestDocs(t *testing.T) {
-	files, err := filepath.Glob("testdata/records/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no records: %v", err)
-	}
-	var want strings.Builder
-	for _, file := range files {
-		r := readRecord(t, file)
-		fmt.Fprintf(&want, "\n**%s %s**, run on %s\n\n| a hook that | alone | as `sayso init %s` writes it |\n|---|---|---|\n", titles[r.Host], r.Version, r.Date, r.Host)
-		for _, row := range r.Rows {
-			fmt.Fprintf(&want, "| %s | %s | %s |\n", row.Hook, loud(row.Alone), loud(row.Wired))
-		}
-	}
-	want.WriteString("\n")
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(text), begin)
+	all := records(t)
+	text := read(t, page)
+	before, rest, ok := strings.Cut(text, begin)
 	got, after, ended := strings.Cut(rest, end)
 	if !ok || !ended {
 		t.Fatalf("%s has no place for the records", page)
 	}
-	if *update {
-		if err := os.WriteFile(page, []byte(before+begin+want.String()+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
+	want := casesTable(all)
+	for _, r := range all {
+		want += failuresTable(r)
 	}
-	if diff := cmp.Diff(want.String(), got); diff != "" {
-		t.Errorf("the page differs from the records (-records +page); type: go test ./lab/hosts -run TestDocs -update\n%s", diff)
+	want += "\n"
+	if *update {
+		write(t, page, before+begin+want+end+after)
+		got = want
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the page differs from the records (-records +page); %s\n%s", anew, diff)
+	}
+	told, err := jcs.MarshalIndent(runsOf(all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		write(t, table, string(told)+"\n")
+	}
+	if diff := cmp.Diff(string(told)+"\n", read(t, table)); diff != "" {
+		t.Errorf("what the doctor knows differs from the records (-records +known); %s\n%s", anew, diff)
 	}
 }
 
-var titles = map[string]string{"gemini": "Gemini CLI", "copilot": "Copilot CLI"}
+// records are all that there are, in the order of the hosts.
+func records(t *testing.T) (all []record) {
+	t.Helper()
+	for _, h := range install.Hosts() {
+		files, err := filepath.Glob("testdata/records/" + h.Name + "-[0-9]*.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			all = append(all, readRecord(t, file))
+		}
+	}
+	files, err := os.ReadDir("testdata/records")
+	if err != nil || len(files) != len(all) || len(all) == 0 {
+		t.Fatalf("%d files are the records of %d runs, %v", len(files), len(all), err)
+	}
+	return all
+}
+
+// casesTable is the table of all hosts, a row for each case.
+func casesTable(all []record) string {
+	head, dates := []string{""}, []string{"run on"}
+	for _, r := range all {
+		head, dates = append(head, title(r)), append(dates, r.Date)
+	}
+	rows := [][]string{dates}
+	for _, c := range labCases {
+		cells := []string{c.name}
+		for _, r := range all {
+			cells = append(cells, cell(r, c.name))
+		}
+		rows = append(rows, cells)
+	}
+	for _, m := range marks {
+		cells := []string{m.what}
+		for _, r := range all {
+			cells = append(cells, m.of(r))
+		}
+		rows = append(rows, cells)
+	}
+	if others := notRun(all); len(others) > 0 {
+		head = append(head, strings.Join(others, ", "))
+		for i := range rows {
+			rows[i] = append(rows[i], "not run")
+		}
+	}
+	return lines(head, rows)
+}
+
+// marks are what the log of a case says beside its outcome.
+var marks = []struct {
+	what string
+	of   func(r record) string
+}{
+	{"that a call ended is reported", func(r record) string { return r.says("a rule allows", "finished", "yes", "no") }},
+	{"the server of an MCP tool is told", func(r record) string { return r.says("a tool of an MCP server", " of lab by", "yes", "no") }},
+	{"an agent of the host's own is told apart", func(r record) string {
+		return r.says("an agent of the host's own makes the call", "bash by "+r.Host+"/main", "no", "yes")
+	}},
+}
+
+// says is one word if the log of a case holds a text, else another.
+func (r record) says(name, text, with, without string) string {
+	s, ok := r.of(name)
+	switch {
+	case !ok:
+		return "not run"
+	case slices.ContainsFunc(s.Log, func(l string) bool { return strings.Contains(l, text) }):
+		return with
+	}
+	return without
+}
+
+// cell says what became of the call of a case. A call that ran and must not have
+// is hard to overlook.
+func cell(r record, name string) string {
+	s, ok := r.of(name)
+	switch {
+	case !ok:
+		return "not run"
+	case !s.Held && len(s.Ran) > 0:
+		return loud(runs)
+	case !s.Held:
+		return "does not run"
+	case len(s.Ran) == 0:
+		return blocked
+	case len(s.Ran) > 1:
+		return fmt.Sprintf("%d run, 1 blocked", len(s.Ran))
+	case s.Ran[0] == "edited":
+		return "runs as edited"
+	}
+	return runs
+}
+
+// failuresTable is what becomes of calls whose hook fails, in one host.
+func failuresTable(r record) string {
+	var rows [][]string
+	for _, row := range r.Rows {
+		rows = append(rows, []string{row.Hook, loud(row.Alone), loud(row.Wired)})
+	}
+	return fmt.Sprintf("\n**%s**, run on %s\n", title(r), r.Date) +
+		lines([]string{"a hook that", "alone", "as `sayso init " + r.Host + "` writes it"}, rows)
+}
+
+// lines are a table as the page has it.
+func lines(head []string, rows [][]string) string {
+	var b strings.Builder
+	b.WriteString("\n")
+	for i, cells := range append([][]string{head}, rows...) {
+		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("|---", len(head)) + "|\n")
+		}
+	}
+	return b.String()
+}
+
+func title(r record) string {
+	h, _ := install.Find(r.Host)
+	return h.Title + " " + r.Version
+}
+
+// notRun are the hosts that there is no record of.
+func notRun(all []record) (titles []string) {
+	for _, h := range install.Hosts() {
+		if !slices.ContainsFunc(all, func(r record) bool { return r.Host == h.Name }) {
+			titles = append(titles, h.Title)
+		}
+	}
+	return titles
+}
 
 // loud makes a call that ran hard to overlook.
 func loud(what string) string {
@@ -62,4 +198,22 @@ func loud(what string) string {
 		return "**" + what + "**"
 	}
 	return what
+}
+
+// known is what the doctor knows of a record.
+func known(r record) install.Run {
+	run := install.Run{Host: r.Host, Version: r.Version, Date: r.Date, Open: []string{}}
+	for _, row := range r.Rows {
+		if row.Wired == runs {
+			run.Open = append(run.Open, row.Hook)
+		}
+	}
+	return run
+}
+
+func runsOf(all []record) (list []install.Run) {
+	for _, r := range all {
+		list = append(list, known(r))
+	}
+	return list
 }

@@ -3,18 +3,17 @@
 package hosts_test
 
 import (
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/modelstub"
 	"github.com/sayso-dev/sayso/lab/hosts"
+	"github.com/sayso-dev/sayso/lab/machine"
 )
 
 // patience is how long a host waits for a hook here, in seconds. It is long, so
@@ -34,25 +33,12 @@ var failures = []struct{ hook, does string }{
 	{"exits 1", `exit 1`},
 	{"is killed", `kill -9 $$`},
 	{"is missing", `exec /no/such/hook`},
-	{"prints half a JSON object", `printf '%DENY%'`},
+	{"prints a denial without its last brace", `printf '%DENY%'`},
+	{"prints half a JSON object", `printf '%HALF%'`},
 	{"prints plain text", `echo no`},
 	{"prints a word that is no decision", `printf '%WORD%'`},
 	{"prints nothing and exits 0", `exit 0`},
 	{"runs past its time", fmt.Sprintf(`exec sleep %d`, 2*patience)},
-}
-
-// spelled are a denial and a decision that does not exist, as a host spells them.
-var spelled = map[string][2]string{
-	"gemini":  {`{"decision":"deny","reason":"lab"`, `{"decision":"perhaps"}`},
-	"copilot": {`{"permissionDecision":"deny","permissionDecisionReason":"lab"`, `{"permissionDecision":"perhaps"}`},
-}
-
-// record is what was seen of a release of a host.
-type recordOf struct {
-	Host    string `json:"host"`
-	Version string `json:"version"`
-	Date    string `json:"date"`
-	Rows    []row  `json:"rows"`
 }
 
 // row is what becomes of a call whose hook fails in one way: with the hook alone,
@@ -72,109 +58,61 @@ const (
 // what became of it with the record. With -update the record is written.
 func TestFailures(t *testing.T) {
 	each(t, func(t *testing.T, h hosts.Host) {
-		alone, behind := fail(t, h, ""), fail(t, h, lastWord(t, h))
-		got := recordOf{Host: h.Name, Version: h.Version, Date: time.Now().UTC().Format(time.DateOnly)}
-		for i, f := range failures {
-			got.Rows = append(got.Rows, row{f.hook, alone[i], behind[i]})
-		}
-		path := recordFile(h)
-		if *update {
-			text, err := jcs.MarshalIndent(got)
-			if err != nil {
-				t.Fatal(err)
+		t.Parallel()
+		var became [2][]string
+		t.Run("both", func(t *testing.T) {
+			for i, wired := range []bool{false, true} {
+				t.Run(fmt.Sprintf("wired %v", wired), func(t *testing.T) {
+					t.Parallel()
+					became[i] = fail(t, h, wired)
+				})
 			}
-			write(t, path, string(text)+"\n")
+		})
+		var got []row
+		for i, f := range failures {
+			got = append(got, row{f.hook, became[0][i], became[1][i]})
 		}
-		want := readRecord(t, path)
-		want.Date = got.Date
-		if diff := cmp.Diff(want, got); diff != "" {
+		if *update {
+			amend(t, h, func(r *record) { r.Rows = got })
+		}
+		if diff := cmp.Diff(readRecord(t, recordFile(h)).Rows, got); diff != "" {
 			t.Errorf("the host does otherwise than in the record (-record +seen):\n%s", diff)
 		}
 	})
 }
 
-func recordFile(h hosts.Host) string {
-	return filepath.Join("testdata/records", h.Name+"-"+h.Version+".json")
-}
-
-func readRecord(t *testing.T, path string) (r recordOf) {
-	t.Helper()
-	if err := jcs.Unmarshal([]byte(read(t, path)), &r); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return r
-}
-
-// lastWord is what sayso init writes behind the hook.
-func lastWord(t *testing.T, h hosts.Host) string {
-	t.Helper()
-	g := wired(t, h, "")
-	for _, path := range []string{".gemini/settings.json", ".copilot/hooks/sayso.json"} {
-		text, err := os.ReadFile(filepath.Join(g.Home, path))
-		if err != nil {
-			continue
-		}
-		var all any
-		if err := jcs.Unmarshal(text, &all); err != nil {
-			t.Fatal(err)
-		}
-		if line := textWith(all, " || "); line != "" {
-			_, last, _ := strings.Cut(line, " || ")
-			return " || " + last
-		}
-	}
-	t.Fatalf("the hook of %s has no last word", h.Name)
-	return ""
-}
-
-// textWith is the first string in a JSON value that holds another.
-func textWith(v any, part string) string {
-	switch v := v.(type) {
-	case string:
-		if strings.Contains(v, part) {
-			return v
-		}
-	case map[string]any:
-		for _, m := range v {
-			if s := textWith(m, part); s != "" {
-				return s
-			}
-		}
-	case []any:
-		for _, e := range v {
-			if s := textWith(e, part); s != "" {
-				return s
-			}
-		}
-	}
-	return ""
-}
-
 // fail runs the host once, with a hook that fails at each call in another way, and
-// says what became of the calls.
-func fail(t *testing.T, h hosts.Host, last string) []string {
+// says what became of the calls. The hook is the host's alone, or one that sayso
+// init was told is ours.
+func fail(t *testing.T, h hosts.Host, wired bool) []string {
 	t.Helper()
-	home, dir := t.TempDir(), t.TempDir()
-	script := filepath.Join(home, "hook.sh")
-	write(t, script, failingHook(h))
-	setup := hosts.Setup{Hooks: map[string]string{h.Before: "/bin/sh " + script + last}, Wait: patience}
-	if err := h.Write(home, setup); err != nil {
+	g := &gate{machine.New(t), t, h}
+	hook := g.hook(failingHook(h))
+	setup := hosts.Setup{Wait: patience}
+	if !wired {
+		setup.Hooks = map[string]string{h.Before: strings.TrimPrefix(hook, "--hook=")}
+	}
+	err := h.Write(g.Home, setup)
+	if wired {
+		g.Must("init", h.Name, "--yes", hook)
+		err = errors.Join(err, h.Hurry(g.Home, patience))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
+	h.Ready(t, g.Dir, g.Home, g.Env)
 	var turns []modelstub.Turn
 	for i := range failures {
-		turns = append(turns, modelstub.Use(modelstub.Call{
-			ID: fmt.Sprintf("toolu_%02d", i), Name: h.Shell, Input: hosts.Command(fmt.Sprintf("touch ran-%02d", i)),
-		}))
+		turns = append(turns, modelstub.Use(g.touch(fmt.Sprintf("toolu_%02d", i), fmt.Sprintf("ran-%02d", i))))
 	}
 	stub := modelstub.New(turns...)
-	r := h.Run(t, hosts.Options{Stub: stub, Dir: dir, Home: home, Timeout: 5 * time.Minute})
+	r := h.Run(t, hosts.Options{Stub: stub, Dir: g.Dir, Home: g.Home, Env: g.Env, Timeout: 5 * time.Minute})
 	if n := stub.Left(); n != 0 {
 		t.Fatalf("%d calls were not asked for: %+v", n, r)
 	}
 	var became []string
 	for i := range failures {
-		if _, err := os.Stat(filepath.Join(dir, fmt.Sprintf("ran-%02d", i))); err == nil {
+		if g.Exists(fmt.Sprintf("ran-%02d", i)) {
 			became = append(became, runs)
 			continue
 		}
@@ -183,14 +121,17 @@ func fail(t *testing.T, h hosts.Host, last string) []string {
 	return became
 }
 
+// half is half a denial.
+func half(h hosts.Host) string { return h.Deny[:len(h.Deny)/2] }
+
 // failingHook is a script that knows by the call how to fail.
 func failingHook(h hosts.Host) string {
 	var script strings.Builder
-	script.WriteString("case $(cat) in\n")
-	words := strings.NewReplacer("%DENY%", spelled[h.Name][0], "%WORD%", spelled[h.Name][1])
+	script.WriteString("call=$(cat)\ncase $call in\n")
+	words := strings.NewReplacer("%DENY%", h.Deny, "%WORD%", h.Word, "%HALF%", half(h))
 	for i, f := range failures {
 		fmt.Fprintf(&script, "*'touch ran-%02d'*) %s;;\n", i, words.Replace(f.does))
 	}
-	script.WriteString("*) echo 'a call that nobody made' >&2; exit 2;;\nesac\n")
+	script.WriteString("esac\n") // and nothing to say of what is no call
 	return script.String()
 }

@@ -6,24 +6,67 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"testing"
 
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/modelstub"
+	"github.com/sayso-dev/sayso/lab/npm"
 )
 
-// Host is a program that agents run in, and how it is driven without an account.
+// Host is a program that agents run in, how it is driven without an account, and
+// how its model makes the calls of the lab. To add one, write such a value, put it
+// into [All], and run its cases with -update.
 type Host struct {
 	Name    string // as sayso calls it
-	Package string // on npm
+	Title   string // as people call it
 	Version string // the exact release that the tests run
-	Bin     string
-	Shell   string   // its tool that runs a line of bash
-	Before  string   // the event that asks before a tool
-	Events  []string // all events that a hook is told of
+	// Often says that the host is cheap enough to be run with all tests; the
+	// others are run by a flag.
+	Often bool
 
-	arguments func(prompt string) []string
+	Shell  string   // its tool that runs a line of bash
+	Before string   // the event that asks before a tool
+	Events []string // all events that a hook is told of
+
+	Deny string // a denial as the host spells it, without its last brace
+	Word string // a decision that does not exist
+
+	// Wired are the files, below the home folder, that sayso init writes hooks
+	// into.
+	Wired []string
+
+	program   func(t testing.TB) string // fetched if need be
+	arguments func(prompt, url string) []string
 	environ   func(url, home string) []string
-	files     func(Setup) map[string]any // below the home folder, as JSON
+	files     func(Setup) map[string]any // below the home folder: text, or what becomes JSON
+
+	// ready is what a person does after sayso init, so that the host starts the
+	// hook; nil if there is nothing.
+	ready func(program, dir, home string, environ []string) error
+
+	command func(line string) string               // the input of a call of its shell; [Command] if nil
+	many    func(lines []string) []modelstub.Call  // calls of its shell that are made at once; one message of them if nil
+	deploy  modelstub.Call                         // a call of the tool deploy of the MCP server "lab"
+	inAgent func(call modelstub.Call) Conversation // an agent of the host's own makes a call
+}
+
+// Conversation is what a model says to a host, and to the agents that the host
+// starts beside, where the host asks for both at once.
+type Conversation struct {
+	Turns  []modelstub.Turn
+	Beside func(request []byte) bool // tells requests of such an agent; nil if there are none
+	Agent  []modelstub.Turn
+}
+
+// Stub is a model that says it.
+func (c Conversation) Stub() *modelstub.Stub {
+	stub := modelstub.New(c.Turns...)
+	if c.Beside != nil {
+		stub.Beside(c.Beside, c.Agent...)
+	}
+	return stub
 }
 
 // Setup is what the person's settings of a host hold.
@@ -33,61 +76,39 @@ type Setup struct {
 	MCP   string            // the program of the MCP server "lab"; none if empty
 }
 
-// Gemini is Gemini CLI, with an API key that nobody checks.
-var Gemini = Host{
-	Name: "gemini", Package: "@google/gemini-cli", Version: "0.61.0", Bin: "gemini", Shell: "run_shell_command",
-	Before: "BeforeTool", Events: []string{"BeforeTool", "AfterTool", "SessionStart", "SessionEnd"},
-	arguments: func(prompt string) []string {
-		return []string{"-m", "gemini-2.5-flash", "--yolo", "--skip-trust", "-p", prompt}
-	},
-	environ: func(url, home string) []string {
-		return []string{"GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_CLI_NO_RELAUNCH=true"}
-	},
-	files: func(s Setup) map[string]any {
-		hooks := map[string]any{}
-		for event, line := range s.Hooks {
-			hook := map[string]any{"type": "command", "command": line, "timeout": s.Wait * 1000}
-			hooks[event] = []any{map[string]any{"matcher": "*", "hooks": []any{hook}}}
+// All are the hosts of the lab, in the order of the tables.
+var All = []Host{Claude, Codex, Copilot, Gemini}
+
+// Find returns the host of that name.
+func Find(name string) (Host, bool) {
+	for _, h := range All {
+		if h.Name == name {
+			return h, true
 		}
-		settings := map[string]any{"hooks": hooks, "security": map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}}}
-		if s.MCP != "" {
-			settings["mcpServers"] = map[string]any{"lab": map[string]any{"command": s.MCP, "env": mcpEnv, "trust": true}}
-		}
-		return map[string]any{".gemini/settings.json": settings}
-	},
+	}
+	return Host{}, false
 }
 
-// Copilot is GitHub's Copilot CLI, with a model provider of its own.
-var Copilot = Host{
-	Name: "copilot", Package: "@github/copilot", Version: "1.0.102", Bin: "copilot", Shell: "bash",
-	Before: "preToolUse",
-	Events: []string{"preToolUse", "postToolUse", "postToolUseFailure", "sessionStart", "sessionEnd"},
-	arguments: func(prompt string) []string {
-		return []string{"-p", prompt, "--allow-all-tools", "--allow-all-paths"}
-	},
-	environ: func(url, _ string) []string {
-		return []string{
-			"COPILOT_PROVIDER_BASE_URL=" + url, "COPILOT_PROVIDER_TYPE=anthropic", "COPILOT_PROVIDER_API_KEY=x",
-			"COPILOT_MODEL=claude-sonnet-5", "COPILOT_OFFLINE=true",
-		}
-	},
-	files: func(s Setup) map[string]any {
-		hooks := map[string]any{}
-		for event, line := range s.Hooks {
-			hooks[event] = []any{map[string]any{"type": "command", "bash": line, "timeoutSec": s.Wait}}
-		}
-		files := map[string]any{".copilot/hooks/lab.json": map[string]any{"version": 1, "hooks": hooks}}
-		if s.MCP != "" {
-			files[".copilot/mcp-config.json"] = map[string]any{"mcpServers": map[string]any{
-				"lab": map[string]any{"type": "local", "command": s.MCP, "args": []any{}, "env": mcpEnv, "tools": []any{"*"}},
-			}}
-		}
-		return files
-	},
+// fromNPM is a program that npm links.
+func fromNPM(title, version, name, spec string) func(testing.TB) string {
+	p := npm.Package{Title: title + " " + version, Cache: name + "-" + version, Spec: spec + "@" + version, File: "node_modules/.bin/" + name}
+	return p.Path
 }
 
-// mcpEnv tells a test binary that it is started as the server.
-var mcpEnv = map[string]any{"LAB_MCP_SERVER": "1"}
+// Program is the path of the host's program, which is fetched first if the cache
+// has none.
+func (h Host) Program(t testing.TB) string { t.Helper(); return h.program(t) }
+
+// Ready does what a person does after sayso init.
+func (h Host) Ready(t testing.TB, dir, home string, env []string) {
+	t.Helper()
+	if h.ready == nil {
+		return
+	}
+	if err := h.ready(h.Program(t), dir, home, h.environment("", home, env)); err != nil {
+		t.Fatalf("making %s ready: %v", h.Title, err)
+	}
+}
 
 // Write puts settings below a home folder.
 func (h Host) Write(home string, s Setup) error {
@@ -95,15 +116,43 @@ func (h Host) Write(home string, s Setup) error {
 		s.Wait = 10
 	}
 	for name, settings := range h.files(s) {
-		text, err := jcs.MarshalIndent(settings)
-		if err != nil {
-			return err
+		text, ok := settings.(string)
+		if !ok {
+			b, err := jcs.MarshalIndent(settings)
+			if err != nil {
+				return err
+			}
+			text = string(b)
 		}
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, text, 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limits are the time limits of hooks in a host's settings.
+var limits = regexp.MustCompile(`"(timeout|timeoutSec)":\s*(\d+)`)
+
+// Hurry has the host wait for hooks that sayso init wrote only for so many
+// seconds, so that a test need not wait an hour.
+func (h Host) Hurry(home string, seconds int) error {
+	for _, name := range h.Wired {
+		path := filepath.Join(home, name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		unit := 1
+		if h.Name == "gemini" { // which counts milliseconds
+			unit = 1000
+		}
+		short := limits.ReplaceAllString(string(text), fmt.Sprintf(`"$1": %d`, seconds*unit))
+		if err := os.WriteFile(path, []byte(short), 0o600); err != nil {
 			return err
 		}
 	}
@@ -119,11 +168,55 @@ func (h Host) Every(line string) map[string]string {
 	return hooks
 }
 
-// Command is the input of a call of the host's shell.
+// Call is a call of the host's shell.
+func (h Host) Call(id, line string) modelstub.Call {
+	input := Command(line)
+	if h.command != nil {
+		input = h.command(line)
+	}
+	return modelstub.Call{ID: id, Name: h.Shell, Input: input}
+}
+
+// Many are calls of the host's shell that its model makes at once.
+func (h Host) Many(lines []string) []modelstub.Call {
+	if h.many != nil {
+		return h.many(lines)
+	}
+	var calls []modelstub.Call
+	for i, line := range lines {
+		calls = append(calls, h.Call(fmt.Sprintf("toolu_%02d", i), line))
+	}
+	return calls
+}
+
+// Deploy is a call of the tool deploy of the MCP server "lab".
+func (h Host) Deploy(id string) modelstub.Call {
+	call := h.deploy
+	call.ID = id
+	return call
+}
+
+// InAgent has an agent that the host starts make a call.
+func (h Host) InAgent(call modelstub.Call) Conversation { return h.inAgent(call) }
+
+// Command is the input of a call of most hosts' shell.
 func Command(line string) string {
-	text, err := jcs.Marshal(map[string]string{"command": line, "description": "a step of the lab"})
+	return object(map[string]string{"command": line, "description": "a step of the lab"})
+}
+
+func object(v any) string {
+	text, err := jcs.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("a line that is no text: %v", err))
 	}
 	return string(text)
 }
+
+// inLine is a conversation in which the host waits for its agent: one asks after
+// the other.
+func inLine(start modelstub.Call, call modelstub.Call, end ...modelstub.Turn) Conversation {
+	return Conversation{Turns: append([]modelstub.Turn{modelstub.Use(start), modelstub.Use(call)}, end...)}
+}
+
+// mcpEnv tells a test binary that it is started as the server.
+var mcpEnv = map[string]any{"LAB_MCP_SERVER": "1"}

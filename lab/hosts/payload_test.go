@@ -4,7 +4,6 @@ package hosts_test
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -21,38 +20,7 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/modelstub"
 	"github.com/sayso-dev/sayso/lab/hosts"
-	"github.com/sayso-dev/sayso/lab/machine"
 )
-
-var (
-	update = flag.Bool("update", false, "write the payloads anew")
-	real   = flag.Bool("real", false, "fetch the real hosts and run them")
-)
-
-// TestMain makes the test binary its own MCP server when a host starts it as
-// one.
-func TestMain(m *testing.M) {
-	if os.Getenv("LAB_MCP_SERVER") == "1" {
-		hosts.ServeMCP(os.Stdin, os.Stdout)
-		return
-	}
-	machine.Main(m)
-}
-
-// both are the hosts that are driven here.
-var both = []hosts.Host{hosts.Gemini, hosts.Copilot}
-
-// each runs a test with each host. Their programs are large, so only who asks
-// for it fetches them.
-func each(t *testing.T, run func(t *testing.T, h hosts.Host)) {
-	t.Helper()
-	if !*real {
-		t.Skip("the real hosts are fetched and run by a flag; type: go test ./lab/hosts -args -real")
-	}
-	for _, h := range both {
-		t.Run(h.Name, func(t *testing.T) { run(t, h) })
-	}
-}
 
 // labelled is a call whose payloads are kept under a label.
 type labelled struct{ label, tool, input string }
@@ -97,7 +65,10 @@ var tools = map[string][]labelled{
 // the files are written.
 func TestPayloads(t *testing.T) {
 	each(t, func(t *testing.T, h hosts.Host) {
-		got := record(t, h)
+		if tools[h.Name] == nil {
+			t.Skipf("its payloads are recorded elsewhere; type: go test ./lab/claude ./lab/codex")
+		}
+		got := payloads(t, h)
 		dir := filepath.Join("../../agent", h.Name, "testdata/payloads", h.Version)
 		if *update {
 			writeAll(t, dir, got)
@@ -120,10 +91,10 @@ const (
 	neutralDir  = "/home/dev/app"
 )
 
-// record makes the calls and returns the payloads, named EVENT.LABEL. The calls
+// payloads makes the calls and returns the payloads, named EVENT.LABEL. The calls
 // are made one after the other, and no payload says which it is about: they are
 // told apart by their order.
-func record(t *testing.T, h hosts.Host) map[string]jsontext.Value {
+func payloads(t *testing.T, h hosts.Host) map[string]jsontext.Value {
 	t.Helper()
 	dir, home, out := t.TempDir(), t.TempDir(), t.TempDir()
 	write(t, filepath.Join(dir, "notes.txt"), "one\ntwo\n")
@@ -211,7 +182,7 @@ func inOrder(t *testing.T, dir string) []string {
 	return files
 }
 
-func write(t *testing.T, path, text string) {
+func write(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -221,7 +192,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-func read(t *testing.T, path string) string {
+func read(t testing.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {

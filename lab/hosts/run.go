@@ -60,9 +60,9 @@ func (h Host) Start(t testing.TB, o Options) (wait func() Result, kill func()) {
 	}
 	t.Cleanup(stop)
 	var out, errout bytes.Buffer
-	cmd := exec.Command(h.program(h.Dir(t)), h.arguments("go")...)
+	cmd := exec.Command(h.Program(t), h.arguments("go", url)...)
 	cmd.Dir = o.Dir
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + o.Home, "LANG=C.UTF-8", "CI="}, append(h.environ(url, o.Home), o.Env...)...)
+	cmd.Env = h.environment(url, o.Home, o.Env)
 	cmd.Stdout, cmd.Stderr = &out, &errout
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = 5 * time.Second // a grandchild that holds the pipes must not hold the test
@@ -91,6 +91,12 @@ func (h Host) Start(t testing.TB, o Options) (wait func() Result, kill func()) {
 		}
 		return Result{cmd.ProcessState.ExitCode(), out.String(), errout.String(), o.Stub.Results()}
 	}, func() { killBelow(t, cmd.Process.Pid) }
+}
+
+// environment is the whole environment of the host.
+func (h Host) environment(url, home string, more []string) []string {
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "CI="}
+	return append(append(env, h.environ(url, home)...), more...)
 }
 
 // killBelow kills a process and all below it that do not run a hook of ours.

@@ -111,6 +111,18 @@ func (m *Machine) Lives() (lives []string) {
 	return lives
 }
 
+// Requests are all that are in the log, the oldest first.
+func (m *Machine) Requests() (all []sayso.Request) {
+	m.t.Helper()
+	m.Inbox(func(ctx context.Context, in sayso.Inbox) {
+		var err error
+		if all, err = in.Requests(ctx, sayso.RowQuery{Oldest: true}); err != nil {
+			m.t.Fatal(err)
+		}
+	})
+	return all
+}
+
 // Authenticate knows the tokens of the machine.
 func (m *Machine) Authenticate(secret string) (sayso.Actor, error) {
 	t, err := m.Paths().Tokens().Authenticate(secret, time.Now())

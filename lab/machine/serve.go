@@ -73,6 +73,9 @@ func (s *Server) Said() string {
 	return s.said.String()
 }
 
+// Signal sends the server a signal, and waits for nothing.
+func (s *Server) Signal(sig syscall.Signal) { _ = s.cmd.Process.Signal(sig) } // it may have ended by itself
+
 // End sends the server a signal and waits for its end.
 func (s *Server) End(sig syscall.Signal) {
 	_ = s.cmd.Process.Signal(sig) // it may have ended by itself

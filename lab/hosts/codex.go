@@ -1,0 +1,68 @@
+//go:build unix
+
+package hosts
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/sayso-dev/sayso/internal/modelstub"
+	"github.com/sayso-dev/sayso/lab/codex"
+)
+
+// Codex is OpenAI's Codex, with its sandbox and its own questions off.
+var Codex = Host{
+	Name: "codex", Title: "Codex", Version: codex.Version, Often: true, Shell: "exec_command",
+	Before: "PreToolUse", Events: []string{"PreToolUse", "PostToolUse", "SessionStart", "SessionEnd"},
+	Deny:    `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"lab"}`,
+	Word:    `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"perhaps"}}`,
+	Wired:   []string{".codex/hooks.json"},
+	program: codex.Binary,
+	arguments: func(prompt, url string) []string {
+		return []string{
+			"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
+			"-c", fmt.Sprintf(`model_providers.lab={name="lab",base_url=%q,wire_api="responses"}`, url),
+			"-c", `model_provider="lab"`, "-m", codex.Model, prompt,
+		}
+	},
+	environ: func(string, string) []string { return nil },
+	files: func(s Setup) map[string]any {
+		hooks := map[string]any{}
+		for event, line := range s.Hooks {
+			hooks[event] = []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line, "timeout": s.Wait}}}}
+		}
+		files := map[string]any{".codex/hooks.json": map[string]any{"hooks": hooks}}
+		if s.MCP != "" {
+			files[".codex/config.toml"] = fmt.Sprintf("[mcp_servers.lab]\ncommand = %q\nenv = { LAB_MCP_SERVER = \"1\" }\n", s.MCP)
+		}
+		return files
+	},
+	ready:   codex.TrustAll,
+	command: func(line string) string { return object(map[string]string{"cmd": line}) },
+	many:    codexScript,
+	deploy:  modelstub.Call{Name: "functions/exec", Input: `text(await tools.mcp__lab__deploy({env: "prod"}));`},
+	inAgent: func(call modelstub.Call) Conversation {
+		const start, task = "call_agent", "Make the call of the lab."
+		return Conversation{
+			Turns: []modelstub.Turn{
+				modelstub.Use(modelstub.Call{ID: start, Name: "collaboration/spawn_agent", Input: object(map[string]string{"task_name": "make", "message": task, "fork_turns": "none"})}),
+				modelstub.Use(modelstub.Call{ID: "call_wait", Name: "collaboration/wait_agent", Input: `{"timeout_ms":60000}`}),
+			},
+			Beside: func(request []byte) bool {
+				return bytes.Contains(request, []byte(task)) && !bytes.Contains(request, []byte(start))
+			},
+			Agent: []modelstub.Turn{modelstub.Use(call)},
+		}
+	},
+}
+
+// codexScript is how this host's model makes calls at once: by a script.
+func codexScript(lines []string) []modelstub.Call {
+	var calls []string
+	for _, line := range lines {
+		calls = append(calls, fmt.Sprintf("tools.exec_command({cmd: %q})", line))
+	}
+	script := "text(JSON.stringify(await Promise.allSettled([" + strings.Join(calls, ",\n") + "])));"
+	return []modelstub.Call{{ID: "call_00", Name: "functions/exec", Input: script}}
+}
