@@ -118,8 +118,8 @@ var labCases = []labCase{
 	{name: "the policy is broken", rules: "rules: 7\n", told: []string{"Could not find out"}, run: alone},
 	{name: "the server is slow", rules: allowTouch, ran: []string{"marker"}, run: func(g *gate) []modelstub.ToolResult {
 		server := g.Serve("none")
-		server.Signal(syscall.SIGSTOP)
 		wait, _ := g.start(modelstub.New(modelstub.Then(func([]modelstub.ToolResult) modelstub.Turn {
+			server.Signal(syscall.SIGSTOP)
 			go func() { // ends when the hook says that it runs
 				g.heardHook()
 				server.Signal(syscall.SIGCONT)
@@ -130,11 +130,17 @@ var labCases = []labCase{
 	}, hook: func(g *gate) string { return g.announced() }},
 	{name: "the server hangs", rules: allowTouch, told: []string{"Could not find out"}, run: func(g *gate) []modelstub.ToolResult {
 		server := g.Serve("none")
-		server.Signal(syscall.SIGSTOP)
-		wait, _ := g.start(g.one(), "SAYSO_PATIENCE=1s")
-		results := wait()
-		server.Kill() // else it would answer now, and nobody listens
-		return results
+		wait, _ := g.start(modelstub.New(
+			modelstub.Then(func([]modelstub.ToolResult) modelstub.Turn {
+				server.Signal(syscall.SIGSTOP)
+				return modelstub.Use(g.touch("toolu_1", "marker"))
+			}),
+			modelstub.Then(func([]modelstub.ToolResult) modelstub.Turn {
+				server.Kill() // else it would answer now, and nobody listens
+				return modelstub.Say("done")
+			}),
+		), "SAYSO_PATIENCE=1s")
+		return wait()
 	}},
 	{name: "twenty calls at once", rules: allowTouch + denyMarker[len("rules:\n"):], ran: markers(19), run: func(g *gate) []modelstub.ToolResult {
 		lines := []string{"touch marker"}
@@ -194,6 +200,7 @@ func (g *gate) heard(results []modelstub.ToolResult, words ...string) {
 // TestCases drives each host through the cases, and compares what was seen with
 // the record. With -update the record is written.
 func TestCases(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, h hosts.Host) {
 		t.Parallel()
 		for _, c := range labCases {

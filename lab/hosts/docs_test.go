@@ -18,31 +18,33 @@ import (
 
 const (
 	page  = "../../docs/hosts.md"
-	begin = "<!-- from the records of lab/hosts -->\n"
-	end   = "<!-- until here -->\n"
 	table = "../../internal/install/runs.json"
+	anew  = "type: go test ./lab/hosts -run TestDocs -args -update"
 )
-
-const anew = "type: go test ./lab/hosts -run TestDocs -args -update"
 
 // The page on hosts says what was seen, and nothing else: its tables are made of
 // the records of the runs. So is what the doctor knows. With -update both are
 // written.
 func TestDocs(t *testing.T) {
 	all := records(t)
-	text := read(t, page)
-	before, rest, ok := strings.Cut(text, begin)
-	got, after, ended := strings.Cut(rest, end)
-	if !ok || !ended {
-		t.Fatalf("%s has no place for the records", page)
-	}
-	want := casesTable(all)
+	failures := ""
 	for _, r := range all {
-		want += failuresTable(r)
+		failures += failuresTable(r)
 	}
-	want += "\n"
+	places := map[string]string{"cases": casesTable(all), "failures": failures}
+	got := read(t, page)
+	want := got
+	for name, text := range places {
+		begin := "<!-- the " + name + ", from the records of lab/hosts -->\n"
+		before, rest, ok := strings.Cut(want, begin)
+		_, after, ended := strings.Cut(rest, "<!-- until here -->\n")
+		if !ok || !ended {
+			t.Fatalf("%s has no place for the %s", page, name)
+		}
+		want = before + begin + text + "\n<!-- until here -->\n" + after
+	}
 	if *update {
-		write(t, page, before+begin+want+end+after)
+		write(t, page, want)
 		got = want
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -18,7 +18,7 @@ import (
 
 // patience is how long a host waits for a hook here, in seconds. It is long, so
 // that a busy machine makes no hook late but the one that is meant to be.
-const patience = 30
+const patience = 10
 
 // failures are the ways in which a hook can fail, in the order of the table: what
 // is said of it, and what it does. %DENY% is a denial that the host understands,
@@ -57,6 +57,7 @@ const (
 // TestFailures makes a call for each way in which a hook can fail, and compares
 // what became of it with the record. With -update the record is written.
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, h hosts.Host) {
 		t.Parallel()
 		var became [2][]string
