@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -49,7 +50,7 @@ func (d *doctor) live(ctx context.Context, hook string) {
 		d.add(d.about.Program, fail, d.about.Update, "%v", err)
 		return
 	}
-	d.add(d.about.Program, ok, "", "%s is version %s", program, version)
+	d.release(program, version)
 	if hook == "" {
 		d.add("live proof", notProved, "", "there is no hook to prove")
 		return
@@ -70,6 +71,30 @@ func (d *doctor) live(ctx context.Context, hook string) {
 	}
 	d.judge(p)
 	d.add("interactive", notProved, "", "%s", by.left)
+}
+
+// release says what is known of a release of the host: what was seen when it was
+// run, or that it was not.
+func (d *doctor) release(program, version string) {
+	run, known := d.about.Ran(version)
+	switch {
+	case !known:
+		d.add(d.about.Program, notProved, "", "%s is version %s, which was not run with this gate: what it does when the hook fails is not known; run were %s",
+			program, version, cmp.Or(d.about.Known(), "none"))
+	case len(run.Open) == 0:
+		d.add(d.about.Program, ok, "", "%s is version %s, which was run on %s", program, version, run.Date)
+	default:
+		d.add(d.about.Program, ok, "", "%s is version %s, which was run on %s: it lets a call through when a hook %s; ours does none of these",
+			program, version, run.Date, either(run.Open))
+	}
+}
+
+// either is a list for people, of which any one will do.
+func either(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }
 
 // judge says what a proof shows.

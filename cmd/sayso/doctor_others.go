@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,9 @@ import (
 // terminal and without a word to anybody else.
 type drive struct {
 	shell   string // its tool that runs a line of bash
+	member  string // of that tool's arguments, for the line; command if empty
 	args    []string
+	model   func(url string) ([]string, error) // arguments before those, that say where the model is; nil for none
 	environ func(url string) []string
 	blocked string // what it tells its model of a call that a hook stopped
 }
@@ -100,7 +103,11 @@ func (d *doctor) provoke(ctx context.Context, program string, by drive) (proof, 
 	}
 	defer os.RemoveAll(dir)
 	marker := filepath.Join(dir, "marker")
-	input, err := jcs.Marshal(map[string]string{"command": "touch " + marker + " && sayso approve " + canary, "description": "sayso doctor"})
+	arguments := map[string]string{cmp.Or(by.member, "command"): "touch " + marker + " && sayso approve " + canary}
+	if by.member == "" {
+		arguments["description"] = "sayso doctor" // which such tools want
+	}
+	input, err := jcs.Marshal(arguments)
 	if err != nil {
 		return proof{}, err
 	}
@@ -110,9 +117,17 @@ func (d *doctor) provoke(ctx context.Context, program string, by drive) (proof, 
 		return proof{}, err
 	}
 	defer stop()
+	args := by.args
+	if by.model != nil {
+		where, err := by.model(url)
+		if err != nil {
+			return proof{}, err
+		}
+		args = append(where, args...)
+	}
 	ctx, cancel := context.WithTimeout(ctx, liveTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, by.args...)
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(slices.Clone(d.environ), by.environ(url)...), 5*time.Second
 	out, err := cmd.CombinedOutput()
 	var p proof
