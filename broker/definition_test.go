@@ -1,9 +1,11 @@
 package broker_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 )
@@ -99,5 +101,30 @@ func TestMeet_goesOnOnceAccepted(t *testing.T) {
 	}
 	if pins, err = w.b.Pins(ctx); err != nil || pins.Of("srv")["a"].Quarantined != last.Digest() {
 		t.Errorf("the newest is not on the record: %v", err)
+	}
+}
+
+// What is said of tools belongs to no session: people hear of it, agents do not.
+func TestFollow_definitions(t *testing.T) {
+	w := newWorld(t, always(sayso.Ask))
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for _, text := range []string{"one", "two"} {
+		if _, err := w.b.Meet(ctx, agent, "srv", []sayso.Definition{define("a", text)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for e, err := range w.b.Inbox(dev).Follow(ctx, 0, sayso.EventQuery{Types: []sayso.EventType{sayso.EventDefinitionQuarantined}}) {
+		if err != nil || e.Stream != sayso.DefinitionStream || strings.Contains(string(e.Payload), "two") {
+			t.Errorf("%v: %s", err, e.Payload)
+		}
+		break
+	}
+	w.park("c1")
+	for e, err := range w.b.Inbox(agent).Follow(ctx, 0, sayso.EventQuery{}) {
+		if err != nil || e.Stream == sayso.DefinitionStream {
+			t.Errorf("an agent hears of %s: %v", e.Type, err)
+		}
+		break
 	}
 }

@@ -302,7 +302,7 @@ func (f *follower) sees(ctx context.Context, e *sayso.Event) (bool, error) {
 	if f.in.actor.Kind.Asks() {
 		return f.owns(ctx, e)
 	}
-	if e.Stream == sayso.BrokerStream {
+	if e.Stream == sayso.BrokerStream || e.Stream == sayso.DefinitionStream {
 		return f.in.actor.Kind.Looks(), nil
 	}
 	return f.see(ctx, e.SessionID)

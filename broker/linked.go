@@ -21,12 +21,12 @@ const (
 
 // linked lets an answer of people count for the same call at a later point: a
 // hook of the host asked them, and a moment later the call comes to the gateway,
-// under the host's own id for it. What the later point denies stays denied, and
+// or the host asks whoever drives it, under the host's own id for the call. What the later point denies stays denied, and
 // each answer counts once. Rules do not count: they hold here too, where more is
 // known of the tool, and what they ask about here nobody was asked.
 func (w *waiter) linked(ctx context.Context, j *judged) error {
 	c := &w.a.Call
-	if j.Effect != sayso.Ask || c.Host != sayso.HostMCP || c.CallID == "" || c.Server == "" || c.Unlisted() || j.besides.Locked {
+	if j.Effect != sayso.Ask || c.CallID == "" || c.Host == "" || c.Host == sayso.HostMCP && c.Server == "" || c.Unlisted() || j.besides.Locked {
 		return nil
 	}
 	rows, err := w.b.log.Rows(ctx, sayso.RowQuery{Limit: linkLooks})
@@ -83,7 +83,7 @@ func (w *waiter) links(ctx context.Context, r *sayso.Request) (bool, error) {
 	if len(d.Args) > 0 {
 		asked.Call.Args = d.Args
 	}
-	if !sameTool(asked.Call, w.a.Call) || !sameArgs(asked.Call.Args, w.a.Call.Args) {
+	if !same(r, asked.Call, w.a.Call) || !sameArgs(asked.Call.Args, w.a.Call.Args) {
 		return false, nil
 	}
 	if _, err = w.b.log.Lookup(ctx, sayso.LinkKey(r.ID)); errors.Is(err, sayso.ErrNotFound) {
@@ -115,6 +115,17 @@ func (w *waiter) answers(ctx context.Context, r *sayso.Request, j *judged) (bool
 		return j.reach == sayso.RememberAny || j.reach == sayso.RememberExact && on.grant.Cover == sayso.CoverCall, nil
 	}
 	return false, nil
+}
+
+// same reports whether a later point has the call that an earlier one had. Where
+// the same host asks a second time, its own hook was first, and all that it says of
+// the call is the same; a gateway knows its tool and nothing else.
+func same(r *sayso.Request, earlier, later sayso.Call) bool {
+	if later.Host == sayso.HostMCP {
+		return sameTool(earlier, later)
+	}
+	return r.Life.Asker.Principal == later.Host && earlier.Host == later.Host && earlier.Session == later.Session && earlier.Tool == later.Tool && earlier.Cwd == later.Cwd &&
+		(earlier.Server == later.Server || sameTool(earlier, later))
 }
 
 // sameTool compares tools by their canonical names. A host spells the names of

@@ -2,6 +2,7 @@ package broker_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -73,6 +74,72 @@ func TestLinked(t *testing.T) {
 				}
 				a.Call.Session = "another" // another gateway, with the same id
 				if d, err := w.b.Gate(later).Admit(t.Context(), a); d.Allowed() {
+					t.Errorf("the answer counted twice: %+v, %v", d, err)
+				}
+			})
+		})
+	}
+}
+
+// driver is what drives the host of atHook, which the host asks behind its hook.
+var driver = sayso.Actor{Principal: "claude-code-driver", Kind: sayso.PrincipalAgent, Channel: "driver", Owner: agent.Owner}
+
+// The host asks its driver about the call that a person allowed at its hook a
+// moment ago: it is allowed, once, and only if it is that call in all that the host
+// says of it.
+func TestLinked_driver(t *testing.T) {
+	hooked := func() sayso.Admission {
+		return sayso.Admission{Immediate: true, CanEdit: true, Patience: time.Millisecond, Call: sayso.Call{
+			Tool: "Bash", Host: "claude-code", Args: sayso.Args(`{"command":"make deploy"}`), Cwd: "/w", Session: "s1", CallID: "toolu_1",
+		}}
+	}
+	for name, tt := range map[string]struct {
+		change func(*sayso.Call)
+		asker  string
+		linked bool
+	}{
+		"the same call":        {linked: true},
+		"asked by another one": {asker: "claude-code-driver-2"},
+		"other arguments":      {change: func(c *sayso.Call) { c.Args = sayso.Args(`{"command":"make destroy"}`) }},
+		"another folder":       {change: func(c *sayso.Call) { c.Cwd = "/x" }},
+		"another session":      {change: func(c *sayso.Call) { c.Session = "s2" }},
+		"another host":         {change: func(c *sayso.Call) { c.Host = "codex" }},
+		"another tool":         {change: func(c *sayso.Call) { c.Tool = "Monitor" }},
+		"another id":           {change: func(c *sayso.Call) { c.CallID = "toolu_2" }},
+		"no host":              {change: func(c *sayso.Call) { c.Host = "" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				first := hooked()
+				first.Patience = 0
+				by := agent
+				if by.Principal = "claude-code"; tt.asker != "" {
+					by.Principal = tt.asker
+				}
+				done := make(chan error, 1)
+				go func() { _, err := w.b.Gate(by).Admit(t.Context(), first); done <- err }()
+				synctest.Wait()
+				r := w.only()
+				if _, err := w.b.Inbox(dev).Answer(t.Context(), r.ID, sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: sayso.Allow}); err != nil {
+					t.Fatal(err)
+				}
+				if err := <-done; err != nil {
+					t.Fatal(err)
+				}
+				a := hooked()
+				if tt.change != nil {
+					tt.change(&a.Call)
+				}
+				d, err := w.b.Gate(driver).Admit(t.Context(), a)
+				if d.Allowed() != tt.linked || tt.linked && (err != nil || d.Source != sayso.SourcePerson || !d.Redeemed) {
+					t.Fatalf("got %+v, %v", d, err)
+				}
+				if !tt.linked {
+					return
+				}
+				other := driver
+				other.Principal = "another driver"
+				if d, err := w.b.Gate(other).Admit(t.Context(), a); err == nil && d.Allowed() && d.Request == r.ID {
 					t.Errorf("the answer counted twice: %+v, %v", d, err)
 				}
 			})

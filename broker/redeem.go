@@ -28,6 +28,17 @@ func (g *gate) own(ctx context.Context, id sayso.ID) (sayso.Request, error) {
 	return r, err
 }
 
+// Asked is the call that a request of this requester is about, as it was asked:
+// for one that goes on where another process of its left off.
+func (b *Broker) Asked(ctx context.Context, by sayso.Actor, id sayso.ID) (sayso.Call, error) {
+	r, err := (&gate{b: b, actor: by}).own(ctx, id)
+	if err != nil {
+		return sayso.Call{}, err
+	}
+	asked, err := r.Asked()
+	return asked.Call, err
+}
+
 // again repeats an append that was decided on a stream that grew meanwhile.
 func (g *gate) again(ctx context.Context, id sayso.ID, step func(*sayso.Request) error) error {
 	for range tries {

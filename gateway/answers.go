@@ -68,6 +68,10 @@ func (r *Relay) unreadable(ctx context.Context, line []byte, why error) error {
 		return nil
 	}
 	r.report(ctx, h, true, sha256.Sum256(line))
+	if h.task != nil {
+		r.ends(h.task, broken, "", fault(codeInternal, "The answer of the server could not be read strictly ("+why.Error()+")."))
+		return nil
+	}
 	return r.client.Send(failure(h.id, codeInternal, "The answer of the server could not be read strictly ("+why.Error()+")."))
 }
 
@@ -89,7 +93,20 @@ func (r *Relay) answered(ctx context.Context, m message) error {
 		r.drown(errNotForwarded)
 		return nil
 	}
+	m, err := r.rewritten(m)
+	if err != nil {
+		return r.client.Send(failure(m.id, codeInternal, "The answer of the server could not be read strictly ("+err.Error()+")."))
+	}
 	look, err := readResult(&m)
+	if err == nil && look.kind == taskKind {
+		r.mu.Lock()
+		r.makesTasks = true
+		r.mu.Unlock()
+	}
+	if h != nil && h.task != nil {
+		r.concludes(ctx, m, h, look, err)
+		return nil
+	}
 	if err == nil && h == nil && look.listing != nil {
 		return r.listed(ctx, &m, look.listing)
 	}
@@ -113,11 +130,13 @@ func (r *Relay) answered(ctx context.Context, m message) error {
 
 // result is what is looked at of a result.
 type result struct {
-	isError bool
-	samples bool // it has the client ask its model for something
-	listing *listing
-	kind    string // what sort of result it is, where it says so
-	state   string // with which the client is to make the call again
+	isError  bool
+	samples  bool // it has the client ask its model for something
+	listing  *listing
+	kind     string         // what sort of result it is, where it says so
+	state    string         // with which the client is to make the call again
+	requests jsontext.Value // what is wanted of the client
+	taskID   string         // of the server
 }
 
 // goesOn reports whether a call has not ended with this result: the server wants
@@ -143,7 +162,10 @@ func readResult(m *message) (res result, err error) {
 		case name == "inputRequests":
 			var err error
 			res.samples, err = samples(value)
+			res.requests = value
 			return err
+		case name == "taskId" && value.Kind() == '"':
+			_ = readText(value, &res.taskID)
 		case name == "resultType" && value.Kind() == '"':
 			_ = readText(value, &res.kind) // what cannot be read is no word of ours
 		case name == "requestState" && value.Kind() == '"':
@@ -240,6 +262,10 @@ func (r *Relay) longAnswer(ctx context.Context, in *lines.Reader, begin []byte) 
 		}
 	})
 	if err == nil && h != nil {
+		if h.task != nil {
+			const text = "The tool ran. Its result is too long to be kept for a task, and is lost. Report this to the user."
+			r.ends(h.task, completed, text, refused(text))
+		}
 		r.report(ctx, h, o.failed, sayso.Digest(sum.Sum(nil)))
 	}
 	return err

@@ -24,6 +24,7 @@ type meta struct {
 	callID  string         // the host's own id of the call
 	client  string         // what the client calls itself; empty if it did not say
 	current bool           // the client speaks 2026-07-28 or later
+	tasks   bool           // it takes tasks for answers
 }
 
 var paramMembers = []string{"name", "arguments", "_meta", "requestState", "inputResponses"}
@@ -83,8 +84,26 @@ func (m *meta) read(text jsontext.Value) error {
 			m.current = true
 		case "io.modelcontextprotocol/clientInfo":
 			m.client = clientName(value)
+		case "io.modelcontextprotocol/clientCapabilities":
+			return m.declares(value)
 		}
 		return nil
+	})
+}
+
+// declares reads what a client says with each request that it can do.
+func (m *meta) declares(can jsontext.Value) error {
+	if can.Kind() != '{' {
+		return nil
+	}
+	return members(can, nil, func(name string, value jsontext.Value, _ int) error {
+		if name != "extensions" || value.Kind() != '{' {
+			return nil
+		}
+		return members(value, nil, func(name string, value jsontext.Value, _ int) error {
+			m.tasks = m.tasks || name == tasksExtension && value.Kind() == '{'
+			return nil
+		})
 	})
 }
 

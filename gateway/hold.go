@@ -26,6 +26,7 @@ type held struct {
 	gone      chan struct{} // closed once the server has it; nil before it is forwarded
 	digest    sayso.Digest  // of the call, where it may have further rounds
 	edit      sayso.Args    // what a person put in the place of its arguments
+	task      *task         // that the client was given for it; nil for none
 }
 
 // called takes a call of a tool. It is answered here, or held and then forwarded.
@@ -89,9 +90,30 @@ func (r *Relay) keep(ctx context.Context, h *held) (why string, err error) {
 // hold puts a call to the gate and forwards or refuses it.
 func (r *Relay) hold(ctx context.Context, h *held) {
 	defer h.cancel()
+	if h.meta.tasks {
+		r.holdTask(ctx, h)
+		return
+	}
 	b := r.beat(h)
-	d, err := r.admit(ctx, h)
+	d, err := r.admit(ctx, h, r.patience(h))
 	b.stop()
+	r.decided(ctx, h, d, err)
+}
+
+// holdTask puts a call to the gate whose client takes a task for an answer. It gets
+// one if people are asked.
+func (r *Relay) holdTask(ctx context.Context, h *held) {
+	d, err := r.admit(ctx, h, atOnce)
+	var pending *sayso.PendingError
+	if errors.As(err, &pending) && !pending.Stop {
+		r.hand(ctx, h, pending)
+		return
+	}
+	r.decided(ctx, h, d, err)
+}
+
+// decided forwards a call or refuses it.
+func (r *Relay) decided(ctx context.Context, h *held, d sayso.Decision, err error) {
 	line := h.line
 	if err == nil && d.Allowed() {
 		line, err = r.ready(ctx, h, &d)
@@ -133,8 +155,9 @@ type admitter interface {
 
 // admit asks the gate. A call whose paths came to mean something else while
 // people were asked is refused: its approval is spent.
-func (r *Relay) admit(ctx context.Context, h *held) (sayso.Decision, error) {
+func (r *Relay) admit(ctx context.Context, h *held, patience time.Duration) (sayso.Decision, error) {
 	a, asked := r.admission(ctx, h)
+	a.Patience = patience
 	d, err := r.ask(ctx, a)
 	if err == nil && d.Allowed() && d.Source == sayso.SourcePerson && !asked.facts.Equal(r.gather(ctx, h.call, asked.wanted)) {
 		r.unrun(ctx, d.Request)
@@ -161,7 +184,7 @@ func (r *Relay) admission(ctx context.Context, h *held) (*sayso.Admission, *gath
 	g := &gathered{wanted: r.o.Wanted()}
 	g.facts = r.gather(ctx, h.call, g.wanted)
 	return &sayso.Admission{
-		Call: h.call, Facts: g.facts, Patience: r.patience(h), Immediate: true, CanEdit: true,
+		Call: h.call, Facts: g.facts, Immediate: true, CanEdit: true,
 		Gather: func(ctx context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
 			g.wanted, g.facts = want, r.gather(ctx, h.call, want)
 			return g.facts, nil

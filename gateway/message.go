@@ -16,12 +16,14 @@ import (
 type message struct {
 	line     []byte
 	id       jsontext.Value // as it was spelled; nil if there is none
+	idAt     int            // where it begins in the line
 	method   string
 	params   jsontext.Value
 	paramsAt int // where they begin in the line
 	result   jsontext.Value
 	resultAt int
-	failed   bool // it has an error
+	failed   bool // it has an error, which is
+	fault    jsontext.Value
 }
 
 // request reports whether somebody waits for an answer to it.
@@ -69,7 +71,7 @@ func readMessage(line []byte) (message, error) {
 	err := members(line, messageMembers, func(name string, value jsontext.Value, at int) error {
 		switch name {
 		case "id":
-			m.id = value
+			m.id, m.idAt = value, at
 		case "method":
 			return readText(value, &m.method)
 		case "params":
@@ -77,7 +79,7 @@ func readMessage(line []byte) (message, error) {
 		case "result":
 			m.result, m.resultAt = value, at
 		case "error":
-			m.failed = true
+			m.failed, m.fault = true, value
 		}
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,6 +46,8 @@ type Options struct {
 	// Impatience how long one without: then it is answered that nothing is decided
 	// yet, and may be made again. 50 minutes and 50 seconds by default.
 	Patience, Impatience time.Duration
+	// Calls know what tasks of an earlier process were about; nil for nobody.
+	Calls Calls
 	// Note is told what a person should know, in a line; nil for nobody.
 	Note func(string)
 	// Plain makes the text of an error fit for an agent; nil leaves it.
@@ -95,8 +98,15 @@ type conversation struct {
 	mu     sync.Mutex // guards what follows
 	calls  map[string]*held
 	rounds map[sayso.Digest]round // calls that run and wait for their client, by the server's state
-	name   string                 // what the client calls itself
-	done   bool                   // nothing more is begun
+	tasks  map[sayso.ID]*task
+	// What is done to the answers to requests of the client, by their ids.
+	rewrites   map[string]func(*message) ([]byte, error)
+	makesTasks bool   // the server does, too
+	name       string // what the client calls itself
+	done       bool   // nothing more is begun
+
+	life context.Context // ends with the conversation, and with it who waits for tasks
+	end  context.CancelFunc
 
 	run     string         // begins the ids of calls whose host gave them none
 	count   atomic.Uint64  // of those
@@ -110,7 +120,11 @@ type conversation struct {
 
 // converse begins a conversation with a server of which this is known.
 func (o Options) converse(k *known) *conversation {
-	return &conversation{o: o, known: k, calls: map[string]*held{}, rounds: map[sayso.Digest]round{}, ending: make(chan struct{}), run: "mcp-" + strings.ToLower(rand.Text()[:10])}
+	life, end := context.WithCancel(context.Background())
+	return &conversation{
+		o: o, known: k, life: life, end: end, tasks: map[sayso.ID]*task{}, rewrites: map[string]func(*message) ([]byte, error){},
+		calls: map[string]*held{}, rounds: map[sayso.Digest]round{}, ending: make(chan struct{}), run: "mcp-" + strings.ToLower(rand.Text()[:10]),
+	}
 }
 
 // between is the relay of one client and one server whose messages take these
@@ -160,7 +174,7 @@ func (r *Relay) FromClient(ctx context.Context, from io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	err := r.clientLines(ctx, lines.NewReader(from, maxMessage))
-	stop := time.AfterFunc(grace, cancel)
+	stop := time.AfterFunc(grace, func() { cancel(); r.end() })
 	defer stop.Stop()
 	r.holding.Wait()
 	return err
@@ -197,6 +211,7 @@ func ended(err error) error {
 const (
 	callMethod      = "tools/call"
 	beginMethod     = "initialize"
+	discoverMethod  = "server/discover"
 	cancelledMethod = "notifications/cancelled"
 	samplingMethod  = "sampling/createMessage"
 )
@@ -216,6 +231,12 @@ func (r *Relay) fromClient(ctx context.Context, line []byte) error {
 		return nil // the server never heard of it
 	case m.method == beginMethod:
 		r.greeted(m)
+	case m.method == discoverMethod:
+		r.discovers(m)
+	case slices.Contains(taskMethods, m.method):
+		if ours, err := r.aboutTask(ctx, m); ours {
+			return err
+		}
 	}
 	err = r.server.Send(line)
 	if m.method == cancelledMethod {
@@ -249,6 +270,7 @@ func (r *Relay) background(group *sync.WaitGroup, do func()) {
 // contexts of FromClient and FromServer must have ended before, or what they
 // read.
 func (r *Relay) Close(ctx context.Context) error {
+	r.end()
 	r.mu.Lock()
 	first := !r.done
 	r.done = true

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"time"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso/internal/jcs"
@@ -46,6 +48,11 @@ type toolError struct {
 	IsError bool    `json:"isError"`
 }
 
+// refused is the result of a call that does not run, for a client of 2026-07-28.
+func refused(text string) jsontext.Value {
+	return write(toolError{Type: "complete", Content: []words{{"text", text}}, IsError: true})
+}
+
 // refusal is the answer to a call that does not run.
 func refusal(c *called, text string) []byte {
 	r := toolError{Content: []words{{"text", text}}, IsError: true}
@@ -81,3 +88,83 @@ func write(v any) []byte {
 	}
 	return text
 }
+
+// codeLacking says that the client did not declare what an answer takes.
+const codeLacking = -32021
+
+// fault is an error of the protocol, as a member of something else.
+func fault(code int, text string) jsontext.Value {
+	return write(struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}{code, text})
+}
+
+// lacking is the answer to a client that did not declare an extension.
+func lacking(id jsontext.Value, extension string) []byte {
+	type none struct{}
+	type capabilities struct {
+		Extensions map[string]none `json:"extensions"`
+	}
+	type data struct {
+		Required capabilities `json:"requiredCapabilities"`
+	}
+	type problem struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Data    data   `json:"data"`
+	}
+	return write(struct {
+		Version string         `json:"jsonrpc"`
+		ID      jsontext.Value `json:"id"`
+		Error   problem        `json:"error"`
+	}{"2.0", id, problem{codeLacking, "This takes a client that declares " + extension + " with the request.", data{capabilities{map[string]none{extension: {}}}}}})
+}
+
+// acknowledged is the answer to a request of which there is nothing to say.
+func acknowledged(id jsontext.Value) []byte {
+	return answerOf(id, jsontext.Value(`{"resultType":"complete"}`))
+}
+
+// answerOf is the answer to a request.
+func answerOf(id, result jsontext.Value) []byte {
+	return write(struct {
+		Version string         `json:"jsonrpc"`
+		ID      jsontext.Value `json:"id"`
+		Result  jsontext.Value `json:"result"`
+	}{"2.0", id, result})
+}
+
+// told is the answer that says how a task stands. The relay's mutex is held.
+func (t *task) told(id jsontext.Value, kind string) []byte {
+	out := struct {
+		Type     string         `json:"resultType"`
+		ID       string         `json:"taskId"`
+		Status   status         `json:"status"`
+		Message  string         `json:"statusMessage,omitempty"`
+		Created  string         `json:"createdAt"`
+		Changed  string         `json:"lastUpdatedAt"`
+		TTL      *int64         `json:"ttlMs"`
+		Poll     int64          `json:"pollIntervalMs"`
+		Result   jsontext.Value `json:"result,omitempty"`
+		Error    jsontext.Value `json:"error,omitempty"`
+		Requests jsontext.Value `json:"inputRequests,omitempty"`
+	}{
+		Type: kind, ID: string(t.id), Status: t.status, Message: t.message,
+		Created: stamp(t.id.Time()), Changed: stamp(t.changed), Poll: pollTasks.Milliseconds(),
+	}
+	if !t.until.IsZero() {
+		out.TTL = new(t.until.Add(keepTasks).Sub(t.id.Time()).Milliseconds())
+	}
+	switch t.status {
+	case completed:
+		out.Result = t.outcome
+	case broken:
+		out.Error = t.outcome
+	case wanting:
+		out.Requests = t.outcome
+	}
+	return answerOf(id, write(out))
+}
+
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -13,6 +13,8 @@ import (
 // protocol's and not the server's.
 var samplingDefinition = sayso.Definition{Tool: samplingMethod, Text: sayso.Args(`{"protocol":"mcp"}`)}.Digest().String()
 
+const toldSampling = "Refused: the server wanted this client's model to write something for it, which was not allowed. The tool did not finish."
+
 // sampled puts a request of the server to the gate, that has the client's model
 // write something for it.
 func (r *Relay) sampled(ctx context.Context, m message) {
@@ -25,7 +27,6 @@ func (r *Relay) sampled(ctx context.Context, m message) {
 
 // sampledWithin does so for a server that asks by way of its answer to a call.
 func (r *Relay) sampledWithin(ctx context.Context, m message, h *held, look result) {
-	const text = "Refused: the server wanted this client's model to write something for it, which was not allowed. The tool did not finish."
 	switch {
 	case r.samples(ctx, m.result):
 		if h != nil && look.goesOn() {
@@ -36,9 +37,9 @@ func (r *Relay) sampledWithin(ctx context.Context, m message, h *held, look resu
 		if look.goesOn() {
 			r.unrun(ctx, h.request)
 		}
-		_ = r.answer(refusal(&h.called, text))
+		_ = r.answer(refusal(&h.called, toldSampling))
 	default:
-		_ = r.answer(failure(m.id, codeRefused, text))
+		_ = r.answer(failure(m.id, codeRefused, toldSampling))
 	}
 }
 

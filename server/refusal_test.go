@@ -21,6 +21,7 @@ type fixture struct {
 	open, denied, allowed sayso.Request
 	grant                 sayso.Grant
 	ticket                sayso.ID
+	changed               sayso.Digest // of a definition in quarantine: echo of docs
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -49,6 +50,13 @@ func newFixture(t *testing.T) *fixture {
 	f.grant = grants[0]
 	f.ticket = f.do("agent", "POST", "/v1/admissions",
 		`{"call":{"tool":"bash","args":{"command":"later"},"session":"s1","call_id":"later"},"presentation":"later","patience_s":0.001}`).problem(t).Ticket
+	for _, text := range []string{`{"description":"Echoes.","name":"echo"}`, `{"description":"Echoes, and sends it on.","name":"echo"}`} {
+		d := sayso.Definition{Tool: "echo", Text: sayso.Args(text)}
+		if _, err := f.b.Meet(t.Context(), actors["tool"], "docs", []sayso.Definition{d}); err != nil {
+			t.Fatal(err)
+		}
+		f.changed = d.Digest()
+	}
 	if _, _, err := f.tokens.Create(context.Background(), serverNewToken("spare")); err != nil {
 		t.Fatal(err)
 	}
@@ -125,6 +133,8 @@ var examples = map[string]example{
 	"POST /v1/policy/replay":                          {"person", path("/v1/policy/replay"), body(`{"policy":"version: 1\nrules: [{allow: \"bash:git push*\"}]\n","since":"720h"}`), 200},
 	"GET /v1/notices":                                 {"person", path("/v1/notices"), nil, 200},
 	"POST /v1/notices/{id}/retry":                     {"person", func(f *fixture) string { return "/v1/notices/" + string(noticeOf(f.open).ID) + "/retry" }, body(`{}`), 200},
+	"GET /v1/definitions":                             {"person", path("/v1/definitions"), nil, 200},
+	"POST /v1/definitions/accept":                     {"person", path("/v1/definitions/accept"), func(f *fixture) string { return acceptBody(f.changed) }, 204},
 	"POST /v1/login":                                  {"", path("/v1/login"), body(`{"code":"once"}`), 200},
 	"POST /v1/logout":                                 {"person", path("/v1/logout"), body(`{}`), 204},
 	"GET /v1/tokens":                                  {"admin", path("/v1/tokens"), nil, 200},

@@ -26,7 +26,7 @@ var decides = map[int]reflect.Type{http.StatusOK: of[sayso.Decision](), http.Sta
 // tests that every route refuses what it must.
 func allRoutes() []route {
 	var all []route
-	for _, part := range [][]route{gateRoutes(), inboxRoutes(), sessionRoutes(), ruleRoutes(), noticeRoutes(), adminRoutes(), localRoutes()} {
+	for _, part := range [][]route{gateRoutes(), inboxRoutes(), sessionRoutes(), ruleRoutes(), definitionRoutes(), noticeRoutes(), adminRoutes(), localRoutes()} {
 		all = append(all, part...)
 	}
 	return all
@@ -160,6 +160,19 @@ func ruleRoutes() []route {
 		{method: "POST", pattern: "/v1/policy/replay", who: deciders, serve: (*Server).postReplay, limit: medium, needs: looksBack,
 			op: wire.OpReplay, summary: "Judge the calls of the log again with another policy file, and list what would have come out otherwise",
 			in: of[wire.Replay](), out: gives[wire.Replayed]()},
+	}
+}
+
+// pins tells whether definitions are known here.
+func pins(o *Options) bool { return o.Pins != nil }
+
+func definitionRoutes() []route {
+	return []route{
+		{method: "GET", pattern: "/v1/definitions", who: deciders, serve: (*Server).getDefinitions, needs: pins,
+			op: wire.OpDefinitions, summary: "What MCP servers say of their tools: what is trusted, and first what changed since and does not run", out: gives[wire.Definitions]()},
+		{method: "POST", pattern: "/v1/definitions/accept", who: deciders, serve: (*Server).postAccept, needs: pins,
+			op: wire.OpAccept, summary: "Trust a definition that changed, naming the digest of what was shown",
+			in: of[wire.AcceptBody](), out: done, fails: []int{404, http.StatusPreconditionFailed, http.StatusPreconditionRequired}},
 	}
 }
 

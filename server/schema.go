@@ -29,6 +29,7 @@ var named = []reflect.Type{
 	of[wire.Pending](), of[wire.PoliciesBody](), of[wire.PolicyInfo](), of[wire.Problem](), of[wire.RedeemBody](), of[wire.Redeemed](),
 	of[wire.Requests](), of[sayso.SessionInfo](), of[wire.Sessions](), of[wire.Status](), of[wire.Token](), of[wire.TokenInfo](), of[wire.Tokens](), of[wire.Verdict](),
 	of[wire.WithdrawBody](),
+	of[wire.AcceptBody](), of[wire.Definition](), of[wire.Definitions](),
 	of[wire.Notice](), of[wire.NoticeTarget](), of[wire.Notices](),
 	of[wire.Explain](), of[wire.Explanation](), of[wire.Spoken](), of[wire.CommandOutcome](), of[wire.Near](), of[wire.Change](), of[wire.Edit](),
 	of[wire.Replay](), of[wire.Replayed](), of[wire.Gap](), of[wire.Turn](), of[wire.Turned](), of[wire.Came](),

@@ -112,6 +112,9 @@ type Options struct {
 	LookBack LookBack
 	// Notices serves the routes on notices to targets elsewhere; nil for none.
 	Notices Notices
+	// Pins serves the routes on the definitions of MCP servers and their tools;
+	// nil for none.
+	Pins Pins
 	// PublicURL is the address people type when it is not loopback, behind TLS.
 	PublicURL string
 	// Proxies are those that speak TLS to people and plain HTTP to us. What they

@@ -25,7 +25,7 @@ const maxShown = 1 << 14
 
 func newShown() *shown { return &shown{now: map[look]struct{}{}} }
 
-// add notes that the whole content of a request was served.
+// add notes that the whole content of a request, or a definition, was served.
 func (s *shown) add(c *caller, id sayso.ID) {
 	if c.actor.Origin == "" {
 		return

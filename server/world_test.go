@@ -239,8 +239,8 @@ func (w *world) serve(change func(*server.Options), socket string) {
 				Wired:  []status.Wiring{{Host: "claude-code", State: status.Protected, Why: "the hook is in /home/ann/.claude/settings.json", Proof: "`sayso doctor` proves that the gate is live"}},
 			}
 		},
-		Notices: undelivered{w},
-		Policy:  func() server.PolicyInfo { return server.PolicyInfo{Version: "test-1", Files: []string{"policy.yaml"}} },
+		Notices: undelivered{w}, Pins: w.b,
+		Policy: func() server.PolicyInfo { return server.PolicyInfo{Version: "test-1", Files: []string{"policy.yaml"}} },
 	}
 	if change != nil {
 		change(&o)

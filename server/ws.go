@@ -72,6 +72,8 @@ var operations = map[string]operation{
 	wire.OpReplay:       bind(deciders, (*Server).replay),
 	wire.OpPolicyFiles:  bind(deciders, (*Server).policyFiles),
 	wire.OpStatus:       bind(lookers, (*Server).status),
+	wire.OpDefinitions:  bind(deciders, (*Server).definitions),
+	wire.OpAccept:       bind(deciders, (*Server).accept),
 	wire.OpNotices:      bind(deciders, (*Server).notices),
 	wire.OpRetry:        bind(deciders, (*Server).retry),
 }

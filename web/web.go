@@ -106,7 +106,7 @@ func kindOf(name string) string {
 
 // views are the first parts of the addresses at which the page shows something.
 // Behind one there may be the name of a thing, and no more.
-var views = []string{"r", "history", "grants", "sessions", "policy", "status"}
+var views = []string{"r", "history", "grants", "sessions", "policy", "status", "tools"}
 
 // view reports whether the page itself knows what to show at an address.
 func view(escaped string) bool {

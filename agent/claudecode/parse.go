@@ -15,6 +15,7 @@ type Event string
 // The events that the gate is installed for.
 const (
 	PreToolUse         Event = "PreToolUse"
+	PermissionRequest  Event = "PermissionRequest" // in the place of PreToolUse: only what the host would prompt for
 	PostToolUse        Event = "PostToolUse"
 	PostToolUseFailure Event = "PostToolUseFailure"
 	SessionStart       Event = "SessionStart"
@@ -37,6 +38,15 @@ type Hook struct {
 	OwnScreen bool
 	// Outcome tells how a call ended; of PostToolUse and PostToolUseFailure.
 	Outcome sayso.Outcome
+
+	agentID, agentType string
+	mcp                *mcpServer
+}
+
+// mcpServer is the server of an MCP tool.
+type mcpServer struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
 }
 
 // payload is the input of all events together. Members that are not here may
@@ -51,10 +61,7 @@ type payload struct {
 	ToolUseID string     `json:"tool_use_id"`
 	AgentID   string     `json:"agent_id"`
 	AgentType string     `json:"agent_type"`
-	MCP       *struct {
-		Name   string `json:"name"`
-		Source string `json:"source"`
-	} `json:"mcp_server"`
+	MCP       *mcpServer `json:"mcp_server"`
 	Response  sayso.Args `json:"tool_response"`
 	Error     string     `json:"error"`
 	Interrupt bool       `json:"is_interrupt"`
@@ -77,12 +84,12 @@ func Parse(text []byte) (Hook, error) {
 	if err := agent.Read(text, members, &p); err != nil {
 		return Hook{}, err
 	}
-	h := Hook{Event: p.Event, Session: p.SessionID, Cwd: p.Cwd, Mode: p.Mode}
+	h := Hook{Event: p.Event, Session: p.SessionID, Cwd: p.Cwd, Mode: p.Mode, agentID: p.AgentID, agentType: p.AgentType, mcp: p.MCP}
 	if h.Session == "" {
 		return h, fmt.Errorf("%w: hook input: session_id is missing", sayso.ErrInvalid)
 	}
 	switch p.Event {
-	case PreToolUse:
+	case PreToolUse, PermissionRequest:
 		return h, h.before(&p)
 	case PostToolUse, PostToolUseFailure:
 		h.after(&p)
@@ -95,7 +102,7 @@ func Parse(text []byte) (Hook, error) {
 
 // before reads the call that is about to be made.
 func (h *Hook) before(p *payload) error {
-	if p.Tool == "" || p.ToolUseID == "" {
+	if p.Tool == "" || p.ToolUseID == "" && p.Event != PermissionRequest {
 		return fmt.Errorf("%w: hook input: tool_name or tool_use_id is missing", sayso.ErrInvalid)
 	}
 	if _, err := jcs.Object(p.Input); err != nil {

@@ -18,7 +18,13 @@ type specific struct {
 }
 
 type reply struct {
-	Specific specific `json:"hookSpecificOutput"`
+	Specific any `json:"hookSpecificOutput"`
+}
+
+// permitted is the reply to PermissionRequest.
+type permitted struct {
+	Event    Event  `json:"hookEventName"`
+	Decision ruling `json:"decision"`
 }
 
 // Told is what the gate needs to know of the run.
@@ -38,11 +44,14 @@ func (h Hook) Told() agent.Told {
 // NoOpinion leaves a call to the host.
 func NoOpinion() agent.Answer { return agent.Answer{} }
 
-// Reply is the answer to PreToolUse. Everything but a decision that allows is a
+// Reply is the answer where the host asks. Everything but a decision that allows is a
 // denial with words for the model; see sayso.Told. An allow says nothing but
 // yes, and gives edited arguments back together with the words that were taken
 // out of them.
 func (h Hook) Reply(d sayso.Decision, err error) agent.Answer {
+	if h.Event == PermissionRequest {
+		return h.permit(d, err)
+	}
 	if err != nil || !d.Allowed() {
 		return Deny(sayso.Told(d, err))
 	}
@@ -54,6 +63,23 @@ func (h Hook) Reply(d sayso.Decision, err error) agent.Answer {
 		s.Reason = agent.Edited(d)
 	}
 	text, err := jcs.Marshal(reply{s})
+	if err != nil {
+		return Deny(sayso.Told(sayso.Decision{}, err))
+	}
+	return agent.Answer{Stdout: text}
+}
+
+// permit is the answer to PermissionRequest, where nothing but the JSON counts: an
+// exit status other than 0 would leave the question to the host's own prompt.
+func (h Hook) permit(d sayso.Decision, err error) agent.Answer {
+	r := ruling{Behavior: "allow"}
+	if err == nil && d.Allowed() && len(d.Args) > 0 {
+		r.Updated, err = h.Said.Join(d.Args)
+	}
+	if err != nil || !d.Allowed() {
+		r = ruling{Behavior: "deny", Message: agent.Words(sayso.Told(d, err), maxReason)}
+	}
+	text, err := jcs.Marshal(reply{permitted{PermissionRequest, r}})
 	if err != nil {
 		return Deny(sayso.Told(sayso.Decision{}, err))
 	}

@@ -17,7 +17,7 @@ const (
 // Timeout is how long the host waits for the hook of an event.
 func (e Event) Timeout() time.Duration {
 	switch e {
-	case PreToolUse:
+	case PreToolUse, PermissionRequest:
 		return HookTimeout
 	case SessionEnd:
 		return LeaveTimeout

@@ -114,7 +114,11 @@ func (a *app) load(c *cobra.Command, _ []string) error {
 			flags[name] = f.Value.String()
 		}
 	}
-	s, warnings, err := home.Load(a.environ, flags)
+	place, environ, err := pinnedPlace(c.Flags(), a.environ)
+	if err != nil {
+		return usage(err, "sayso init mcp CLIENT")
+	}
+	s, warnings, err := home.Load(environ, flags)
 	if err != nil {
 		return usage(err, "sayso config")
 	}
@@ -122,6 +126,10 @@ func (a *app) load(c *cobra.Command, _ []string) error {
 		a.note("warning: %s", w)
 	}
 	a.settings = s
+	if place != nil {
+		a.paths = *place
+		return nil
+	}
 	a.paths, err = home.Find(func(name string) string {
 		if name == "SAYSO_HOME" {
 			return s.Home

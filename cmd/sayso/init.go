@@ -55,6 +55,7 @@ but the settings file. The agents are: ` + strings.Join(install.Names(), ", ") +
 	c.Flags().BoolVar(&o.undo, "undo", false, "take the hook out")
 	programFlags(c.Flags(), o.programs)
 	c.Flags().StringVar(&o.hook, "hook", "", "the sayso-hook program (default: beside sayso)")
+	c.AddCommand(a.initMCPCommand())
 	return c
 }
 
@@ -192,6 +193,11 @@ func (a *app) replace(ctx context.Context, path string, old, text []byte, o init
 	for _, line := range present.Frame(present.Diff(path, string(old), string(text)).Content, 1<<16, "", "") {
 		a.print("%s", line)
 	}
+	return a.write(ctx, path, old, text, o)
+}
+
+// write asks, and writes what was shown.
+func (a *app) write(ctx context.Context, path string, old, text []byte, o initOptions) (done bool, err error) {
 	if o.dry {
 		a.note("nothing was written: %s", path)
 		return false, nil

@@ -48,6 +48,7 @@ that the client has for it.`,
 	}
 	c.Flags().StringVar(&o.name, "name", "", "the server's name in policies; by default that of the program, if the command says one")
 	c.Flags().StringVar(&o.workspace, "workspace", "", "the root of the project; by default looked for from where this runs")
+	placeFlags(c.Flags())
 	c.Flags().Duration("patience", 0, "how long a call waits for people (SAYSO_PATIENCE; by default 50m for a client that asks for progress, 50s for others)")
 	return c
 }
@@ -107,7 +108,7 @@ func (a *app) relay(ctx context.Context, o mcpOptions) (gateway.Options, func() 
 		closing = func() error { return errors.Join(pins.Close(), l.Close()) }
 	}
 	g = gateway.Options{
-		Gate: gate, Pins: pins, Actor: who, Name: o.name, Session: clientSession(o.name), Cwd: cwd,
+		Gate: gate, Pins: pins, Calls: pins, Actor: who, Name: o.name, Session: clientSession(o.name), Cwd: cwd,
 		Facts: a.machine(o.workspace, nil), Wanted: l.Wanted, Plain: hook.Plain,
 		Off:  func() bool { _, off, _ := a.paths.IsOff(time.Now()); return off }, // a switch that cannot be read is on
 		Note: func(text string) { a.note("%s", printable(text)) },

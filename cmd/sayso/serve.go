@@ -178,6 +178,7 @@ func (a *app) server(e *local.Engine, out *outbox.Outbox, logger *slog.Logger) (
 		Machine:   func() server.Machine { return a.standing(e) },
 		LookBack:  e.LookBack(),
 		Notices:   noticeDesk{out},
+		Pins:      e,
 		PublicURL: a.settings.PublicURL,
 		Proxies:   proxies,
 		Page:      web.Handler(),

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/present"
 )
@@ -147,23 +146,11 @@ func (a *app) acceptTools(ctx context.Context, server, tool string, named bool, 
 // showDefinition shows the difference, made safe for the eye.
 func (a *app) showDefinition(server, name string, pin sayso.Pin) {
 	a.print("%s of %s changed (%s)", safe(toolName(name)), safe(server), shortDigest(pin.Quarantined))
-	shown, kinds := present.Safe(present.Diff("definition", indented(pin.Text), indented(pin.Other)).Content)
-	fmt.Fprintln(a.out, strings.TrimRight(shown, "\n"))
+	shown, kinds := present.Redefined(pin)
+	fmt.Fprintln(a.out, strings.TrimRight(shown.Content, "\n"))
 	for _, kind := range kinds {
 		a.note("warning: the definition holds characters that deceive: %s", kind)
 	}
-}
-
-// indented is JSON on several lines, for a difference that people can read.
-func indented(text sayso.Args) string {
-	if len(text) == 0 {
-		return ""
-	}
-	out, err := jcs.MarshalIndent(text)
-	if err != nil {
-		return string(text)
-	}
-	return string(out) + "\n"
 }
 
 // agreeToTool asks the person, or takes the digest that they gave.

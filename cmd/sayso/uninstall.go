@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "uninstall", GroupID: "wire", Short: "takes the gate out of every agent's settings", Args: cobra.NoArgs,
 		Long: `Takes sayso's hooks out of the settings of all agents, for you and for the
-project you are in. With --data it also deletes the log, the tokens and the
+project you are in, and has MCP clients start their servers themselves again. With --data it also deletes the log, the tokens and the
 policy. It works with the database missing or broken and the server dead.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.uninstall(c.Context(), data, yes) },
 	}
@@ -44,6 +45,13 @@ func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 			continue // it has the hook of another
 		}
 		err := a.unwire(ctx, h, dir, yes)
+		if errors.Is(err, errNoTerminal) {
+			return hint(err, "sayso uninstall --yes")
+		}
+		failed = errors.Join(failed, err)
+	}
+	for _, c := range install.Clients() {
+		err := a.unwireServers(ctx, c, dir, yes)
 		if errors.Is(err, errNoTerminal) {
 			return hint(err, "sayso uninstall --yes")
 		}
@@ -79,6 +87,30 @@ func (a *app) unwire(ctx context.Context, h install.Host, dir string, yes bool) 
 			return err // there is none for the next question either
 		}
 		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+// unwireServers has a client start its servers itself again, in all lists that
+// we edit.
+func (a *app) unwireServers(ctx context.Context, c install.Client, dir string, yes bool) (failed error) {
+	for _, l := range c.Lists(a.getenv, dir) {
+		text, servers, err := readList(l)
+		if err != nil && !bytes.Contains(text, []byte("sayso")) {
+			continue // it is not read, and nothing of ours is in it
+		}
+		if err == nil && !slices.ContainsFunc(servers, func(s install.Server) bool { return s.Gated }) {
+			continue
+		}
+		if err == nil {
+			_, err = a.editList(ctx, l, func(l install.List, text []byte) ([]byte, error) { return l.Take(text, nil) }, initOptions{yes: yes, undo: true})
+		}
+		if errors.Is(err, errNoTerminal) {
+			return err // there is none for the next question either
+		}
+		if err != nil {
+			failed = errors.Join(failed, hint(fmt.Errorf("%s: %w", l.Path, err), "take sayso mcp out of the commands in the file by hand"))
+		}
 	}
 	return failed
 }

@@ -33,6 +33,9 @@ import (
 // afterwards bounds what is still told to the gate when a call, or all, is over.
 const afterwards = 10 * time.Second
 
+// atOnce is how long a call that no person is asked about may take.
+const atOnce = 300 * time.Millisecond
+
 // Options say what a desk works with. Gate is required.
 type Options struct {
 	Gate sayso.Gate
@@ -44,6 +47,9 @@ type Options struct {
 	Patience time.Duration
 	// Plain makes the text of an error fit for an agent; nil leaves it.
 	Plain func(error) error
+	// Waits is told of a call that was not decided at once: people are asked, or the
+	// gate is slow. Nil for nobody.
+	Waits func(sayso.Call)
 }
 
 // Question is a call that a host waits with.
@@ -84,6 +90,9 @@ func NewDesk(o Options) *Desk {
 	if o.Wanted == nil {
 		o.Wanted = func() sayso.FactsWanted { return sayso.FactsWanted{} }
 	}
+	if o.Waits == nil {
+		o.Waits = func(sayso.Call) {}
+	}
 	if o.Plain == nil {
 		o.Plain = func(err error) error { return err }
 	}
@@ -121,7 +130,9 @@ func (k *Desk) takes(key string) error {
 }
 
 func (k *Desk) ask(ctx context.Context, q Question, w *waiting) {
+	slow := time.AfterFunc(atOnce, func() { k.o.Waits(q.Call) })
 	d, err := k.admit(ctx, q)
+	slow.Stop()
 	if reason := k.leaves(q, w, d, err); reason != "" {
 		k.takeBack(ctx, q, d, err, reason)
 		return
@@ -129,9 +140,7 @@ func (k *Desk) ask(ctx context.Context, q Question, w *waiting) {
 	if ctx.Err() != nil {
 		return // we are ending: what was asked is parked
 	}
-	if k.o.Plain != nil {
-		err = k.o.Plain(err)
-	}
+	err = k.o.Plain(err)
 	if q.Answer(d, err) != nil && err == nil && d.Allowed() {
 		k.unrun(ctx, q.Call.CallID, d.Request)
 	}

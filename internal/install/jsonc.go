@@ -11,11 +11,12 @@ func parseLoose(text []byte) (*node, error) { return parse(bare(text)) }
 // last entry.
 func bare(text []byte) []byte {
 	out := bytes.Clone(text)
-	comma := -1 // behind which nothing stood yet
+	comma := -1    // behind which nothing stood yet
+	entry := false // something stood before it
 	for i := 0; i < len(out); {
 		switch c := out[i]; {
 		case c == '"':
-			i, comma = behindString(out, i), -1
+			i, comma, entry = behindString(out, i), -1, true
 		case c == '/' && i+1 < len(out) && (out[i+1] == '/' || out[i+1] == '*'):
 			end := behindComment(out, i)
 			blank(out[i:end])
@@ -24,14 +25,11 @@ func bare(text []byte) []byte {
 			i++
 		case (c == '}' || c == ']') && comma >= 0:
 			out[comma] = ' '
-			comma = -1
-			i++
-		case c == ',':
-			comma = i
-			i++
+			i, comma, entry = i+1, -1, true
+		case c == ',' && entry:
+			i, comma, entry = i+1, i, false
 		default:
-			comma = -1
-			i++
+			i, comma, entry = i+1, -1, c != '{' && c != '[' && c != ','
 		}
 	}
 	return out

@@ -23,10 +23,7 @@ func vscodeFolder(getenv func(string) string) string {
 	if dir := filepath.Join(getenv("HOME"), "Library", "Application Support"); isDir(dir) {
 		return filepath.Join(dir, "Code", "User")
 	}
-	if dir := getenv("XDG_CONFIG_HOME"); dir != "" {
-		return filepath.Join(dir, "Code", "User")
-	}
-	return filepath.Join(getenv("HOME"), ".config", "Code", "User")
+	return filepath.Join(configFolder(getenv), "Code", "User")
 }
 
 func isDir(path string) bool {

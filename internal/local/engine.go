@@ -126,6 +126,11 @@ func (e *Engine) Meet(ctx context.Context, by sayso.Actor, server string, seen [
 	return e.broker.Meet(ctx, by, server, seen)
 }
 
+// Asked is the call that a request of this requester is about.
+func (e *Engine) Asked(ctx context.Context, by sayso.Actor, id sayso.ID) (sayso.Call, error) {
+	return e.broker.Asked(ctx, by, id)
+}
+
 // AcceptDefinition records that a person trusts a definition in quarantine.
 func (e *Engine) AcceptDefinition(ctx context.Context, by sayso.Actor, server, tool string, shown sayso.Digest) error {
 	return e.broker.AcceptDefinition(ctx, by, server, tool, shown)

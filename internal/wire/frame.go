@@ -63,6 +63,8 @@ const (
 	OpReplay       = "replay"
 	OpPolicyFiles  = "policy_files"
 	OpStatus       = "status"
+	OpDefinitions  = "definitions"
+	OpAccept       = "accept_definition"
 	OpNotices      = "notices"
 	OpRetry        = "retry"
 	OpEvent        = "event" // from the server: one event of a follow

@@ -198,10 +198,15 @@ func (o Options) arguments() []string {
 }
 
 func (o Options) environment(url string) []string {
-	return append([]string{
+	return append(Environment(o.Home, url), o.Env...)
+}
+
+// Environment is that of a run with a home and a model of its own.
+func Environment(home, url string) []string {
+	return []string{
 		"PATH=" + os.Getenv("PATH"),
-		"HOME=" + o.Home,
-		"CLAUDE_CONFIG_DIR=" + filepath.Join(o.Home, ".claude"),
+		"HOME=" + home,
+		"CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"),
 		"ANTHROPIC_BASE_URL=" + url,
 		"ANTHROPIC_API_KEY=x",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
@@ -209,5 +214,5 @@ func (o Options) environment(url string) []string {
 		"ENABLE_TOOL_SEARCH=false",
 		"IS_SANDBOX=1", // else bypassPermissions is refused to root, which CI often is
 		"LANG=C.UTF-8",
-	}, o.Env...)
+	}
 }

@@ -7,7 +7,7 @@ import { everywhere, live } from './world.mjs'
 
 stage()
 
-const views = ['Queue', 'History', 'Grants', 'Sessions', 'Policy', 'Status']
+const views = ['Queue', 'History', 'Grants', 'Sessions', 'Policy', 'Status', 'Tools']
 const ended = (page) => page.locator('.ended')
 const above = (page) => page.getByLabel('What holds beside the rules')
 const aloud = (page, text) => page.locator('[aria-live=polite]').getByText(text).waitFor({ state: 'attached' })

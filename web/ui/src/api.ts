@@ -23,6 +23,8 @@ export type PolicyFile = Schemas['PolicyFile']
 export type Explanation = Schemas['Explanation']
 export type ToWrite = Schemas['Edit']
 export type Notices = Schemas['Notices']
+export type Definition = Schemas['Definition']
+export type Definitions = Schemas['Definitions']
 export type Replayed = Schemas['Replayed']
 export type Turned = Schemas['Turned']
 export type Problem = Schemas['Problem']
@@ -96,6 +98,8 @@ export const api = {
   explain: (what: { request: string } | { call: unknown; assume: boolean }, signal?: AbortSignal) => call<Explanation>('POST', '/v1/policy/explain', what, signal),
   replay: (policy: string, days: number, signal?: AbortSignal) => call<Replayed>('POST', '/v1/policy/replay', { policy, since: `${days * 24}h` }, signal),
   mode: (session = '', signal?: AbortSignal) => call<Mode>('GET', `/v1/mode${session ? `?session=${encodeURIComponent(session)}` : ''}`, undefined, signal),
+  definitions: (signal?: AbortSignal) => call<Definitions>('GET', '/v1/definitions', undefined, signal),
+  acceptDefinition: (shown: Schemas['Accept']) => call<void>('POST', '/v1/definitions/accept', shown),
   notices: (signal?: AbortSignal) => call<Notices>('GET', '/v1/notices', undefined, signal),
   retry: (id: string) => call<Schemas['Notice']>('POST', `/v1/notices/${encodeURIComponent(id)}/retry`, {}),
 }

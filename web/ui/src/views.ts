@@ -15,6 +15,7 @@ export const views: View[] = [
   { path: '/sessions', name: 'Sessions', load: () => import('./Sessions.svelte') },
   { path: '/policy', name: 'Policy', load: () => import('./Policy.svelte') },
   { path: '/status', name: 'Status', load: () => import('./Status.svelte') },
+  { path: '/tools', name: 'Tools', load: () => import('./Tools.svelte') },
 ]
 
 export const viewAt = (path: string): View =>

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso/agent/claudecode"
+	"github.com/sayso-dev/sayso/internal/child"
+	driver "github.com/sayso-dev/sayso/internal/drive"
+	"github.com/sayso-dev/sayso/internal/install"
+)
+
+func (a *app) claudeCommand() *cobra.Command {
+	d := driven{}
+	c := &cobra.Command{
+		Use: "claude [PROMPT] [-- ARGS...]", GroupID: "gate", Short: "drives Claude Code: every call is put to the gate", Args: cobra.ArbitraryArgs,
+		Long: `Starts Claude Code without its screen, says PROMPT to it, and prints what it says.
+Every call of a tool is put to the gate, whatever the permission mode and the rules
+of Claude Code say, and waits for people if policy says so. Nothing needs to be
+installed for that; where the hook is installed as well, nobody is asked twice.
+
+Without PROMPT it is read from the standard input; at a terminal line by line, as a
+conversation. What stands behind -- goes to Claude Code, but for what would break
+the gate.`,
+		Example: `  sayso claude "run the tests and fix what fails" -- --model opus`,
+		RunE: func(c *cobra.Command, args []string) error {
+			var err error
+			if d.prompt, d.args, err = drivenArgs(c, args); err != nil {
+				return err
+			}
+			return a.driveClaude(context.WithoutCancel(c.Context()), d)
+		},
+	}
+	c.Flags().StringVar(&d.program, "program", "", "the program of Claude Code; by default claude in PATH")
+	c.Flags().Duration("patience", 0, "how long a call waits for people (SAYSO_PATIENCE; without, until there is a decision)")
+	return c
+}
+
+func (a *app) driveClaude(ctx context.Context, d driven) error {
+	if err := driver.CheckClaude(d.args); err != nil {
+		return usage(err, "leave it out: sayso claude \"PROMPT\" -- ARGS")
+	}
+	d.host, _ = install.Find(claudecode.Host)
+	if err := a.driveable(ctx, &d); err != nil {
+		return err
+	}
+	screen := a.drivenScreen()
+	said, err := a.prompts(ctx, d, &screen)
+	if err != nil {
+		return err
+	}
+	d.args = driver.ClaudeArgs(d.args)
+	env := slices.DeleteFunc(slices.Clone(a.environ), func(kv string) bool { return strings.HasPrefix(kv, "CLAUDE_CODE_SIMPLE=") }) // which is --bare
+	return a.drive(ctx, d, env, func(ctx context.Context, p *child.Process, desk *driver.Desk) error {
+		c := &driver.Claude{Desk: desk, Prompts: said, Screen: screen}
+		err := p.Read(func(from io.Reader) error { return c.Run(ctx, p.In, func() { _ = p.In.Close() }, from) })
+		desk.Close(ctx, c.Session())
+		if err == nil && c.Failed() && p.End().Status == 0 {
+			err = otherStatus(1)
+		}
+		return err
+	})
+}

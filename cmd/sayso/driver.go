@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/child"
+	driver "github.com/sayso-dev/sayso/internal/drive"
+	"github.com/sayso-dev/sayso/internal/home"
+	"github.com/sayso-dev/sayso/internal/hook"
+	"github.com/sayso-dev/sayso/internal/install"
+	"github.com/sayso-dev/sayso/internal/local"
+	"github.com/sayso-dev/sayso/internal/words"
+)
+
+// driven is a host that is started and driven by a command of ours.
+type driven struct {
+	host    install.Host
+	program string   // that the person named; empty for the one in PATH
+	prompt  string   // what the person says; read from the standard input if empty
+	args    []string // of the host
+}
+
+// drivenArgs takes the arguments of a driver apart: what the person says in front
+// of --, and what the host is given behind it.
+func drivenArgs(c *cobra.Command, args []string) (prompt string, own []string, err error) {
+	before := args
+	if at := c.ArgsLenAtDash(); at >= 0 {
+		before, own = args[:at], args[at:]
+	}
+	switch len(before) {
+	case 0:
+		return "", own, nil
+	case 1:
+		return before[0], own, nil
+	}
+	return "", nil, usage(errors.New("what you say to the agent is one argument"), "sayso "+c.Name()+" \"PROMPT\" -- ARGS")
+}
+
+// find returns the program of a host, if it is one that the gate holds in.
+func (a *app) driveable(ctx context.Context, d *driven) error {
+	name := d.program
+	if name == "" {
+		name = d.host.Program
+	}
+	program, err := exec.LookPath(name)
+	if err != nil {
+		return hint(fmt.Errorf("%s: %w", d.host.Title, err), "install it, or name it: --program PATH")
+	}
+	version, err := install.Version(ctx, program)
+	if err != nil {
+		return hint(err, "name the program: --program PATH")
+	}
+	d.program = program
+	return hint(d.host.Fits(version), "%s", d.host.Update)
+}
+
+// drive starts a host and runs it to its end. run is given the process, and returns
+// what a host that ended well failed at.
+func (a *app) drive(ctx context.Context, d driven, env []string, run func(context.Context, *child.Process, *driver.Desk) error) error {
+	desk, closing, err := a.desk(ctx, d.host.Name)
+	if err != nil {
+		return err
+	}
+	p, err := child.Start(child.Command{Args: append([]string{d.program}, d.args...), Env: env, Stderr: a.err})
+	if err != nil {
+		return errors.Join(fmt.Errorf("starting %s: %w", d.host.Title, err), closing())
+	}
+	defer p.Close()
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
+	defer signal.Stop(signals)
+	go p.Forward(signals)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	err = run(ctx, p, desk)
+	cancel()
+	return errors.Join(err, closing(), a.asEnded(p.End(), err))
+}
+
+// asEnded ends as a host ended.
+func (a *app) asEnded(end child.End, err error) error {
+	switch {
+	case err != nil: // we ended it
+		return nil
+	case end.Signal != 0:
+		signal.Reset(end.Signal)
+		_ = syscall.Kill(os.Getpid(), end.Signal) // the status says it where this does not
+		return otherStatus(end.Status)
+	case end.Status != 0:
+		return otherStatus(end.Status)
+	}
+	return nil
+}
+
+// desk opens the gate for what a host asks.
+func (a *app) desk(ctx context.Context, host string) (*driver.Desk, func() error, error) {
+	workspace, err := os.Getwd()
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := a.openWith(ctx, local.Options{Opened: a.tellOpened()})
+	if err != nil {
+		return nil, nil, err
+	}
+	gate, err := l.Gate(ctx, home.OwnActor(sayso.PrincipalAgent, host+"-driver", "driver"))
+	if err != nil {
+		return nil, nil, errors.Join(err, l.Close())
+	}
+	return driver.NewDesk(driver.Options{
+		Gate: gate, Facts: a.machine(workspace, nil), Wanted: l.Wanted, Patience: a.askPatience(), Plain: hook.Plain,
+		Waits: func(c sayso.Call) { a.note("waits for a person: %s; type: sayso watch", callLine(c)) },
+	}), l.Close, nil
+}
+
+// drivenScreen is what a person sees of a host that is driven.
+func (a *app) drivenScreen() driver.Screen {
+	s := driver.Screen{
+		Note: func(text string) { a.note("%s", printable(text)) },
+		Line: callLine,
+	}
+	if a.json {
+		s.Raw = func(line []byte) { _ = a.printText(line) } // where nobody reads there is nobody to tell
+		return s
+	}
+	s.Say = func(text string) { fmt.Fprintln(a.out, printable(text)) }
+	return s
+}
+
+// callLine is a call in a few words, without what must not be shown.
+func callLine(c sayso.Call) string {
+	p, err := previewed(c)
+	if err != nil {
+		return safe(c.Tool)
+	}
+	tool, server := c.CanonicalName()
+	r := sayso.Request{Tool: tool, Server: server, Host: c.Host, HostTool: c.Tool, Kind: c.EffectiveKind(), Preview: p.Preview}
+	return words.Tool(r) + " " + words.Row(r, 100)
+}
+
+// promptSign is shown where a person at a terminal may speak.
+const promptSign = "> "
+
+// prompts is what the person says: the prompt, or the standard input; line by line
+// if that is a terminal, and as a whole if it is not.
+func (a *app) prompts(ctx context.Context, d driven, s *driver.Screen) (<-chan string, error) {
+	said := make(chan string, 1)
+	if d.prompt != "" {
+		said <- d.prompt
+		close(said)
+		return said, nil
+	}
+	if _, tty := a.terminal(); !tty {
+		text, err := io.ReadAll(io.LimitReader(stoppable{ctx, a.in}, sayso.MaxCall+1))
+		switch {
+		case err != nil:
+			return nil, err
+		case len(text) > sayso.MaxCall:
+			return nil, usage(errors.New("what you say to the agent is too long"), "name a file in the prompt, and let the agent read it")
+		case len(bytes.TrimSpace(text)) == 0:
+			return nil, usage(errors.New("there is nothing to say to the agent"), "sayso "+d.host.Program+" \"PROMPT\" -- ARGS")
+		}
+		said <- string(text)
+		close(said)
+		return said, nil
+	}
+	s.Turn = func() { fmt.Fprint(a.err, promptSign) }
+	go func() { // ends with ctx, or with the input
+		defer close(said)
+		in := bufio.NewScanner(stoppable{ctx, a.in})
+		in.Buffer(nil, sayso.MaxCall)
+		for in.Scan() {
+			if text := strings.TrimSpace(in.Text()); text != "" {
+				select {
+				case said <- text:
+				case <-ctx.Done():
+					return
+				}
+			} else {
+				s.Turn()
+			}
+		}
+	}()
+	return said, nil
+}

@@ -1,0 +1,257 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// tasksExtension is what a client declares that takes a task for an answer: it is
+// told at once that its call waits, and asks from time to time what became of it.
+const tasksExtension = "io.modelcontextprotocol/tasks"
+
+// Calls know the calls that requests are about. [broker.Broker] has the words.
+type Calls interface {
+	// Asked is the call that a request of this actor is about.
+	Asked(ctx context.Context, by sayso.Actor, id sayso.ID) (sayso.Call, error)
+}
+
+// status is where a task stands, in the words of the protocol.
+type status string
+
+const (
+	working   status = "working"
+	wanting   status = "input_required"
+	completed status = "completed"
+	broken    status = "failed" // by an error of the protocol
+	cancelled status = "cancelled"
+)
+
+// over reports whether nothing more happens to a task.
+func (s status) over() bool { return s == completed || s == broken || s == cancelled }
+
+// task is a call that its client was given a task for. Its id is that of the
+// request that people are asked with, so that it is in the log before the client
+// hears of it.
+type task struct {
+	id    sayso.ID
+	call  sayso.Call
+	line  []byte // what is forwarded, under an id of ours
+	until time.Time
+
+	// The relay's mutex guards what follows.
+	status  status
+	message string         // about it, for people and models
+	outcome jsontext.Value // its result, error, or what the server wants of the client
+	changed time.Time
+	held    *held  // while it waits for the gate or for the server; nil else
+	state   string // of the server, for the next round
+	there   string // the task that the server made of it, which then is asked instead
+}
+
+const (
+	// keepTasks is how long a task is kept after it ended, and maxTasks and
+	// maxOutcomes how many, and how much of them, of one conversation.
+	keepTasks   = time.Hour
+	maxTasks    = 1024
+	maxOutcomes = 64 << 20
+	// pollTasks is how often a client is to ask.
+	pollTasks = 5 * time.Second
+)
+
+// atOnce is the patience of who only wants to know whether people are asked.
+const atOnce = time.Nanosecond
+
+// newTaskID is an id of ours for a request to the server, that nobody guesses.
+func newTaskID() jsontext.Value { return jsontext.Value(`"sayso-` + rand.Text() + `"`) }
+
+// hand answers a call that people are asked about with a task, and goes on waiting
+// for it.
+func (r *Relay) hand(ctx context.Context, h *held, pending *sayso.PendingError) {
+	t := &task{
+		id: pending.Ticket, call: h.call, line: h.line, until: pending.Deadline,
+		status: working, message: sayso.Told(sayso.Decision{}, &sayso.PendingError{Ticket: pending.Ticket}), changed: time.Now(),
+	}
+	own, client := newTaskID(), h.id
+	if !r.becomes(h, t, own) {
+		r.withdraw(ctx, h, sayso.Decision{Request: t.id}, nil)
+		return
+	}
+	r.mu.Lock()
+	text := t.told(client, taskKind)
+	r.mu.Unlock()
+	_ = r.answer(text)
+	r.waitFor(h)
+}
+
+// becomes has a call run under an id of ours from now on, unless it was cancelled.
+func (r *Relay) becomes(h *held, t *task, own jsontext.Value) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.calls, h.key())
+	if h.cancelled {
+		return false
+	}
+	t.line = splice(h.line, h.idAt, h.idAt+len(h.id), own)
+	m, err := readMessage(t.line)
+	if err != nil {
+		return false // which was read before
+	}
+	if h.called, err = readCall(m); err != nil {
+		return false
+	}
+	h.task, t.held = t, h
+	r.calls[h.key()] = h
+	r.forgetTasks()
+	r.tasks[t.id] = t
+	return true
+}
+
+// forgetTasks forgets those that ended long ago, and the oldest of too many or too
+// long ones. The relay's mutex is held.
+func (r *Relay) forgetTasks() {
+	for {
+		var oldest *task
+		bytes := 0
+		for _, t := range r.tasks {
+			bytes += len(t.outcome)
+			if t.status.over() && (oldest == nil || t.changed.Before(oldest.changed)) {
+				oldest = t
+			}
+		}
+		if oldest == nil || len(r.tasks) < maxTasks && bytes <= maxOutcomes && time.Since(oldest.changed) <= keepTasks {
+			return
+		}
+		delete(r.tasks, oldest.id)
+	}
+}
+
+// toldLost is what the model is told of a task that an earlier process ran.
+const toldLost = "Allowed, and begun by an earlier run of this gateway, which ended since: whether the tool finished is not known, and what it " +
+	"answered is lost. Look whether it did what it should, and report this to the user. Do not simply make the call again."
+
+// waitFor waits for people in the place of a client that asks from time to time,
+// and forwards the call that they allow. It ends with the conversation, and then
+// the request is parked.
+func (r *Relay) waitFor(h *held) {
+	ctx, cancel := context.WithCancel(r.life)
+	defer cancel()
+	r.mu.Lock()
+	h.cancel = cancel
+	gone := h.cancelled
+	r.mu.Unlock()
+	if gone {
+		cancel()
+	}
+	d, err := r.admit(ctx, h, 0)
+	t := h.task
+	if err == nil && d.Allowed() {
+		var line []byte
+		if line, err = r.ready(ctx, h, &d); err == nil {
+			r.runs(t, line)
+			if !r.forward(h, d.Request, line) {
+				r.unrun(ctx, d.Request)
+				r.ends(t, cancelled, "The client cancelled it.", nil)
+			}
+			return
+		}
+	}
+	switch gone := r.drop(h); {
+	case gone:
+		r.withdraw(ctx, h, sayso.Decision{Request: t.id}, nil)
+		r.ends(t, cancelled, "The client cancelled it.", nil)
+	case ctx.Err() != nil, isPending(err):
+		r.rests(t)
+	case errors.Is(err, sayso.ErrSpent):
+		r.ends(t, completed, toldLost, refused(toldLost))
+	default:
+		text := told(d, r.o.Plain(err))
+		r.ends(t, completed, text, refused(text))
+	}
+}
+
+func isPending(err error) bool {
+	var pending *sayso.PendingError
+	return errors.As(err, &pending)
+}
+
+// runs notes what is forwarded of a task.
+func (r *Relay) runs(t *task, line []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.line, t.message, t.changed = line, "Allowed; the tool runs.", time.Now()
+}
+
+// rests has a task wait for nobody: its request is parked, and is taken up when
+// the client asks for it.
+func (r *Relay) rests(t *task) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.held = nil
+}
+
+// ends gives a task its end.
+func (r *Relay) ends(t *task, s status, message string, outcome jsontext.Value) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t.status.over() {
+		return
+	}
+	t.status, t.message, t.outcome, t.changed = s, message, outcome, time.Now()
+	t.held, t.line, t.call, t.state = nil, nil, sayso.Call{}, ""
+}
+
+// taskKind is the sort of result that is a task.
+const taskKind = "task"
+
+// concludes takes an answer of the server to a task's call. A server that wants
+// the client's model to write something is asked about first.
+func (r *Relay) concludes(ctx context.Context, m message, h *held, look result, err error) {
+	switch {
+	case err != nil:
+		r.ends(h.task, broken, "", fault(codeInternal, "The answer of the server could not be read strictly ("+err.Error()+")."))
+	case look.samples:
+		r.background(&r.telling, func() { r.sampledInTask(ctx, m, h, look) })
+		return
+	case look.kind == string(wanting):
+		r.wants(h, &look)
+		return
+	case m.failed:
+		r.ends(h.task, broken, "The server answered with an error.", cloned(m.fault))
+	case look.kind == taskKind && look.taskID != "":
+		r.mu.Lock()
+		h.task.there, h.task.held, h.task.changed = look.taskID, nil, time.Now()
+		r.mu.Unlock()
+	default:
+		r.ends(h.task, completed, "", cloned(m.result))
+	}
+	r.report(ctx, h, m.failed || err != nil || look.isError, sha256.Sum256(m.line))
+}
+
+// sampledInTask asks about a server that wants the client's model to write
+// something before a task goes on.
+func (r *Relay) sampledInTask(ctx context.Context, m message, h *held, look result) {
+	if r.samples(r.life, m.result) {
+		r.wants(h, &look)
+		return
+	}
+	r.ends(h.task, completed, toldSampling, refused(toldSampling))
+	r.unrun(ctx, h.request)
+}
+
+// wants has the client told what the server wants before a task goes on.
+func (r *Relay) wants(h *held, look *result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := h.task; !t.status.over() {
+		t.status, t.message, t.outcome, t.state, t.changed = wanting, "The server wants something of the client.", cloned(look.requests), look.state, time.Now()
+	}
+}
+
+func cloned(v jsontext.Value) jsontext.Value { return append(jsontext.Value(nil), v...) }

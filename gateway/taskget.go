@@ -1,0 +1,398 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sayso-dev/sayso"
+)
+
+// The requests about tasks.
+const (
+	getTask    = "tasks/get"
+	updateTask = "tasks/update"
+	cancelTask = "tasks/cancel"
+)
+
+var taskMethods = []string{getTask, updateTask, cancelTask}
+
+// asksTask is a request about a task as it was read.
+type asksTask struct {
+	message
+	task      string
+	taskAt    int // where its id begins in the line
+	taskLen   int
+	responses jsontext.Value
+	meta      meta
+	metaText  jsontext.Value
+}
+
+func readAsksTask(m message) (a asksTask, err error) {
+	a.message = m
+	err = members(m.params, []string{"taskId", "inputResponses", "_meta"}, func(name string, value jsontext.Value, at int) error {
+		switch name {
+		case "taskId":
+			a.taskAt, a.taskLen = m.paramsAt+at, len(value)
+			return readText(value, &a.task)
+		case "inputResponses":
+			a.responses = value
+		case "_meta":
+			a.metaText = value
+			return a.meta.read(value)
+		}
+		return nil
+	})
+	return a, err
+}
+
+// aboutTask answers a request about a task of ours. It reports false for one of
+// the server's, which is the server's to answer.
+func (r *Relay) aboutTask(ctx context.Context, m message) (ours bool, err error) {
+	if !m.request() {
+		return false, nil
+	}
+	a, err := readAsksTask(m)
+	if err != nil {
+		return true, r.answer(failure(m.id, codeNoParams, "Refused: the request could not be read strictly ("+err.Error()+")."))
+	}
+	t, ours := r.task(ctx, &a)
+	switch {
+	case !ours:
+		return false, nil
+	case !a.meta.tasks:
+		return true, r.answer(lacking(m.id, tasksExtension))
+	case t == nil:
+		return true, r.answer(failure(m.id, codeNoParams, "There is no task "+firstRunes(a.task, 64)+", or it ended too long ago."))
+	}
+	r.mu.Lock()
+	there := t.there
+	r.mu.Unlock()
+	if there != "" {
+		return true, r.askThere(&a, t, there)
+	}
+	switch m.method {
+	case updateTask:
+		r.update(ctx, &a, t)
+	case cancelTask:
+		r.cancelTask(ctx, t)
+	default:
+		return true, r.answer(r.look(ctx, &a, t))
+	}
+	return true, r.answer(acknowledged(m.id))
+}
+
+// firstRunes is the beginning of a text.
+func firstRunes(text string, n int) string {
+	if runes := []rune(text); len(runes) > n {
+		return string(runes[:n])
+	}
+	return text
+}
+
+// task is the task of ours that a request is about. What looks like the id of one
+// of ours is ours, known or not, unless the server makes tasks too.
+func (r *Relay) task(ctx context.Context, a *asksTask) (t *task, ours bool) {
+	id, err := sayso.ParseID(a.task)
+	if err != nil {
+		return nil, false
+	}
+	r.mu.Lock()
+	r.forgetTasks()
+	t, theirs := r.tasks[id], r.makesTasks
+	r.mu.Unlock()
+	if t == nil && a.meta.tasks {
+		t = r.recalled(ctx, a, id)
+	}
+	return t, t != nil || !theirs
+}
+
+// recalled is a task that another process before this one made, in the same
+// session, as the log has it. Nil if it has none.
+func (r *Relay) recalled(ctx context.Context, a *asksTask, id sayso.ID) *task {
+	if r.o.Calls == nil {
+		return nil
+	}
+	c, err := r.o.Calls.Asked(ctx, r.o.Actor, id)
+	if err != nil || c.Session != r.o.Session || c.Server != r.o.Name || c.Host != sayso.HostMCP || c.Tool == samplingMethod {
+		return nil
+	}
+	line := write(struct {
+		Version string         `json:"jsonrpc"`
+		ID      jsontext.Value `json:"id"`
+		Method  string         `json:"method"`
+		Params  struct {
+			Name      string         `json:"name"`
+			Arguments sayso.Args     `json:"arguments"`
+			Meta      jsontext.Value `json:"_meta,omitempty"`
+		} `json:"params"`
+	}{"2.0", newTaskID(), callMethod, struct {
+		Name      string         `json:"name"`
+		Arguments sayso.Args     `json:"arguments"`
+		Meta      jsontext.Value `json:"_meta,omitempty"`
+	}{c.Tool, c.Args, ofProtocol(a.metaText)}})
+	t := &task{id: id, call: c, line: line, status: working, changed: time.Now(), message: "Taken up again."}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.tasks[id]; known != nil {
+		return known
+	}
+	r.tasks[id] = t
+	return t
+}
+
+// ofProtocol are the members of a _meta that the protocol itself has there for
+// every request.
+func ofProtocol(text jsontext.Value) jsontext.Value {
+	out := []byte{'{'}
+	err := members(text, nil, func(name string, value jsontext.Value, _ int) error {
+		if strings.HasPrefix(name, "io.modelcontextprotocol/") {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = fmt.Appendf(out, "%s:%s", write(name), value)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return append(out, '}')
+}
+
+// look says how a task stands. One that nobody waits for is taken up.
+func (r *Relay) look(ctx context.Context, a *asksTask, t *task) []byte {
+	r.mu.Lock()
+	rests := t.held == nil && t.status == working && t.there == ""
+	r.mu.Unlock()
+	if rests {
+		r.takeUp(ctx, t)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return t.told(a.id, "complete")
+}
+
+// takeUp waits again for a task whose request is parked. The tool must be the one
+// that people were asked about: what is not known of it yet, since the server has
+// not listed it, is not guessed.
+func (r *Relay) takeUp(ctx context.Context, t *task) {
+	tool, known, why := r.stands(ctx, t.call.Tool)
+	switch {
+	case why != "":
+		r.ends(t, completed, why, refused(why))
+		return
+	case t.call.DefinitionDigest != "" && !known:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		t.message = "This gateway was started again: the task goes on once the client has listed the tools of the server."
+		return
+	case tool.digest != t.call.DefinitionDigest:
+		text := sayso.Told(sayso.Decision{Request: t.id}, sayso.ErrVoided)
+		r.ends(t, completed, text, refused(text))
+		return
+	}
+	m, err := readMessage(t.line)
+	if err != nil {
+		return
+	}
+	c, err := readCall(m)
+	if err != nil {
+		return
+	}
+	h := &held{called: c, call: t.call, task: t}
+	h.meta.current = true
+	r.mu.Lock()
+	if t.held != nil || t.status != working {
+		r.mu.Unlock()
+		return
+	}
+	t.held, t.message = h, sayso.Told(sayso.Decision{}, &sayso.PendingError{Ticket: t.id})
+	r.calls[h.key()] = h
+	r.mu.Unlock()
+	r.background(&r.holding, func() { r.waitFor(h) })
+}
+
+// update hands on what the server wanted of the client.
+func (r *Relay) update(ctx context.Context, a *asksTask, t *task) {
+	r.mu.Lock()
+	if t.status != wanting || t.held == nil || len(a.responses) == 0 || a.responses.Kind() != '{' {
+		r.mu.Unlock()
+		return // what nobody wanted is ignored, as the protocol has it
+	}
+	h, line, state, current := t.held, t.line, t.state, t.held.request
+	m, err := readMessage(line)
+	if err != nil {
+		r.mu.Unlock()
+		return
+	}
+	id := newTaskID()
+	more := `"inputResponses":` + string(a.responses) + `,`
+	if state != "" {
+		more += `"requestState":` + string(write(state)) + `,`
+	}
+	line = splice(line, m.paramsAt+1, m.paramsAt+1, []byte(more))
+	if at, from := m.idAt, m.paramsAt; at < from {
+		line = splice(line, at, at+len(m.id), id)
+	} else {
+		line = splice(line, at+len(more), at+len(more)+len(m.id), id)
+	}
+	next := &held{called: called{message: message{id: id}, meta: meta{current: true}}, task: t, request: current, sent: h.sent, gone: closed(), cancel: func() {}}
+	t.held, t.status, t.message, t.outcome, t.changed = next, working, "The tool goes on.", nil, time.Now()
+	r.calls[next.key()] = next
+	r.mu.Unlock()
+	_ = r.server.Send(line)
+}
+
+func closed() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+// cancelTask takes a task back: its question, or what the server does for it.
+func (r *Relay) cancelTask(ctx context.Context, t *task) {
+	r.mu.Lock()
+	h, rests := t.held, t.status == working
+	if h == nil || t.status.over() {
+		r.mu.Unlock()
+		if rests {
+			r.background(&r.telling, func() { r.takeBackTask(ctx, t) })
+		}
+		return
+	}
+	if h.gone == nil {
+		h.cancelled = true
+		if h.cancel != nil {
+			h.cancel()
+		}
+		r.mu.Unlock()
+		return
+	}
+	gone, wants := h.gone, t.status == wanting
+	delete(r.calls, h.key())
+	r.mu.Unlock()
+	<-gone
+	if !wants {
+		_ = r.server.Send(write(struct {
+			Version string `json:"jsonrpc"`
+			Method  string `json:"method"`
+			Params  struct {
+				ID jsontext.Value `json:"requestId"`
+			} `json:"params"`
+		}{"2.0", cancelledMethod, struct {
+			ID jsontext.Value `json:"requestId"`
+		}{h.id}}))
+	}
+	r.ends(t, cancelled, "The client cancelled it.", nil)
+	r.background(&r.telling, func() { r.unrun(ctx, h.request) })
+}
+
+// takeBackTask withdraws the request of a task that nobody waits for.
+func (r *Relay) takeBackTask(ctx context.Context, t *task) {
+	ctx, cancel := late(ctx)
+	defer cancel()
+	if err := r.o.Gate.Withdraw(ctx, t.id, "the client cancelled the call"); err == nil {
+		r.ends(t, cancelled, "The client cancelled it.", nil)
+	}
+}
+
+// askThere asks the server for a task that it made of one of ours, and has the
+// answer tell of ours.
+func (r *Relay) askThere(a *asksTask, t *task, there string) error {
+	ours := write(string(t.id))
+	r.rewrite(a.message, func(m *message) ([]byte, error) { return withMember(m, "taskId", ours) })
+	return r.server.Send(splice(a.line, a.taskAt, a.taskAt+a.taskLen, write(there)))
+}
+
+// discovers has the server's answer about what it can do say that there are tasks,
+// since this gateway makes them, where the client takes them.
+func (r *Relay) discovers(m message) {
+	a, err := readAsksTask(m)
+	if err == nil && a.meta.tasks && m.request() {
+		r.rewrite(m, withTasks)
+	}
+}
+
+// withTasks is what a server can do, and tasks.
+func withTasks(m *message) ([]byte, error) {
+	can, at, err := memberOf(m.result, m.resultAt, "capabilities")
+	if err != nil || can.Kind() != '{' {
+		return m.line, err
+	}
+	more, moreAt, err := memberOf(can, at, "extensions")
+	switch {
+	case err != nil:
+		return nil, err
+	case more == nil:
+		return splice(m.line, at+1, at+1, first(can, `"extensions":{"`+tasksExtension+`":{}}`)), nil
+	case more.Kind() != '{':
+		return m.line, nil
+	}
+	if has, _, err := memberOf(more, moreAt, tasksExtension); has != nil || err != nil {
+		return m.line, err
+	}
+	return splice(m.line, moreAt+1, moreAt+1, first(more, `"`+tasksExtension+`":{}`)), nil
+}
+
+// first is a member that is put before the others of an object.
+func first(object jsontext.Value, member string) []byte {
+	if strings.TrimSpace(string(object[1:len(object)-1])) == "" {
+		return []byte(member)
+	}
+	return []byte(member + ",")
+}
+
+// memberOf is the member of an object, and where it begins in the line; nil if it
+// has none.
+func memberOf(object jsontext.Value, objectAt int, want string) (found jsontext.Value, at int, err error) {
+	err = members(object, nil, func(name string, value jsontext.Value, offset int) error {
+		if name == want {
+			found, at = value, objectAt+offset
+		}
+		return nil
+	})
+	return found, at, err
+}
+
+// withMember is an answer with another value of a member of its result, if it has
+// that.
+func withMember(m *message, name string, value []byte) ([]byte, error) {
+	was, at, err := memberOf(m.result, m.resultAt, name)
+	if err != nil || was == nil {
+		return m.line, err
+	}
+	return splice(m.line, at, at+len(was), value), nil
+}
+
+// maxRewrites is how many answers may be outstanding that something is done to.
+const maxRewrites = 1024
+
+// rewrite has something done to the answer to a request of the client.
+func (r *Relay) rewrite(m message, do func(*message) ([]byte, error)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.rewrites) < maxRewrites {
+		r.rewrites[m.key()] = do
+	}
+}
+
+// rewritten is an answer of the server as the client gets it.
+func (r *Relay) rewritten(m message) (message, error) {
+	r.mu.Lock()
+	key := m.key()
+	do := r.rewrites[key]
+	delete(r.rewrites, key)
+	r.mu.Unlock()
+	if do == nil || m.result.Kind() != '{' {
+		return m, nil
+	}
+	line, err := do(&m)
+	if err != nil {
+		return m, err
+	}
+	return readMessage(line)
+}

@@ -1,0 +1,190 @@
+//go:build unix
+
+package e2e_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/modelstub"
+	"github.com/sayso-dev/sayso/lab/claude"
+)
+
+// Nothing is installed. Each call is judged here, also those that Claude Code would
+// let run by itself, in the mode in which it asks nobody for edits.
+func TestDriveClaude(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "version: 1\nrules:\n  - allow: \"bash:touch ruled\"\n  - deny: \"bash:touch never\"\n  - ask: \"file-read\"\n")
+	g.write(filepath.Join(g.dir, "notes.txt"), "private\n")
+	ruled, never, asked, noted, edited := touch("ruled"), touch("never"), touch("asked"), touch("noted"), touch("plain")
+	read := modelstub.Call{ID: "toolu_read", Name: "Read", Input: `{"file_path":"` + filepath.Join(g.dir, "notes.txt") + `"}`}
+	question := modelstub.Call{ID: "toolu_question", Name: "AskUserQuestion", Input: `{"questions":[{"question":"A or B?","header":"Pick","options":[{"label":"A","description":"a"},{"label":"B","description":"b"}],"multiSelect":false}]}`}
+	d := g.driveClaude(modelstub.New(modelstub.Use(ruled), modelstub.Use(never), modelstub.Use(asked), modelstub.Use(noted),
+		modelstub.Use(edited), modelstub.Use(read), modelstub.Use(question), modelstub.Say("all is done")), "--permission-mode", "acceptEdits")
+	r := g.opened(1)[0]
+	if r.Said["description"] != "make a marker" || r.Host != "claude-code" || !r.CanEdit || r.Cwd == "" {
+		t.Errorf("asked about %+v", r)
+	}
+	g.approve(r)
+	g.sayso("deny", g.opened(1)[0].ShortID, "--note", "use make marker")
+	edit := filepath.Join(g.home, "edit.json")
+	g.write(edit, `{"command":"touch edited"}`)
+	g.approve(g.opened(1)[0], "--edit="+edit)
+	g.sayso("deny", g.opened(1)[0].ShortID)
+	got := d.end(0)
+	check(t, got[ruled.ID], false)
+	check(t, got[never.ID], true, "Denied by policy")
+	check(t, got[asked.ID], false)
+	check(t, got[noted.ID], true, "Denied by", "use make marker")
+	check(t, got[edited.ID], false)
+	check(t, got[read.ID], true, "Denied by")
+	check(t, got[question.ID], true, "ask the user in your answer")
+	for name, want := range map[string]bool{"ruled": true, "never": false, "asked": true, "noted": false, "plain": false, "edited": true} {
+		if g.ran(name) != want {
+			t.Errorf("%s ran: %v", name, !want)
+		}
+	}
+	g.want("requested resolved redeemed finished", "requested resolved", "requested answered resolved redeemed finished", "requested answered resolved",
+		"requested answered resolved redeemed finished", "requested answered resolved")
+	if d.out.String() != "all is done\n" {
+		t.Errorf("it printed %q", d.out.String())
+	}
+	for _, want := range []string{"✓ bash touch ruled", "✗ bash touch never", "✓ bash touch plain"} {
+		if !strings.Contains(d.errs.String(), want) {
+			t.Errorf("it noted %q, want %q in it", d.errs.String(), want)
+		}
+	}
+}
+
+// A question that nobody answers in time is told apart from a refusal, and the
+// lines of the host can be had as they are.
+func TestDriveClaude_expires(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "version: 1\ndeadline: {after: 1s, then: expire}\n")
+	marker := touch("marker")
+	d := g.driveClaude(modelstub.New(modelstub.Use(marker)), "--permission-mode", "default")
+	check(t, d.end(0)[marker.ID], true, "Expired", "not a refusal")
+	if g.ran("marker") {
+		t.Error("an expired call ran")
+	}
+	g.want("requested expired")
+}
+
+// The hook is installed too, and asks first. Its answer is the driver's.
+func TestDriveClaude_andTheHook(t *testing.T) {
+	t.Parallel()
+	g := wired(t, "")
+	marker, denied := touch("marker"), touch("denied")
+	d := g.driveClaude(modelstub.New(modelstub.Use(marker), modelstub.Use(denied)))
+	g.approve(g.opened(1)[0])
+	g.sayso("deny", g.opened(1)[0].ShortID)
+	got := d.end(0)
+	check(t, got[marker.ID], false)
+	check(t, got[denied.ID], true, "Denied by")
+	if !g.ran("marker") || g.ran("denied") {
+		t.Errorf("marker ran: %v; denied ran: %v", g.ran("marker"), g.ran("denied"))
+	}
+	asked := 0
+	for _, life := range g.lives() {
+		if strings.Contains(fmt.Sprint(life), string(sayso.EventAnswered)) {
+			asked++
+		}
+	}
+	if asked != 2 {
+		t.Errorf("people were asked %d times about two calls: %v", asked, g.lives())
+	}
+	g.sayso("log", "verify")
+}
+
+// A hook of another's answers Claude Code's question before anybody here does: what
+// was asked here is withdrawn.
+func TestDriveClaude_takenBack(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "")
+	marker := touch("marker")
+	const deny = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"the other hook says no"}}}`
+	hook := claude.Hook{Event: "PermissionRequest", Command: "/bin/sh", Args: []string{"-c", `until [ -e "$0" ]; do read -t 1 _ < /dev/zero || :; done; echo '` + deny + `'`, filepath.Join(g.home, "answer")}, Timeout: 50}
+	d := g.driveClaude(modelstub.New(modelstub.Use(marker)), "--settings", claude.Settings("", hook))
+	g.opened(1)
+	g.write(filepath.Join(g.home, "answer"), "")
+	g.event(sayso.EventWithdrawn)
+	check(t, d.end(0)[marker.ID], true, "the other hook says no")
+	if g.ran("marker") {
+		t.Error("it ran")
+	}
+	if life := g.lives()[0]; life[len(life)-1] != sayso.EventWithdrawn {
+		t.Errorf("the life of the request is %v", life)
+	}
+}
+
+// Ten calls, and each has its own answer.
+func TestDriveClaude_tenAtOnce(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "version: 1\nrules:\n  - ask: \"file-read\"\n")
+	var calls []modelstub.Call
+	for i := range 10 {
+		name := filepath.Join(g.dir, fmt.Sprintf("%d.txt", i))
+		g.write(name, fmt.Sprintf("content %d\n", i))
+		input, err := jcs.Marshal(map[string]string{"file_path": name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls = append(calls, modelstub.Call{ID: fmt.Sprintf("toolu_many_%d", i), Name: "Read", Input: string(input)})
+	}
+	d := g.driveClaude(modelstub.New(modelstub.Use(calls...)))
+	odd := func(r sayso.Request) bool { return strings.ContainsAny(r.CallID[len(r.CallID)-1:], "13579") }
+	for _, r := range g.opened(10) {
+		if odd(r) {
+			g.sayso("deny", r.ShortID)
+		} else {
+			g.approve(r)
+		}
+	}
+	got := d.end(0)
+	for i, c := range calls {
+		if denied := strings.Contains(got[c.ID].Content, "Denied by"); denied != (i%2 == 1) {
+			t.Errorf("%s: the model was told %q", c.ID, got[c.ID].Content)
+		}
+	}
+}
+
+// The driver is killed while a call waits: the host goes with it, and nothing runs.
+func TestDriveClaude_killed(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "")
+	d := g.driveClaude(modelstub.New(modelstub.Use(touch("marker"))))
+	r := g.opened(1)[0]
+	started := below(t, d.cmd.Process.Pid)
+	if len(started) == 0 {
+		t.Fatal("there is no host to be seen below the driver")
+	}
+	kill(t, d.cmd.Process.Pid)
+	<-d.done
+	for _, pid := range started {
+		gone(t, pid)
+	}
+	g.approve(r) // it was parked, and nobody takes it up
+	if g.ran("marker") {
+		t.Error("it ran")
+	}
+}
+
+// What would take the gate away is refused before anything is started.
+func TestDriveClaude_refusesWhatBreaksIt(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "")
+	for _, args := range [][]string{
+		{"--dangerously-skip-permissions"}, {"--permission-prompt-tool", "mcp__x__y"}, {"--permission-prompt-tool=stdio"}, {"--bare"},
+		{"--permission-mode", "bypassPermissions"}, {"--permission-mode=bypassPermissions"}, {"--input-format", "text"}, {"-p", "x"},
+	} {
+		cmd := g.command(append([]string{"claude", "--program", "/nonexistent", "go", "--"}, args...)...)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), strings.Split(args[0], "=")[0]) || !strings.Contains(string(out), "cannot be driven") {
+			t.Errorf("%v: %v, %s", args, err, out)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package server
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/wire"
+	"github.com/sayso-dev/sayso/present"
+)
+
+// Pins is what is known of MCP servers that run behind the gateway. Errors are
+// those of package sayso.
+type Pins interface {
+	// Pins returns the definitions that are trusted, and those in quarantine.
+	Pins(ctx context.Context) (sayso.Pins, error)
+	// AcceptDefinition trusts the definition in quarantine that a person was shown.
+	AcceptDefinition(ctx context.Context, by sayso.Actor, server, tool string, shown sayso.Digest) error
+}
+
+func (s *Server) getDefinitions(x *exchange) (any, error) {
+	return plain(x, &wire.Nothing{}, s.definitions)
+}
+
+func (s *Server) postAccept(x *exchange) (any, error) {
+	var in wire.AcceptBody
+	if err := x.read(&in); err != nil {
+		return nil, err
+	}
+	return s.accept(x.ctx(), x.as, &in)
+}
+
+func (s *Server) definitions(ctx context.Context, c *caller, _ *wire.Nothing) (any, error) {
+	if s.o.Pins == nil {
+		return nil, sayso.ErrNotFound
+	}
+	pins, err := s.o.Pins.Pins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changed, trusted := []wire.Definition{}, []wire.Definition{}
+	for _, server := range pins.Servers() {
+		known := pins.Of(server)
+		for _, tool := range slices.Sorted(maps.Keys(known)) {
+			if d := definitionOf(server, tool, known[tool]); d.State == wire.DefinitionChanged {
+				s.shown.add(c, seenAs(d.Changed))
+				changed = append(changed, d)
+			} else {
+				trusted = append(trusted, d)
+			}
+		}
+	}
+	return &wire.Definitions{Definitions: append(changed, trusted...)}, nil
+}
+
+// definitionOf is what is shown of one definition.
+func definitionOf(server, tool string, pin sayso.Pin) wire.Definition {
+	d := wire.Definition{
+		Server: server, Tool: tool, State: wire.DefinitionTrusted, Digest: pin.Trusted,
+		TrustedBy: pin.By.Principal, At: pin.At.Wall, Changed: pin.Quarantined,
+	}
+	if !pin.Quarantined.IsZero() {
+		shown, kinds := present.Redefined(pin)
+		d.State, d.Shown, d.Warnings = wire.DefinitionChanged, &shown, kinds
+	}
+	return d
+}
+
+func (s *Server) accept(ctx context.Context, c *caller, in *wire.AcceptBody) (any, error) {
+	if s.o.Pins == nil {
+		return nil, sayso.ErrNotFound
+	}
+	if !s.shown.to(c, seenAs(in.Digest)) {
+		return nil, wire.ErrContentWanted
+	}
+	return nil, s.o.Pins.AcceptDefinition(ctx, c.actor, in.Server, in.Tool, in.Digest)
+}
+
+// seenAs is the name of a definition among what pages were shown.
+func seenAs(d sayso.Digest) sayso.ID { return sayso.ID(d.String()) }

@@ -1,0 +1,107 @@
+package mcpguard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/tool"
+)
+
+// looking is a gate that looks once more before it lets a receipt be redeemed.
+// What must not run any more is withdrawn, and nothing is spent.
+type looking struct {
+	sayso.Gate
+	look     func(context.Context, sayso.Call, sayso.Decision) error
+	decision sayso.Decision // the newest
+}
+
+// Admit implements [sayso.Gate].
+func (l *looking) Admit(ctx context.Context, a sayso.Admission) (sayso.Decision, error) {
+	d, err := l.Gate.Admit(ctx, a)
+	l.decision = d
+	return d, err
+}
+
+// Redeem implements [sayso.Gate].
+func (l *looking) Redeem(ctx context.Context, r sayso.Receipt, c sayso.Call) error {
+	if err := l.look(ctx, c, l.decision); err != nil {
+		ctx, cancel := late(ctx)
+		defer cancel()
+		_ = l.Gate.Withdraw(ctx, l.decision.Request, "it is not what was allowed any more") // else it lapses by itself
+		return err
+	}
+	return l.Gate.Redeem(ctx, r, c)
+}
+
+// refusedError is a refusal with a text of its own for the model.
+type refusedError struct{ text string }
+
+func (e *refusedError) Error() string { return e.text }
+
+// unchanged reports a tool that is not the one any more that was judged, and
+// arguments of a person that it does not take.
+func (a *asked) unchanged(ctx context.Context, c sayso.Call, d sayso.Decision) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	now, err := defined(ctx, a.request, a.next)
+	if err != nil || now.digest != a.definition.digest {
+		return fmt.Errorf("%w: the definition of the tool changed", sayso.ErrVoided)
+	}
+	if len(d.Args) == 0 {
+		return nil
+	}
+	if err := a.definition.takes(c.Args); err != nil {
+		return &refusedError{"Approved with other arguments (ticket " + d.Request.Short() + "), which the tool does not take: " +
+			err.Error() + ". Nothing ran. Report this to the user."}
+	}
+	return nil
+}
+
+// over reports whether nobody will ever ask for a call again that was not
+// decided: the client cancelled it, or its session has ended with it.
+func (a *asked) over(ctx context.Context) bool {
+	if ctx.Err() == nil {
+		return false
+	}
+	return a.o.Session == nil || errors.Is(context.Cause(ctx), context.Canceled)
+}
+
+// takeBack takes back what was asked, so that a later answer runs nothing. Which
+// request that is the gate says to whoever makes the same call again and does not
+// wait.
+func (a *asked) takeBack(ctx context.Context, d sayso.Decision, err error) {
+	ctx, cancel := late(ctx)
+	defer cancel()
+	id := d.Request
+	if id == "" && ticket(err) == "" {
+		never := &looking{Gate: a.gate, look: func(context.Context, sayso.Call, sayso.Decision) error { return context.Canceled }}
+		_, err = tool.Run(ctx, never, a.admission(time.Nanosecond), func(context.Context, sayso.Call) (mcp.Result, error) { return nil, context.Canceled })
+		id = never.decision.Request
+	}
+	if t := ticket(err); t != "" {
+		id = t
+	}
+	if id != "" {
+		_ = a.gate.Withdraw(ctx, id, "the client cancelled the call") // what is not withdrawn is parked, and no handler waits for it
+	}
+}
+
+// ticket is the request that an error says is pending.
+func ticket(err error) sayso.ID {
+	var pending *sayso.PendingError
+	if errors.As(err, &pending) {
+		return pending.Ticket
+	}
+	return ""
+}
+
+// late is a context for what must be told although the client has gone.
+func late(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+}
