@@ -65,9 +65,9 @@ func (r Result) Told(id string) string {
 // Model is one that this release knows, so that it offers all of its tools.
 const Model = "gpt-6.1-sol"
 
-// configure writes the person's settings: our model in place of the real one.
+// Configure writes the person's settings: our model in place of the real one.
 // What Codex was told to trust stays.
-func (o Options) configure(t testing.TB, url string) {
+func (o Options) Configure(t testing.TB, url string) {
 	t.Helper()
 	path := filepath.Join(o.Home, ".codex", "config.toml")
 	old, err := os.ReadFile(path)
@@ -85,7 +85,7 @@ const trustMark = "# trusted\n"
 
 // Trust tells a Codex program that it may run the hooks that it sees, as a
 // person does with /hooks.
-func Trust(program string, o Options) error { return TrustAll(program, o.Dir, o.Home, o.environ()) }
+func Trust(program string, o Options) error { return TrustAll(program, o.Dir, o.Home, o.Environ()) }
 
 // TrustAll is Trust for a folder and a home. What else the settings hold stays.
 func TrustAll(program, dir, home string, environ []string) error {
@@ -121,7 +121,8 @@ func Write(t testing.TB, path, text string) {
 	}
 }
 
-func (o Options) environ() []string {
+// Environ is the environment of a run.
+func (o Options) Environ() []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + o.Home, "CODEX_HOME=" + filepath.Join(o.Home, ".codex"), "LANG=C.UTF-8",
 	}, o.Env...)
@@ -142,7 +143,7 @@ func Start(t testing.TB, o Options) (wait func() Result) {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	o.configure(t, url)
+	o.Configure(t, url)
 	args := []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"}
 	if o.Asks {
 		args = []string{"exec", "--skip-git-repo-check", "--sandbox", "workspace-write"}
@@ -150,7 +151,7 @@ func Start(t testing.TB, o Options) (wait func() Result) {
 	args = append(args, o.Args...)
 	var out, errout bytes.Buffer
 	cmd := exec.Command(Binary(t), append(args, "go")...)
-	cmd.Dir, cmd.Env = o.Dir, o.environ()
+	cmd.Dir, cmd.Env = o.Dir, o.Environ()
 	cmd.Stdout, cmd.Stderr = &out, &errout
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = 5 * time.Second // a grandchild that holds the pipes must not hold the test

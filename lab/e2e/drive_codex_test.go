@@ -1,0 +1,196 @@
+//go:build unix
+
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/modelstub"
+	"github.com/sayso-dev/sayso/lab/codex"
+)
+
+// driveCodex has Codex driven, with more arguments for sayso.
+func (g *gate) driveCodex(stub *modelstub.Stub, config string, more ...string) *driver {
+	g.t.Helper()
+	o := codex.Options{Stub: stub, Home: g.home, Dir: g.dir, Config: config, Env: g.env}
+	env := func(url string) []string { o.Configure(g.t, url); return o.Environ() }
+	return g.drive(stub, env, append([]string{"codex", "--program", codex.Binary(g.t), "--sandbox", "workspace-write", "go"}, more...)...)
+}
+
+// outside is one that asks to be run outside of Codex's sandbox.
+func outside(command, why string) modelstub.Call {
+	c := shell(command)
+	c.Input = fmt.Sprintf(`{"cmd":%q,"sandbox_permissions":"require_escalated","justification":%q}`, command, why)
+	return c
+}
+
+// patch is a call of apply_patch.
+func patch(text string) modelstub.Call {
+	return modelstub.Call{ID: fmt.Sprintf("call_%03d", ids.Add(1)), Name: "apply_patch", Input: "*** Begin Patch\n" + text + "*** End Patch\n"}
+}
+
+// Nothing is installed. What Codex asks about is judged here: a rule decides, people
+// do, and what asks for more than its tool is covered by no rule for the tool.
+func TestDriveCodex(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "version: 1\nrules:\n  - allow: \"bash:touch *\"\n  - deny: \"bash:touch never\"\n  - allow: \"file-edit:*.md\"\n")
+	g.write(filepath.Join(g.dir, "a.txt"), "one\n")
+	ruled, never, asked, noted := shell("touch ruled"), shell("touch never"), shell("mkdir asked"), shell("mkdir noted")
+	beyond := outside("touch beyond", "Let me out")
+	added := patch("*** Add File: new.md\n+text\n")
+	changed := patch("*** Update File: a.txt\n@@\n-one\n+two\n")
+	d := g.driveCodex(modelstub.New(modelstub.Use(ruled), modelstub.Use(never), modelstub.Use(asked), modelstub.Use(noted),
+		modelstub.Use(beyond), modelstub.Use(added), modelstub.Use(changed), modelstub.Say("all is done")), "")
+	r := g.opened(1)[0]
+	if r.Tool != "bash" || r.Host != "codex" || r.CanEdit || r.CallID != asked.ID || string(r.Preview) != `{"command":"mkdir asked"}` {
+		t.Errorf("asked about %+v, %s", r, r.Preview)
+	}
+	g.approve(r)
+	g.sayso("deny", g.opened(1)[0].ShortID, "--note", "use make noted")
+	r = g.opened(1)[0]
+	if !strings.Contains(string(r.Preview), "require_escalated") || !strings.Contains(string(r.Preview), "Let me out") {
+		t.Errorf("what it asks for beyond its tool is not shown: %s", r.Preview)
+	}
+	g.sayso("deny", r.ShortID)
+	r = g.opened(1)[0]
+	if shown := g.sayso("show", r.ShortID); r.Tool != "file-edit" || !strings.Contains(shown, "-one") || !strings.Contains(shown, "+two") {
+		t.Errorf("a patch is shown as %s", shown)
+	}
+	g.approve(r)
+	got := d.end(0)
+	for _, c := range []modelstub.Call{never, noted, beyond} {
+		check(t, got[c.ID], false, "rejected by user") // which is all that Codex says of it
+	}
+	for name, want := range map[string]bool{"ruled": true, "never": false, "asked": true, "noted": false, "beyond": false, "new.md": true} {
+		if g.ran(name) != want {
+			t.Errorf("%s ran: %v", name, !want)
+		}
+	}
+	why := 0
+	for _, req := range d.stub.Requests() {
+		if strings.Contains(string(req.Body), "use make noted") {
+			why++
+		}
+	}
+	if why == 0 {
+		t.Error("the model was never told why")
+	}
+	g.want("requested resolved redeemed finished", "requested resolved", "requested answered resolved redeemed finished", "requested answered resolved",
+		"requested answered resolved", "requested resolved redeemed finished", "requested answered resolved redeemed finished")
+	if d.out.String() != "all is done\n" {
+		t.Errorf("it printed %q", d.out.String())
+	}
+}
+
+func TestDriveCodex_expires(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "version: 1\ndeadline: {after: 1s, then: expire}\n")
+	d := g.driveCodex(modelstub.New(modelstub.Use(shell("touch marker"))), "")
+	d.end(0)
+	if g.ran("marker") || !strings.Contains(d.errs.String(), "Expired") {
+		t.Errorf("an expired call ran: %v; %s", g.ran("marker"), d.errs.String())
+	}
+	g.want("requested expired")
+}
+
+// Ten at once, each with its own answer.
+func TestDriveCodex_tenAtOnce(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "")
+	var calls []modelstub.Call
+	for i := range 10 {
+		calls = append(calls, shell(fmt.Sprintf("mkdir many%d", i)))
+	}
+	d := g.driveCodex(modelstub.New(modelstub.Use(calls...)), "")
+	for answered := 0; answered < 10; { // Codex asks as many at a time as it likes
+		for _, r := range g.opened(1) {
+			if strings.ContainsAny(string(r.Preview), "13579") {
+				g.sayso("deny", r.ShortID)
+			} else {
+				g.approve(r)
+			}
+			answered++
+		}
+	}
+	d.end(0)
+	for i := range 10 {
+		if name := fmt.Sprintf("many%d", i); g.ran(name) != (i%2 == 0) {
+			t.Errorf("%s ran: %v", name, g.ran(name))
+		}
+	}
+}
+
+// The driver is killed while a call waits: Codex goes with it, and nothing runs.
+func TestDriveCodex_killed(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "")
+	d := g.driveCodex(modelstub.New(modelstub.Use(shell("touch marker"))), "")
+	r := g.opened(1)[0]
+	started := below(t, d.cmd.Process.Pid)
+	if len(started) == 0 {
+		t.Fatal("there is no host to be seen below the driver")
+	}
+	kill(t, d.cmd.Process.Pid)
+	<-d.done
+	for _, pid := range started {
+		gone(t, pid)
+	}
+	g.approve(r) // it was parked, and nobody takes it up
+	if g.ran("marker") {
+		t.Error("it ran")
+	}
+}
+
+// The hook is installed and trusted: it asks before every tool, Codex asks about
+// nothing that its sandbox lets run, and people are asked once.
+func TestDriveCodex_andTheHook(t *testing.T) {
+	t.Parallel()
+	g := wiredCodex(t, "")
+	d := g.driveCodex(modelstub.New(modelstub.Use(shell("touch marker")), modelstub.Use(shell("touch denied"))), "")
+	g.approve(g.opened(1)[0])
+	g.sayso("deny", g.opened(1)[0].ShortID)
+	d.end(0)
+	if !g.ran("marker") || g.ran("denied") {
+		t.Errorf("marker ran: %v; denied ran: %v", g.ran("marker"), g.ran("denied"))
+	}
+	asked := 0
+	for _, life := range g.lives() {
+		if strings.Contains(fmt.Sprint(life), string(sayso.EventAnswered)) {
+			asked++
+		}
+	}
+	if asked != 2 {
+		t.Errorf("people were asked %d times about two calls: %v", asked, g.lives())
+	}
+}
+
+// A tool of an MCP server is asked about as the call that it is.
+func TestDriveCodex_mcp(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deploy := modelstub.Call{ID: "call_mcp", Name: "mcp__lab/deploy", Input: `{"env":"prod"}`}
+	scripted := script(`text(await tools.exec_command({cmd: "mkdir scripted"}));`)
+	d := g.driveCodex(modelstub.New(modelstub.Use(deploy), modelstub.Use(scripted)), fmt.Sprintf("[mcp_servers.lab]\ncommand = %q\nenv = { LAB_MCP_SERVER = \"1\" }\n", self))
+	r := g.opened(1)[0]
+	if r.Server != "lab" || r.Tool != "deploy" || r.CallID != deploy.ID || string(r.Preview) != `{"env":"prod"}` {
+		t.Errorf("asked about %+v, %s", r, r.Preview)
+	}
+	g.sayso("deny", r.ShortID)
+	if r = g.opened(1)[0]; string(r.Preview) != `{"command":"mkdir scripted"}` {
+		t.Errorf("a script of the model's asked about %s", r.Preview)
+	}
+	g.approve(r)
+	check(t, d.end(0)[deploy.ID], false, "rejected")
+	if !g.ran("scripted") {
+		t.Error("what was approved did not run")
+	}
+}
