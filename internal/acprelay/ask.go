@@ -31,6 +31,11 @@ func (r *Relay) ask(ctx context.Context, m *acp.Message) error {
 	}
 	told := r.told.Of(p.Session, p.Tool.ID)
 	r.mu.Lock()
+	if r.gone {
+		r.mu.Unlock()
+		_ = r.agent.Send(p.Cancelled()) // it was told to end, and may not hear it
+		return nil
+	}
 	c, err := p.Call(told, r.place(&p))
 	if err != nil {
 		r.mu.Unlock()

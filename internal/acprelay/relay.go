@@ -77,6 +77,7 @@ type Relay struct {
 	met      map[string]bool        // sessions, as they are called here
 	hello    string                 // the editor's id of the request with which it begins
 	peer     acp.Peer
+	gone     bool // the editor is
 	noise    int
 }
 
@@ -116,6 +117,9 @@ func (r *Relay) FromAgent(ctx context.Context, from io.Reader) error {
 // waits for then is cancelled.
 func (r *Relay) FromEditor(ctx context.Context, from io.Reader) error {
 	err := each(from, func(line []byte) error { return r.fromEditor(line) })
+	r.mu.Lock()
+	r.gone = true
+	r.mu.Unlock()
 	r.cancel(func(*held) bool { return true }, "the editor is gone")
 	return err
 }
