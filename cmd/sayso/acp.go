@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,4 +78,23 @@ func (a *app) acp(ctx context.Context, o acpOptions, args []string) error {
 		return hint(err, "sayso acp -- AGENT ARGS...; is the agent installed, and does it speak the protocol?")
 	}
 	return mirror(end)
+}
+
+// relayedLately is for how long an agent counts as one that asks through the relay.
+const relayedLately = 7 * 24 * time.Hour
+
+// relayed are the agents that asked through the relay of late, by name.
+func (a *app) relayed(ctx context.Context, in sayso.Inbox) ([]string, error) {
+	sessions, err := in.Sessions(ctx, a.now().Add(-relayedLately))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, s := range sessions {
+		if name := strings.TrimPrefix(s.Caller, sayso.HostACP+"/"); s.Host == sayso.HostACP && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
 }

@@ -46,6 +46,7 @@ type state struct {
 	Mistake string            `json:"policy_error,omitempty"`
 	Stands  string            `json:"policy_in_force,omitempty"` // by which a server goes on, despite the mistake
 	Watched bool              `json:"watched"`
+	Relayed []string          `json:"relayed,omitempty"` // agents that asked through sayso acp of late
 
 	prove string // what to type where it is not known
 }
@@ -122,6 +123,9 @@ func (a *app) statusOfGate(ctx context.Context, s *state) error {
 		return err
 	}
 	if s.Stands, err = a.stands(ctx, l, in, s.Mistake); err != nil {
+		return err
+	}
+	if s.Relayed, err = a.relayed(ctx, in); err != nil {
 		return err
 	}
 	if !s.lawless() { // else the mode is not known: the policy may name one
@@ -206,6 +210,9 @@ func (a *app) printStatus(s state, aboutGate, aboutPolicy string) {
 		for _, w := range s.Wired {
 			a.print("agent    %s: %s: %s", w.Host, w.State, printable(w.Why))
 		}
+	}
+	for _, name := range s.Relayed {
+		a.print("relayed  %s: what it asks its editor is asked here; what it does not ask is not seen", printable(name))
 	}
 	if s.Error != "" {
 		a.print("gate     broken: %s", printable(s.Error))
