@@ -237,7 +237,7 @@ func (r *Relay) longAnswer(ctx context.Context, in *lines.Reader, begin []byte) 
 	var o outline
 	var h *held
 	sum := sha256.New()
-	err := r.client.Pieces(o.answers, func(w io.Writer) error {
+	err := r.client.Pieces(&o, func(w io.Writer) error {
 		for piece, last := begin, false; ; {
 			if err := o.look(piece, last); err != nil {
 				return fmt.Errorf("%s: %w", r.o.Name, err)

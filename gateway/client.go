@@ -52,8 +52,11 @@ func (r *Relay) caller(h *held) string {
 	if name == "" {
 		name = r.name
 	}
-	if name == "" {
-		return r.o.Actor.Principal
+	caller := r.o.Actor.Principal
+	for _, word := range []string{r.o.Client, name} {
+		if word != "" {
+			caller += "/" + word
+		}
 	}
-	return r.o.Actor.Principal + "/" + name
+	return caller
 }

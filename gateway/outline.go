@@ -29,6 +29,10 @@ type outline struct {
 	over    bool
 
 	id     []byte // of the request that it answers
+	at     int    // how much was looked at, before this piece
+	here   int    // what is looked at
+	idFrom int    // where the id begins, and
+	idTo   int    // ends; both zero until it did
 	failed bool   // it is an error, or the result of a tool that failed
 }
 
@@ -50,10 +54,12 @@ func (o *outline) look(piece []byte, last bool) error {
 				break
 			}
 		}
+		o.here = o.at + i
 		if err := o.step(piece[i]); err != nil {
 			return err
 		}
 	}
+	o.at += len(piece)
 	if last && (!o.over || o.text || !o.seen["id"] || !o.seen["result"] && !o.seen["error"]) {
 		return errUnjudged
 	}
@@ -116,7 +122,11 @@ const bare = ":0123456789+-.eEtrufalsn"
 func (o *outline) note(b byte) {
 	switch {
 	case o.depth == 1 && o.member == "id" && !o.expects && !o.naming:
-		if o.text || b != ':' && b != ',' && b != '}' && b != ' ' {
+		if o.text || b != ':' && b != ',' && b != '}' && b != ' ' && b != '\t' {
+			if len(o.id) == 0 {
+				o.idFrom = o.here
+			}
+			o.idTo = o.here + 1
 			if len(o.id) <= maxName {
 				o.id = append(o.id, b)
 			}

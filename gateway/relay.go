@@ -28,6 +28,8 @@ type Options struct {
 	Actor sayso.Actor
 	// Name is the server's name, under which policies and pins know it.
 	Name string
+	// Client is whose token the client presented; empty if it presented none.
+	Client string
 	// Identity is what the server is: its command line and its program. Nil pins
 	// none.
 	Identity sayso.Args
@@ -74,20 +76,21 @@ type Relay struct {
 	*conversation
 	client outlet // to it
 	server outlet
+	silent bool // the client hears nothing until it is answered
 }
 
 // outlet takes messages for one side, each whole before the next.
 type outlet interface {
 	Send(message []byte) error
-	// Pieces takes one answer as it comes. The id says what it answers; nil while
-	// that is not known.
-	Pieces(id func() []byte, copy func(io.Writer) error) error
+	// Pieces takes one answer as it comes. The outline is ahead of what is copied,
+	// and says what it answers once that is known.
+	Pieces(o *outline, copy func(io.Writer) error) error
 }
 
 // line is an outlet of which all that reads it reads everything.
 type line struct{ *lines.Sink }
 
-func (l line) Pieces(_ func() []byte, copy func(io.Writer) error) error { return l.Sink.Pieces(copy) }
+func (l line) Pieces(_ *outline, copy func(io.Writer) error) error { return l.Sink.Pieces(copy) }
 
 // conversation is what one client and one server have to do with each other,
 // whatever ways their messages take.
@@ -129,7 +132,9 @@ func (o Options) converse(k *known) *conversation {
 
 // between is the relay of one client and one server whose messages take these
 // ways. What was said on other ways counts for it, too.
-func (c *conversation) between(client, server outlet) *Relay { return &Relay{c, client, server} }
+func (c *conversation) between(client, server outlet) *Relay {
+	return &Relay{conversation: c, client: client, server: server}
+}
 
 // New returns a relay that writes to the client and to the server.
 func New(o Options, client, server io.Writer) (*Relay, error) {

@@ -51,6 +51,13 @@ func (k *known) is() (identity sayso.Args, ok bool) {
 	return k.identity, k.self == trusted
 }
 
+// met reports whether it is known what the server is.
+func (k *known) met() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.identity != nil
+}
+
 // accept takes a server as trusted that is still the one that was asked about.
 func (k *known) accept(identity sayso.Args) {
 	k.mu.Lock()

@@ -14,7 +14,7 @@ import (
 // patience is how long a call waits for people. A client that asked to be told of
 // progress goes on waiting as long as it is.
 func (r *Relay) patience(h *held) time.Duration {
-	if h.meta.token == nil {
+	if h.meta.token == nil || r.silent {
 		return r.o.Impatience
 	}
 	return r.o.Patience

@@ -1,0 +1,359 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/address"
+	"github.com/sayso-dev/sayso/internal/sse"
+)
+
+// Front stands in front of servers for clients that come over HTTP, each server
+// under a path of its own: /NAME/mcp.
+type Front struct {
+	o       FrontOptions
+	servers map[string]*upstream
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup // sessions, with what is still told behind them
+
+	mu       sync.Mutex // guards what follows
+	sessions map[string]*session
+	open     int // requests
+	closed   bool
+}
+
+// FrontOptions say what a front works with. Authenticate is required.
+type FrontOptions struct {
+	// Authenticate says who presents a token.
+	Authenticate func(secret string) (owner string, err error)
+	// Idle is how long a session lasts in which nothing happens; an hour by default.
+	Idle time.Duration
+	// Opening is how long an answer is waited for before its stream is opened; half
+	// a second by default.
+	Opening time.Duration
+	// KeepAlive is how often a stream that is silent says that it is there; every 15
+	// seconds by default.
+	KeepAlive time.Duration
+}
+
+const (
+	maxSessions = 1024
+	maxOpen     = 1024 // requests
+
+	idle    = time.Hour
+	opening = 500 * time.Millisecond
+	slowest = 30 * time.Second // for a message to come, and for a piece to go
+)
+
+// NewFront returns a front of servers.
+func NewFront(o FrontOptions, servers ...Upstream) (*Front, error) {
+	if o.Authenticate == nil {
+		return nil, invalid("a front needs to know whose a token is")
+	}
+	if o.Idle <= 0 {
+		o.Idle = idle
+	}
+	if o.Opening <= 0 {
+		o.Opening = opening
+	}
+	if o.KeepAlive <= 0 {
+		o.KeepAlive = heartbeat
+	}
+	f := &Front{o: o, servers: map[string]*upstream{}, sessions: map[string]*session{}}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	for _, u := range servers {
+		up, err := u.open(f)
+		if err != nil {
+			return nil, err
+		}
+		if f.servers[up.Name] != nil {
+			return nil, invalid("two servers are called " + up.Name)
+		}
+		f.servers[up.Name] = up
+	}
+	return f, nil
+}
+
+// Serve serves clients that connect to l, until ctx ends.
+func (f *Front) Serve(ctx context.Context, l net.Listener) error {
+	s := &http.Server{
+		Handler: f, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return f.ctx },
+	}
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stop()
+	err := s.Serve(l)
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Close ends all sessions, with the programs that were started for them, and
+// waits for them.
+func (f *Front) Close(ctx context.Context) error {
+	f.mu.Lock()
+	f.closed = true
+	all := slices.Collect(maps.Values(f.sessions))
+	f.mu.Unlock()
+	for _, s := range all {
+		s.end("The gateway ends.")
+	}
+	f.cancel()
+	f.work.Wait()
+	for _, up := range f.servers {
+		if up.client != nil {
+			up.client.CloseIdleConnections()
+		}
+	}
+	return nil
+}
+
+// ServeHTTP takes one request of a client.
+func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if !ours(r) {
+		refuse(w, nil, http.StatusForbidden, codeNoRequest, "Refused: the request names another host than this one, or comes from a page. Nothing ran.")
+		return
+	}
+	name, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/"), "/mcp")
+	up := f.servers[name]
+	owner, err := f.owner(r, up)
+	switch {
+	case err != nil:
+		h.Set("WWW-Authenticate", `Bearer realm="sayso"`)
+		refuse(w, nil, http.StatusUnauthorized, codeNoRequest, "Refused: "+err.Error()+". Nothing ran.")
+		return
+	case !ok || up == nil || !up.serves(owner):
+		refuse(w, nil, http.StatusNotFound, codeNoRequest, "There is no server under this path for the owner of this token. Nothing ran.")
+		return
+	}
+	if !f.enter() {
+		h.Set("Retry-After", "5")
+		refuse(w, nil, http.StatusServiceUnavailable, codeInternal, "Too many requests are open. Nothing ran.")
+		return
+	}
+	defer f.leave()
+	f.route(&visit{f: f, w: w, r: r, up: up, owner: owner, version: r.Header.Get(versionHeader)})
+}
+
+func (f *Front) route(v *visit) {
+	switch v.r.Method {
+	case http.MethodPost:
+		v.post()
+	case http.MethodGet, http.MethodDelete:
+		if v.version >= statelessSince || v.r.Header.Get(sessionHeader) == "" {
+			v.w.Header().Set("Allow", http.MethodPost)
+			v.refuse(nil, http.StatusMethodNotAllowed, codeNoRequest, "Without a session there is nothing to "+strings.ToLower(v.r.Method)+".")
+			return
+		}
+		s := v.session()
+		if s == nil {
+			return
+		}
+		if v.r.Method == http.MethodDelete {
+			s.end("The client ended the session.")
+			v.w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		v.listen(s)
+	default:
+		v.w.Header().Set("Allow", "POST, GET, DELETE")
+		v.refuse(nil, http.StatusMethodNotAllowed, codeNoRequest, "The methods are POST, GET and DELETE.")
+	}
+}
+
+// ours reports whether a request is for this machine, and was not made by a page:
+// there is none of ours, and any other was talked into it.
+func ours(r *http.Request) bool {
+	port, ok := address.Loopback(strings.ToLower(r.Host))
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok || local == nil {
+		return false
+	}
+	_, at, err := net.SplitHostPort(local.String())
+	if port == "" {
+		port = "80"
+	}
+	if err != nil || port != at {
+		return false
+	}
+	return len(r.Header["Origin"]) == 0 && len(r.Header["Sec-Fetch-Site"]) == 0
+}
+
+// tokenHeader holds a token of ours, where Authorization is the server's.
+const tokenHeader = "Sayso-Token"
+
+// owner is who presents the token of a request.
+func (f *Front) owner(r *http.Request, up *upstream) (string, error) {
+	secret, err := presented(r.Header, up != nil && up.PassAuthorization)
+	if err != nil {
+		return "", err
+	}
+	owner, err := f.o.Authenticate(secret)
+	if err != nil {
+		return "", errors.New("the token in this request is not one that counts here; make one: sayso token create --name NAME --kind agent")
+	}
+	return owner, nil
+}
+
+// presented is the token in a request. Where Authorization goes to the server, the
+// token is in a header of its own, and none of ours goes there by mistake.
+func presented(h http.Header, passes bool) (string, error) {
+	own, ok := only(h, tokenHeader)
+	auth, one := only(h, "Authorization")
+	if !ok || !one {
+		return "", errors.New("a header with a token comes more than once, or says nothing")
+	}
+	scheme, secret, _ := strings.Cut(auth, " ")
+	switch {
+	case passes && strings.HasPrefix(secret, "sayso_"):
+		return "", errors.New("Authorization goes to the server behind this path, and held a token of sayso; send that as " + tokenHeader + ": TOKEN")
+	case own != "":
+		return own, nil
+	case !passes && strings.EqualFold(scheme, "Bearer") && secret != "":
+		return secret, nil
+	case passes:
+		return "", errors.New("there is no token of sayso; send one as " + tokenHeader + ": TOKEN, as Authorization goes to the server")
+	}
+	return "", errors.New("there is no token; send one as Authorization: Bearer TOKEN, or as " + tokenHeader + ": TOKEN")
+}
+
+func (f *Front) enter() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed || f.open >= maxOpen {
+		return false
+	}
+	f.open++
+	return true
+}
+
+func (f *Front) leave() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open--
+}
+
+// find is the session with an id, if it is one of this owner with this server.
+func (f *Front) find(id string, up *upstream, owner string) *session {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s := f.sessions[id]; s != nil && s.id == id && s.up == up && s.owner == owner {
+		return s
+	}
+	return nil
+}
+
+// add takes a session into the list. It must be ended, also one that is not
+// named in a request.
+func (f *Front) add(s *session) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed || len(f.sessions) >= maxSessions {
+		return fmt.Errorf("%w: %d sessions are open", sayso.ErrUnavailable, len(f.sessions))
+	}
+	f.sessions[s.key] = s
+	f.work.Add(1)
+	return nil
+}
+
+func (f *Front) remove(s *session) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.sessions, s.key)
+}
+
+// visit is one request of a client by HTTP.
+type visit struct {
+	f       *Front
+	w       http.ResponseWriter
+	r       *http.Request
+	up      *upstream
+	owner   string
+	version string
+}
+
+func (v *visit) refuse(id []byte, status, code int, text string) { refuse(v.w, id, status, code, text) }
+
+// refuse answers with an error of the protocol.
+func refuse(w http.ResponseWriter, id []byte, status, code int, text string) {
+	writeJSON(w, status, failure(id, code, text))
+}
+
+func writeJSON(w http.ResponseWriter, status int, text []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a client that is gone needs none
+}
+
+// accepts reports which kinds of answers a client takes.
+func (v *visit) accepts() (json, events bool) {
+	for _, line := range v.r.Header["Accept"] {
+		for kind := range strings.SplitSeq(line, ",") {
+			kind, _, _ = strings.Cut(kind, ";")
+			switch strings.ToLower(strings.TrimSpace(kind)) {
+			case "application/json", "application/*":
+				json = true
+			case sse.ContentType, "text/*":
+				events = true
+			case "*/*":
+				json, events = true, true
+			}
+		}
+	}
+	return json, events
+}
+
+// session is the session that the request names.
+func (v *visit) session() *session {
+	id, ok := only(v.r.Header, sessionHeader)
+	if !ok {
+		v.refuse(nil, http.StatusBadRequest, codeNoRequest, "The header "+sessionHeader+" comes more than once, or says nothing.")
+		return nil
+	}
+	s := v.f.find(id, v.up, v.owner)
+	if s == nil {
+		v.refuse(nil, http.StatusNotFound, codeNoRequest, "There is no such session (any more). Nothing ran. Begin a new one.")
+	}
+	return s
+}
+
+// message reads the message in the body, as one line.
+func (v *visit) message() ([]byte, bool) {
+	kind, _, _ := strings.Cut(v.r.Header.Get("Content-Type"), ";")
+	if len(v.r.Header["Content-Type"]) != 1 || !strings.EqualFold(strings.TrimSpace(kind), "application/json") || v.r.Header.Get("Content-Encoding") != "" {
+		v.refuse(nil, http.StatusUnsupportedMediaType, codeNoRequest, "Refused: a message is sent as application/json. Nothing ran.")
+		return nil, false
+	}
+	way := http.NewResponseController(v.w)
+	_ = way.SetReadDeadline(time.Now().Add(slowest)) // without one, as in a test of the handler alone, nobody is slow
+	text, err := io.ReadAll(http.MaxBytesReader(v.w, v.r.Body, int64(maxMessage)))
+	_ = way.SetReadDeadline(time.Time{})
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		v.refuse(nil, http.StatusRequestEntityTooLarge, codeNoRequest, "Refused: a message may have "+strconv.Itoa(maxMessage)+" bytes. Nothing ran.")
+		return nil, false
+	case err != nil:
+		v.refuse(nil, http.StatusBadRequest, codeNoRequest, "Refused: the message did not come whole. Nothing ran.")
+		return nil, false
+	}
+	return text, true
+}

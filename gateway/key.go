@@ -1,0 +1,131 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/inspect/address"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/redact"
+)
+
+// address is what a server is that is reached over HTTP: its address, and the key
+// that it proves itself with. Of the address is shown what no secret stands in.
+type addressIdentity struct {
+	URL    string        `json:"url"`
+	Digest sayso.Digest  `json:"url_digest"`
+	Key    *sayso.Digest `json:"key_digest,omitempty"`
+}
+
+// CheckURL reports an address that is none of a server: over plain HTTP everybody
+// on the way could read along.
+func CheckURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.Fragment != "" || u.Opaque != "":
+		return invalid("an address is https://HOST/PATH")
+	case u.User != nil:
+		return invalid("an address holds no name and no password; put them into headers")
+	case u.Scheme == "https":
+		return nil
+	case u.Scheme != "http":
+		return invalid("an address is https://HOST/PATH")
+	}
+	if _, ok := address.Loopback(u.Host); !ok {
+		return invalid("plain HTTP is spoken with this machine alone: https://" + u.Host)
+	}
+	return nil
+}
+
+// identify is what a server is that shows this key.
+func identify(text string, key *sayso.Digest) (sayso.Args, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, invalid("an address is https://HOST/PATH")
+	}
+	u.RawQuery = ""
+	out, err := jcs.Marshal(addressIdentity{redact.Scrub(u.String()), sayso.HashOf("sayso/url/1", []byte(text)), key})
+	if err != nil {
+		return nil, err
+	}
+	return jcs.Object(out)
+}
+
+// errOther is a server that is not the one that was trusted.
+var errOther = fmt.Errorf("%w: the key of this server is not the one that was trusted", sayso.ErrNotAllowed)
+
+// dialer makes what talks to a server over HTTP. Redirects are not followed: they
+// would take a call, and what it is authorised by, to where nobody looked.
+func (up *upstream) dialer() error {
+	if err := CheckURL(up.URL); err != nil {
+		return err
+	}
+	t := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, DisableCompression: true,
+		TLSHandshakeTimeout: slowest, IdleConnTimeout: idle,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: up.Roots, VerifyConnection: up.shows},
+	}
+	up.client = &http.Client{
+		Transport:     t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	if address, err := url.Parse(up.URL); err != nil || address.Scheme == "https" {
+		return err // it is known when it has shown its key
+	}
+	identity, err := identify(up.URL, nil)
+	if err != nil {
+		return err
+	}
+	return up.known.meet(up.f.ctx, up.Options, identity)
+}
+
+// shows looks at the key of a server before anything is sent to it. To another than
+// the one that is trusted nothing is sent, until a person has accepted it.
+func (up *upstream) shows(c tls.ConnectionState) error {
+	if len(c.PeerCertificates) == 0 {
+		return errOther
+	}
+	key := sayso.Digest(sha256.Sum256(c.PeerCertificates[0].RawSubjectPublicKeyInfo))
+	identity, err := identify(up.URL, &key)
+	if err != nil {
+		return err
+	}
+	if now, ok := up.known.is(); ok && string(now) == string(identity) {
+		return nil
+	}
+	if err := up.known.meet(up.f.ctx, up.Options, identity); err != nil {
+		return err
+	}
+	if _, ok := up.known.is(); !ok {
+		return fmt.Errorf("%w; type: sayso tools accept %s", errOther, up.Name)
+	}
+	return nil
+}
+
+// ready has a server show its key, if it did not yet: calls are judged with it.
+func (up *upstream) ready(ctx context.Context) error {
+	if _, ok := up.known.is(); ok {
+		return nil
+	}
+	if up.known.met() {
+		return nil // it is not the one that is trusted, which calls are told
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, up.URL, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := (&remote{up: up}).do(req)
+	switch {
+	case errors.Is(err, sayso.ErrNotAllowed):
+		return err
+	case err != nil:
+		return fmt.Errorf("%w: %s cannot be reached: %w", sayso.ErrUnavailable, up.Name, err)
+	}
+	return resp.Body.Close()
+}

@@ -1,0 +1,399 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sayso-dev/sayso/internal/sse"
+)
+
+// remote is the session of a client with a server that speaks HTTP.
+type remote struct {
+	up *upstream
+
+	mu      sync.Mutex // guards what follows
+	id      string     // of the session at the server
+	version string     // of the protocol, as the client said it last
+	given   http.Header
+	listens bool
+	stops   map[string]context.CancelFunc // of requests that are on their way, by the keys of their ids
+}
+
+// remoteWay is an outlet for what belongs to one request of the client.
+type remoteWay struct {
+	*remote
+	s       *session
+	home    *stream
+	given   http.Header
+	version string
+}
+
+func (r *remote) way(s *session, home *stream, header http.Header, version string) outlet {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if header != nil {
+		r.given = header
+		if version != "" {
+			r.version = version
+		}
+	}
+	return &remoteWay{remote: r, s: s, home: home, given: r.given, version: r.version}
+}
+
+// Pieces takes nothing: only answers of servers are long.
+func (w *remoteWay) Pieces(*outline, func(io.Writer) error) error { return errUnjudged }
+
+// Send sends one message. It returns when the server has it; what the server
+// answers comes by itself.
+func (w *remoteWay) Send(text []byte) error {
+	m, err := readMessage(text)
+	if err != nil {
+		return err
+	}
+	if m.method == cancelledMethod && w.s.alone() {
+		w.cancel(&m) // closing its stream is how a request is cancelled
+		return nil
+	}
+	if !m.request() {
+		return w.tell(&m)
+	}
+	ctx, stop := w.starts(&m)
+	var once sync.Once
+	written := make(chan struct{})
+	wrote := func() { once.Do(func() { close(written) }) }
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { wrote() }})
+	w.s.work.Go(func() {
+		defer stop()
+		defer wrote()
+		w.exchange(ctx, &m)
+	})
+	<-written
+	return nil
+}
+
+// starts is the context of a request that is sent now.
+func (w *remoteWay) starts(m *message) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(w.s.ctx)
+	key := m.key()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stops[key] = cancel
+	return ctx, func() {
+		cancel()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.stops, key)
+	}
+}
+
+// cancel closes the request that a cancellation names, if it is on its way.
+func (w *remoteWay) cancel(m *message) {
+	id, err := unwanted(*m)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if stop := w.stops[(&message{id: id}).key()]; stop != nil {
+		stop()
+	}
+}
+
+// relay is the relay for what the server says.
+func (w *remoteWay) relay() *Relay { return w.s.talk.between(desk{w.s, w.home}, w) }
+
+// tell sends a message that nothing answers.
+func (w *remoteWay) tell(m *message) error {
+	resp, err := w.post(w.s.ctx, m)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()             // only read
+	_, _ = io.CopyN(io.Discard, resp.Body, int64(1<<16)) // so that the connection can be used again
+	if resp.StatusCode/100 != 2 {
+		w.refused(resp)
+		return nil
+	}
+	if m.method == "notifications/initialized" {
+		w.listen()
+	}
+	return nil
+}
+
+// refused has the client's request answered as the server did.
+func (w *remoteWay) refused(resp *http.Response) {
+	status := resp.StatusCode
+	var demand []string
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		if !w.up.PassAuthorization {
+			status = http.StatusBadGateway // what is wrong is not with the client
+			break
+		}
+		demand = resp.Header["Www-Authenticate"]
+	case status/100 != 4:
+		status = http.StatusBadGateway
+	}
+	w.home.refuse(status, demand)
+	if resp.StatusCode == http.StatusNotFound && !w.s.alone() && w.session() != "" {
+		go w.s.end("The server ended the session.")
+	}
+}
+
+// post sends a message.
+func (w *remoteWay) post(ctx context.Context, m *message) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.up.URL, bytes.NewReader(m.line))
+	if err != nil {
+		return nil, err
+	}
+	w.head(req, w.given, w.version)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, "+sse.ContentType)
+	if m.method != "" && w.version >= statelessSince {
+		o, err := readOutside(m)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set(methodHeader, encoded(m.method))
+		if o.named && (strings.HasPrefix(m.method, "tasks/") || m.method == callMethod || m.method == "resources/read" || m.method == "prompts/get") {
+			req.Header.Set(nameHeader, encoded(o.name))
+		}
+		if m.method == callMethod {
+			w.up.known.mirror(req.Header, w.given, &o)
+		}
+	}
+	return w.do(req)
+}
+
+// do makes a request. An error says nothing of the address, in which a secret may
+// stand.
+func (r *remote) do(req *http.Request) (*http.Response, error) {
+	resp, err := r.up.client.Do(req)
+	var in *url.Error
+	if errors.As(err, &in) {
+		err = in.Err
+	}
+	return resp, err
+}
+
+// head sets what goes with each request.
+func (r *remote) head(req *http.Request, given http.Header, version string) {
+	for name, values := range r.up.Header {
+		req.Header[name] = values
+	}
+	if r.up.PassAuthorization && len(given["Authorization"]) > 0 {
+		req.Header["Authorization"] = given["Authorization"]
+	}
+	if version != "" {
+		req.Header.Set(versionHeader, version)
+	}
+	if id := r.session(); id != "" {
+		req.Header.Set(sessionHeader, id)
+	}
+}
+
+// session is the id of the session at the server.
+func (r *remote) session() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.id
+}
+
+// exchange sends a request, and relays what comes back.
+func (w *remoteWay) exchange(ctx context.Context, m *message) {
+	resp, err := w.post(ctx, m)
+	if err != nil {
+		w.lost(m, "The server could not be reached ("+w.up.plain(err)+"). Whether it got the request is not known.")
+		return
+	}
+	defer func() { _ = resp.Body.Close() }() // only read
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	kind = strings.ToLower(strings.TrimSpace(kind))
+	switch {
+	case resp.StatusCode/100 == 3:
+		w.lost(m, "The server sends to another address, which is not followed.")
+	case resp.StatusCode/100 != 2:
+		w.failed(m, resp, kind)
+	case kind == sse.ContentType:
+		w.began(m, resp)
+		w.stream(ctx, m, resp.Body)
+	default:
+		w.began(m, resp)
+		_ = w.relay().FromServer(ctx, oneLine{resp.Body}) // told below
+		w.lost(m, "The server did not answer the request.")
+	}
+}
+
+// began takes down the session that a server began.
+func (w *remoteWay) began(m *message, resp *http.Response) {
+	id := resp.Header.Get(sessionHeader)
+	if m.method != beginMethod || w.s.alone() || len(id) > maxID {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.id = id
+}
+
+// failed relays what a server that refused a request said of it.
+func (w *remoteWay) failed(m *message, resp *http.Response, kind string) {
+	w.refused(resp)
+	if kind == "application/json" {
+		text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+		flat(text)
+		if in, wrong := readMessage(bytes.TrimSpace(text)); err == nil && wrong == nil && in.failed && in.key() == m.key() {
+			_ = w.relay().fromServer(w.s.ctx, in.line)
+			return
+		}
+	}
+	w.lost(m, "The server refused the request: "+resp.Status+".")
+}
+
+// lost answers a request that the server did not answer.
+func (w *remoteWay) lost(m *message, why string) {
+	if w.s.ctx.Err() == nil && w.awaited(m) {
+		_ = w.relay().fromServer(w.s.ctx, failure(m.id, codeInternal, why)) // a client that is gone needs none
+	}
+}
+
+// awaited reports whether a request is not answered yet, by whomever it was made:
+// the client, or a task.
+func (w *remoteWay) awaited(m *message) bool {
+	w.s.talk.mu.Lock()
+	h := w.s.talk.calls[m.key()]
+	w.s.talk.mu.Unlock()
+	return h != nil && h.request != "" || w.s.asks(m)
+}
+
+const (
+	pause    = time.Second
+	maxPause = 30 * time.Second
+	maxTries = 5
+)
+
+// stream relays the stream that answers a request. One that breaks off is gone on
+// with, if the server lets us.
+func (w *remoteWay) stream(ctx context.Context, m *message, body io.Reader) {
+	events := newEventLines(body)
+	err := w.relay().FromServer(ctx, events)
+	for tries := 0; err == nil && !w.s.alone() && events.lastID != "" && tries < maxTries && w.awaited(m); tries++ {
+		if !w.rest(ctx, events.retry, tries) {
+			break
+		}
+		before := events.lastID
+		next, refused := w.resume(ctx, events)
+		if refused {
+			break
+		}
+		if next != nil {
+			events = next
+		}
+		if events.lastID != before {
+			tries = 0
+		}
+	}
+	w.lost(m, "The connection to the server ended before it answered. Whether what was asked for ran is not known.")
+}
+
+// rest waits before another try.
+func (w *remoteWay) rest(ctx context.Context, asked time.Duration, tries int) bool {
+	if asked == 0 {
+		asked = pause << min(tries, 5)
+	}
+	t := time.NewTimer(min(asked, maxPause))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// resume reads a stream on behind the last event that came. It reports whether the
+// server refuses that.
+func (w *remoteWay) resume(ctx context.Context, last *eventLines) (*eventLines, bool) {
+	resp, err := w.get(ctx, last.lastID)
+	if err != nil {
+		return nil, false
+	}
+	defer func() { _ = resp.Body.Close() }() // only read
+	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), sse.ContentType) {
+		return nil, resp.StatusCode/100 != 5
+	}
+	events := newEventLines(resp.Body)
+	events.id, events.lastID, events.retry = last.lastID, last.lastID, last.retry
+	return events, w.relay().FromServer(ctx, events) != nil
+}
+
+// get asks for a stream.
+func (w *remoteWay) get(ctx context.Context, last string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.up.URL, nil)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	given, version := w.remote.given, w.remote.version
+	w.mu.Unlock()
+	w.head(req, given, version)
+	req.Header.Set("Accept", sse.ContentType)
+	if last != "" {
+		req.Header.Set(resumeHeader, last)
+	}
+	return w.do(req)
+}
+
+// listen listens to what the server says of itself, for as long as it lets us.
+func (w *remoteWay) listen() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.listens {
+		return
+	}
+	w.listens = true
+	from := &remoteWay{remote: w.remote, s: w.s, given: w.given, version: w.version}
+	w.s.work.Go(func() {
+		events := &eventLines{}
+		for tries := 0; ; tries++ {
+			next, refused := from.resume(w.s.ctx, events)
+			if refused {
+				return
+			}
+			if next != nil {
+				events, tries = next, 0
+			}
+			if !from.rest(w.s.ctx, events.retry, tries) {
+				return
+			}
+		}
+	})
+}
+
+// end ends the session at the server.
+func (r *remote) end() {
+	id := r.session()
+	if id == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, r.up.URL, nil)
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	given, version := r.given, r.version
+	r.mu.Unlock()
+	r.head(req, given, version)
+	if resp, err := r.do(req); err == nil { // one that cannot be reached ends the session by itself
+		_ = resp.Body.Close()
+	}
+}
