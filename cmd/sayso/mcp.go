@@ -24,6 +24,8 @@ import (
 // mcpOptions are the flags of mcp.
 type mcpOptions struct {
 	name, workspace string
+	listen, config  string
+	listens         bool
 }
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -37,9 +39,17 @@ passes as it is. A tool whose definition changes does not run until a person has
 accepted the change, see sayso tools.
 
 The name is what policies know the server by, as mcp__NAME__TOOL; give it the one
-that the client has for it.`,
-		Example: `  sayso mcp --name files -- npx -y @modelcontextprotocol/server-filesystem ~/notes`,
+that the client has for it.
+
+With --listen it serves clients over HTTP, in front of that one server or of all
+that a file names (--config, else mcp.yaml beside the policy): each under
+/NAME/mcp, for clients with a token (sayso token create --name NAME).`,
+		Example: `  sayso mcp --name files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  sayso mcp --listen 127.0.0.1:7118 --config mcp.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if o.listens = c.Flags().Changed("listen") || c.Flags().Changed("config"); o.listens && (c.ArgsLenAtDash() == 0 || len(args) == 0) {
+				return a.mcpListen(c.Context(), o, args)
+			}
 			if c.ArgsLenAtDash() != 0 || len(args) == 0 {
 				return usage(errors.New("there is no command of a server"), "sayso mcp --name NAME -- COMMAND ARGS...")
 			}
@@ -49,6 +59,8 @@ that the client has for it.`,
 	c.Flags().StringVar(&o.name, "name", "", "the server's name in policies; by default that of the program, if the command says one")
 	c.Flags().StringVar(&o.workspace, "workspace", "", "the root of the project; by default looked for from where this runs")
 	placeFlags(c.Flags())
+	c.Flags().StringVar(&o.listen, "listen", "", "serve clients over HTTP at this address of this machine")
+	c.Flags().StringVar(&o.config, "config", "", "file of the servers to serve")
 	c.Flags().Duration("patience", 0, "how long a call waits for people (SAYSO_PATIENCE; by default 50m for a client that asks for progress, 50s for others)")
 	return c
 }
@@ -79,16 +91,23 @@ func (a *app) mcp(ctx context.Context, o mcpOptions, args []string) error {
 
 // relay opens the gate for the calls of one server.
 func (a *app) relay(ctx context.Context, o mcpOptions) (gateway.Options, func() error, error) {
+	g, closing, err := a.behind(ctx, o.workspace)
+	g.Name, g.Session = o.name, clientSession(o.name)
+	return g, closing, err
+}
+
+// behind opens the gate for the calls of servers.
+func (a *app) behind(ctx context.Context, workspace string) (gateway.Options, func() error, error) {
 	var g gateway.Options
 	cwd, err := os.Getwd()
 	if err != nil {
 		return g, nil, err
 	}
-	if o.workspace != "" {
-		if o.workspace, err = filepath.Abs(o.workspace); err != nil {
+	if workspace != "" {
+		if workspace, err = filepath.Abs(workspace); err != nil {
 			return g, nil, err
 		}
-		cwd = o.workspace
+		cwd = workspace
 	}
 	l, err := a.openWith(ctx, local.Options{Opened: a.tellOpened()})
 	if err != nil {
@@ -108,8 +127,8 @@ func (a *app) relay(ctx context.Context, o mcpOptions) (gateway.Options, func() 
 		closing = func() error { return errors.Join(pins.Close(), l.Close()) }
 	}
 	g = gateway.Options{
-		Gate: gate, Pins: pins, Calls: pins, Actor: who, Name: o.name, Session: clientSession(o.name), Cwd: cwd,
-		Facts: a.machine(o.workspace, nil), Wanted: l.Wanted, Plain: hook.Plain,
+		Gate: gate, Pins: pins, Calls: pins, Actor: who, Cwd: cwd,
+		Facts: a.machine(workspace, nil), Wanted: l.Wanted, Plain: hook.Plain,
 		Off:  func() bool { _, off, _ := a.paths.IsOff(time.Now()); return off }, // a switch that cannot be read is on
 		Note: func(text string) { a.note("%s", printable(text)) },
 	}

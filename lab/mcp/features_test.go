@@ -83,6 +83,12 @@ func (s *side) saw(text string) {
 // connect starts a server and a client that can do all that clients can.
 func connect(t *testing.T, cmd *exec.Cmd) *side {
 	t.Helper()
+	return connectOver(t, &mcp.CommandTransport{Command: cmd})
+}
+
+// connectOver connects such a client to a server.
+func connectOver(t *testing.T, way mcp.Transport) *side {
+	t.Helper()
 	s := &side{t: t, told: make(chan string, 64)}
 	c := mcp.NewClient(&mcp.Implementation{Name: "lab", Version: "1"}, &mcp.ClientOptions{
 		CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
@@ -103,7 +109,7 @@ func connect(t *testing.T, cmd *exec.Cmd) *side {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var err error
-	if s.session, err = c.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil); err != nil {
+	if s.session, err = c.Connect(ctx, way, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.session.Close() })
