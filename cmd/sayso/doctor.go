@@ -86,6 +86,8 @@ func (d *doctor) run(ctx context.Context, still bool) error {
 	for _, d.about = range hosts {
 		d.host(ctx, dir, still)
 	}
+	d.about = install.Host{}
+	d.servers(dir)
 	return d.report()
 }
 

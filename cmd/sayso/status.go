@@ -32,7 +32,8 @@ mistake has every call refused, unless a server goes on with the one before.`,
 type state struct {
 	Status  status.Protection `json:"status"`
 	Why     string            `json:"why"`
-	Wired   []status.Wiring   `json:"wired"` // each agent that has the hook; not looked at while the gate is off
+	Wired   []status.Wiring   `json:"wired"`   // each agent that has the hook; not looked at while the gate is off
+	Servers []listed          `json:"servers"` // of each MCP client that lists some
 	Off     *status.Off       `json:"off"`
 	Locked  bool              `json:"locked"`
 	Gate    string            `json:"gate"` // server or database, and where
@@ -97,7 +98,7 @@ func (a *app) wired() state {
 	}
 	all := a.wirings(dir)
 	w := weakest(all)
-	return state{Status: w.State, Why: w.Why, Wired: all, prove: w.Proof}
+	return state{Status: w.State, Why: w.Why, Wired: all, Servers: a.listed(dir, all), prove: w.Proof}
 }
 
 // statusOfGate asks the gate itself.
@@ -213,6 +214,11 @@ func (a *app) printStatus(s state, aboutGate, aboutPolicy string) {
 	}
 	for _, name := range s.Relayed {
 		a.print("relayed  %s: what it asks its editor is asked here; what it does not ask is not seen", printable(name))
+	}
+	for _, l := range s.Servers {
+		for _, line := range l.lines() {
+			a.print("servers  %s", printable(line))
+		}
 	}
 	if s.Error != "" {
 		a.print("gate     broken: %s", printable(s.Error))

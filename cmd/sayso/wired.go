@@ -28,6 +28,7 @@ func (a *app) wirings(dir string, scopes ...install.Scope) []status.Wiring {
 			all = append(all, w)
 		}
 	}
+	all = append(all, a.mcpWirings(dir, all)...)
 	if len(all) > 1 && all[0].Why == unwired { // then another has it
 		all = all[1:]
 	}

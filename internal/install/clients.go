@@ -152,7 +152,11 @@ func geminiLists(getenv func(string) string, dir string) []List {
 
 func copilotLists(getenv func(string) string, dir string) []List {
 	own := list(ScopeUser, looseList, copilotFolder(getenv), "mcp-config.json")
-	return append([]List{own}, inProject(looseList, dir, ".mcp.json", filepath.Join(".github", "mcp.json"))...)
+	all := append([]List{own}, inProject(looseList, dir, ".mcp.json", filepath.Join(".github", "mcp.json"))...)
+	for i, l := range all {
+		all[i].Other = filepath.Base(l.Path) == ".mcp.json" // it is Claude Code's
+	}
+	return all
 }
 
 func vscodeLists(getenv func(string) string, dir string) []List {

@@ -21,9 +21,10 @@ type Server struct {
 	Odd string
 	// Gated reports whether the server is started by sayso mcp, and Known is the
 	// name by which policies know it then.
-	Gated bool
-	Known string
-	State string // the folder of the gate that is asked; empty if the entry does not say
+	Gated   bool
+	Known   string
+	Program string // ours; it need not have a path
+	State   string // the folder of the gate that is asked; empty if the entry does not say
 }
 
 // Gateway is how a server is started behind the gate: our program, an absolute
@@ -37,6 +38,9 @@ type Gateway struct {
 type List struct {
 	Scope Scope
 	Path  string
+	// Other reports whether it is the list of another client, which this one reads
+	// too.
+	Other bool
 	form  listing
 }
 
@@ -155,7 +159,7 @@ func (s *Server) through(words []string) {
 		return
 	}
 	flags := words[2 : end-1]
-	s.Gated, s.Command = true, words[end:]
+	s.Gated, s.Program, s.Command = true, words[0], words[end:]
 	s.Known, s.State = valueOf(flags, "--name"), valueOf(flags, "--state-dir")
 }
 

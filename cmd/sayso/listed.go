@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sayso-dev/sayso/internal/install"
+	"github.com/sayso-dev/sayso/internal/status"
+)
+
+// listed is what the lists of a client say of its MCP servers.
+type listed struct {
+	Client  string   `json:"client"`
+	Through []string `json:"through"` // the gate, by sayso mcp
+	Round   []string `json:"round"`   // the gateway
+	// Hook is whether the client's hook asks about the calls of all of them; empty
+	// if it has none of ours.
+	Hook  status.Protection `json:"hook,omitzero"`
+	Notes []string          `json:"notes"` // what is doubtful
+	Type  string            `json:"type,omitzero"`
+
+	client install.Client
+}
+
+// listed reads the lists of all clients that have servers. The wirings say which
+// of them have a hook.
+func (a *app) listed(dir string, wired []status.Wiring) []listed {
+	all := []listed{}
+	known := map[string]namesake{}
+	for _, c := range install.Clients() {
+		l := a.look(c, dir, known)
+		if len(l.Through)+len(l.Round)+len(l.Notes) == 0 {
+			continue
+		}
+		l.Hook = hookOf(c, wired)
+		all = append(all, l)
+	}
+	return all
+}
+
+// hookOf is what the hook of a client's host is worth.
+func hookOf(c install.Client, wired []status.Wiring) status.Protection {
+	for _, w := range wired {
+		if c.Host != "" && w.Host == c.Host && w.State != status.NotProtected {
+			return w.State
+		}
+	}
+	return ""
+}
+
+// namesake is the server that the gate knows by a name.
+type namesake struct{ client, command string }
+
+func (a *app) look(c install.Client, dir string, known map[string]namesake) listed {
+	l := listed{Client: c.Name, Through: []string{}, Round: []string{}, Notes: []string{}, client: c}
+	var through, round []install.Server
+	for _, list := range a.counting(c, dir) {
+		_, servers, err := readList(list)
+		if err != nil {
+			l.Notes = append(l.Notes, fmt.Sprintf("%s cannot be read, so what it lists is not known: %v", list.Path, err))
+		}
+		for _, s := range servers {
+			if s.Gated {
+				through = append(through, s)
+				l.Through = append(l.Through, s.Name)
+				l.Notes = append(l.Notes, a.doubts(s, c.Name, known)...)
+				continue
+			}
+			round = append(round, s)
+			l.Round = append(l.Round, s.Name+by(s))
+			if len(s.Command) > 0 && s.Odd == "" && l.Type == "" {
+				l.Type = "sayso init mcp " + c.Name + " --scope " + string(list.Scope)
+			}
+		}
+	}
+	for _, r := range round {
+		if twin := slices.IndexFunc(through, func(s install.Server) bool { return slices.Equal(s.Command, r.Command) }); twin >= 0 {
+			l.Notes = append(l.Notes, fmt.Sprintf("%s starts the same as %s does, and goes round the gate", r.Name, through[twin].Name))
+		}
+	}
+	return l
+}
+
+// counting are the lists of a client that count: that of another client does if
+// the client is in use here, which is to say has a list of its own.
+func (a *app) counting(c install.Client, dir string) []install.List {
+	all := c.Lists(a.getenv, dir)
+	if slices.ContainsFunc(all, func(l install.List) bool {
+		_, err := os.Stat(l.Path)
+		return !l.Other && err == nil
+	}) {
+		return all
+	}
+	return slices.DeleteFunc(all, func(l install.List) bool { return l.Other })
+}
+
+// by says why a server cannot be put behind the gate, where it cannot.
+func by(s install.Server) string {
+	switch {
+	case s.Odd != "":
+		return " (" + s.Odd + ")"
+	case s.URL != "":
+		return " (over HTTP)"
+	}
+	return ""
+}
+
+// doubts are what may keep a server from this gate although its entry says that
+// it goes through one.
+func (a *app) doubts(s install.Server, client string, known map[string]namesake) (notes []string) {
+	if filepath.IsAbs(s.Program) {
+		if err := runnable(s.Program); err != nil {
+			notes = append(notes, fmt.Sprintf("%s does not start: %v", s.Name, err))
+		}
+	}
+	if s.State != "" && s.State != a.paths.State {
+		notes = append(notes, fmt.Sprintf("%s asks another gate, which keeps its log in %s", s.Name, s.State))
+	}
+	name := cmp.Or(s.Known, s.Name)
+	if name != install.RuleName(s.Name) {
+		notes = append(notes, fmt.Sprintf("%s is %s to the gate, so rules for one are not rules for the other", s.Name, name))
+	}
+	command := strings.Join(s.Command, "\x00")
+	if other, taken := known[name]; taken && other.command != command {
+		notes = append(notes, fmt.Sprintf("%s is also the name of another server, of %s: the gate takes the one for a change of the other, and its tools wait for sayso tools accept; give it another name", name, other.client))
+	} else {
+		known[name] = namesake{client, command}
+	}
+	return notes
+}
+
+// lines are about a client; none where there is nothing to be said: a hook that
+// asks about everything makes lists indifferent.
+func (l listed) lines() []string {
+	if l.Hook == status.Protected && len(l.Through)+len(l.Notes) == 0 {
+		return nil
+	}
+	var parts []string
+	if n := len(l.Through); n > 0 {
+		parts = append(parts, strings.Join(l.Through, ", ")+verb(n, " goes", " go")+" through the gate")
+	}
+	if n := len(l.Round); n > 0 {
+		how := " round the gate"
+		switch l.Hook {
+		case status.Protected:
+			how = " round sayso mcp, and the hook asks about calls"
+		case status.Unknown:
+			how = " round the gate, unless the hook asks about calls, which is not known"
+		}
+		parts = append(parts, strings.Join(l.Round, ", ")+verb(n, " goes", " go")+how)
+	}
+	if l.Type != "" {
+		parts = append(parts, "type: "+l.Type)
+	}
+	var lines []string
+	if len(parts) > 0 {
+		lines = append(lines, l.Client+": "+strings.Join(parts, "; "))
+	}
+	for _, note := range l.Notes {
+		lines = append(lines, l.Client+": "+note)
+	}
+	return lines
+}
+
+func verb(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
+// mcpWirings are about clients of which some server was put behind the gate, and
+// that have no hook of ours. None of them is said to be protected: what a client
+// can do besides, or whether it was ever seen to obey its list, is another
+// matter.
+func (a *app) mcpWirings(dir string, wired []status.Wiring) []status.Wiring {
+	var all []status.Wiring
+	for _, c := range install.Clients() {
+		if hookOf(c, wired) != "" || !a.anyGated(c, dir) {
+			continue
+		}
+		l := a.look(c, dir, map[string]namesake{})
+		w := status.Wiring{Host: "mcp/" + c.Name, State: status.NotProtected}
+		_, hasHook := install.Find(c.Host)
+		switch {
+		case len(l.Round) > 0:
+			w.Why = strings.Join(l.Round, ", ") + verb(len(l.Round), " goes", " go") + " round the gate"
+			if l.Type != "" {
+				w.Why += "; type: " + l.Type
+			}
+		case len(l.Notes) > 0:
+			w.State, w.Why = status.Unknown, l.Notes[0]
+		case c.Bare:
+			w.State, w.Why = status.Unknown, "what "+c.Title+" lists goes through the gate, and nobody has seen it obey its list"
+			w.Proof = "have " + c.Title + " make a call, and see that the call waits: nothing else proves that the gate is live"
+		case hasHook:
+			w.Why = "MCP servers go through the gate, and tools of its own do not; type: sayso init " + c.Host
+		default:
+			w.Why = "MCP servers go through the gate, and tools of its own do not"
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// anyGated reports whether a client has a server behind the gate. A list that
+// does not name us is not read any further.
+func (a *app) anyGated(c install.Client, dir string) bool {
+	return slices.ContainsFunc(c.Lists(a.getenv, dir), func(l install.List) bool {
+		text, err := install.Read(l.Path)
+		if err != nil || l.Other || !bytes.Contains(text, []byte("sayso")) {
+			return false
+		}
+		servers, err := l.Servers(text)
+		return err == nil && slices.ContainsFunc(servers, func(s install.Server) bool { return s.Gated })
+	})
+}
+
+// servers tells of the MCP servers that clients list.
+func (d *doctor) servers(dir string) {
+	for _, l := range d.listed(dir, d.wirings(dir)) {
+		d.about = install.Host{Name: l.Client}
+		if len(l.Through) > 0 {
+			d.add("servers", ok, "", "%s: through the gate", strings.Join(l.Through, ", "))
+		}
+		for _, note := range l.Notes {
+			d.add("servers", warn, "sayso init mcp "+l.Client+" --dry-run", "%s", note)
+		}
+		if len(l.Round) == 0 {
+			continue
+		}
+		round := strings.Join(l.Round, ", ")
+		switch {
+		case l.Hook == status.Protected:
+			d.add("servers", ok, "", "%s: round sayso mcp; the hook asks about calls", round)
+		case l.Hook == "" && len(l.Through) > 0:
+			d.add("servers", fail, l.Type, "%s: round the gate", round)
+		default:
+			d.add("servers", warn, l.Type, "%s: round the gate", round)
+		}
+	}
+}
