@@ -16,6 +16,7 @@ var hostTools = map[string]map[string]Tool{
 	"copilot":     copilotTools,
 	"cursor":      cursorTools,
 	"gemini":      geminiTools,
+	"opencode":    opencodeTools,
 	"vscode":      vscodeTools,
 }
 

@@ -71,6 +71,37 @@ var copilotTools = map[string]Tool{
 		Args: []string{"agent_id", "wait", "timeout", "since_turn"}},
 }
 
+// opencodeTools are the built-in tools of opencode, as of 1.18.33. A command that
+// names its own directory has more arguments, and is asked about. The tools that
+// read from MCP servers, load a skill or ask a language server are not here, and
+// are asked about.
+var opencodeTools = map[string]Tool{
+	"bash": {Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand,
+		Args: []string{"command", "description", "timeout"}},
+	"read": {Name: "file-read", Kind: KindRead, Primary: "filePath", Operand: OperandPath,
+		Args: []string{"filePath", "offset", "limit"}},
+	"write": {Name: "file-write", Kind: KindWrite, Primary: "filePath", Operand: OperandPath,
+		Args: []string{"filePath", "content"}},
+	"edit": {Name: "file-edit", Kind: KindEdit, Primary: "filePath", Operand: OperandPath,
+		Args: []string{"filePath", "oldString", "newString", "replaceAll"}},
+	"apply_patch": patchTool("patchText"),
+	"glob": {Name: "file-list", Kind: KindList, Primary: "path", Operand: OperandPath, Optional: true,
+		Args: []string{"pattern", "path"}},
+	"grep": {Name: "file-search", Kind: KindSearch, Primary: "path", Operand: OperandPath, Optional: true,
+		Args: []string{"pattern", "path", "include"}},
+	"webfetch": {Name: "web-fetch", Kind: KindFetch, Primary: "url", Operand: OperandURL,
+		Args: []string{"url", "format", "timeout"}},
+	"websearch": {Name: "web-search", Kind: KindOther, Primary: "query", Operand: OperandText,
+		Args: []string{"query", "numResults", "livecrawl", "type", "contextMaxCharacters"}},
+	"task": {Name: "delegate", Kind: KindDelegate, Primary: "prompt", Operand: OperandText,
+		Args: []string{"prompt", "description", "subagent_type", "task_id", "command"}},
+
+	"todowrite": {Name: "todo-write", Kind: KindOther, Bookkeeping: true, Args: []string{"todos"}},
+	"invalid":   {Name: "invalid-call", Kind: KindOther, Bookkeeping: true, Args: []string{"tool", "error"}}, // how the host tells its model of a call that it cannot read
+
+	"question": {Name: "ask-user-question", Kind: KindOther, OwnScreen: true},
+}
+
 // cursorTools are tools of Cursor that its documentation names. It says the
 // arguments of the shell's alone; one of the others that has more than are listed
 // here is asked about.

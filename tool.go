@@ -130,12 +130,15 @@ func foreign(host, tool string) string {
 }
 
 // ownName is the name that a server gives its tool, where the host's name for it
-// has the server in front: mcp__SERVER__TOOL, or at Gemini CLI mcp_SERVER_TOOL,
-// with the server's name as hosts spell it.
+// has the server in front: mcp__SERVER__TOOL, at Gemini CLI mcp_SERVER_TOOL, at
+// opencode SERVER_TOOL, with the server's name as hosts spell it.
 func ownName(host, server, tool string) string {
 	prefix := "mcp__" + SpelledMCP(server) + "__"
-	if host == "gemini" {
+	switch host {
+	case "gemini":
 		prefix = "mcp_" + SpelledMCP(server) + "_"
+	case "opencode":
+		prefix = SpelledMCP(server) + "_"
 	}
 	if own, ok := strings.CutPrefix(tool, prefix); ok && own != "" {
 		return own

@@ -36,7 +36,7 @@ type Host struct {
 
 // Hosts are all of them, by name.
 func Hosts() []Host {
-	return []Host{antigravityHost, claudeCode, codexHost, copilotHost, cursorHost, geminiHost}
+	return []Host{antigravityHost, claudeCode, codexHost, copilotHost, cursorHost, geminiHost, opencodeHost}
 }
 
 // Find returns the host of that name.

@@ -7,6 +7,7 @@ import (
 	"github.com/sayso-dev/sayso/agent/copilot"
 	"github.com/sayso-dev/sayso/agent/cursor"
 	"github.com/sayso-dev/sayso/agent/gemini"
+	"github.com/sayso-dev/sayso/agent/opencode"
 	"github.com/sayso-dev/sayso/agent/vscode"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/present"
@@ -55,4 +56,11 @@ var antigravityHost = Host{
 	Name: antigravity.Host, Asking: antigravity.HookTimeout, Recording: antigravity.HookTimeout,
 	Parse: func(text []byte) (agent.Hook, error) { return antigravity.Parse(text) },
 	Deny:  antigravity.Deny, NoOpinion: antigravity.NoOpinion(), Present: antigravity.Present,
+}
+
+// opencodeHost is told by our plugin, which says where opencode was opened.
+var opencodeHost = Host{
+	Name: opencode.Host, Asking: opencode.HookTimeout, Recording: opencode.RecordTimeout,
+	Parse: func(text []byte) (agent.Hook, error) { return opencode.Parse(text) },
+	Deny:  opencode.Deny, NoOpinion: opencode.NoOpinion(), Present: opencode.Present,
 }

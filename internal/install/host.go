@@ -45,7 +45,7 @@ type Doubt struct{ Why, Type string }
 
 // Hosts are all of them, the one that is meant first first.
 func Hosts() []Host {
-	return []Host{claudeCode, codexHost, geminiHost, copilotHost, vscodeHost, cursorHost, antigravityHost}
+	return []Host{claudeCode, codexHost, geminiHost, copilotHost, opencodeHost, vscodeHost, cursorHost, antigravityHost}
 }
 
 // Find returns the host of that name.

@@ -95,6 +95,9 @@ func RemoveOwn(path string, read, text []byte) (gone bool, err error) {
 
 // empty reports whether settings hold nothing but what a new file begins with.
 func empty(text []byte) bool {
+	if len(text) == 0 {
+		return true // it was ours as a whole
+	}
 	v := jsontext.Value(bytes.Clone(text))
 	if v.Compact() != nil {
 		return false

@@ -1,0 +1,22 @@
+package opencode
+
+import "time"
+
+// Host is the name of this host in calls, and what our hook is told of who
+// starts it.
+const Host = "opencode"
+
+// Oldest is the first release that was seen to do what this package says.
+const Oldest = "1.18.33"
+
+// How long the plugin waits for our hook before it ends it and blocks the call.
+const (
+	HookTimeout   = time.Hour        // for the one that asks
+	RecordTimeout = 10 * time.Second // for those that only record
+)
+
+// said are the fields that the model writes about its call and that do not
+// change what runs. Releases before this one offered it; models still send it.
+var said = map[string][]string{
+	"bash": {"description"},
+}
