@@ -376,6 +376,11 @@ func canaryCall(host, cwd string) ([]byte, error) {
 		call = map[string]any{"sessionId": canary, "cwd": cwd, "toolName": "bash", "toolArgs": input}
 	case "cursor":
 		call["hook_event_name"], call["tool_name"], call["conversation_id"] = "preToolUse", "Shell", canary
+	case "opencode":
+		call = map[string]any{
+			"event": "tool.execute.before", "tool": "bash", "callID": canary, "sessionID": canary, "rootID": canary, "directory": cwd,
+			"args": input, "registered": true,
+		}
 	case "antigravity":
 		call = map[string]any{
 			"conversationId": canary, "workspacePaths": []string{cwd},

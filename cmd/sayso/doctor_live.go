@@ -25,6 +25,7 @@ type prover struct {
 var provers = map[string]prover{
 	"gemini":      {(*doctor).provokeGemini, "gemini was driven without a terminal and in a folder that it trusts; in one that it does not, it starts no hooks of the project"},
 	"copilot":     {(*doctor).provokeCopilot, "copilot was driven without a terminal"},
+	"opencode":    {(*doctor).provokeOpencode, "opencode was driven without a terminal and with its plugins; with --pure it loads none, and nothing is asked"},
 	"codex":       {(*doctor).provokeCodex, "codex was driven without a terminal and with its own questions off; text that is typed into a running program (write_stdin) has no hook"},
 	"claude-code": {(*doctor).provokeClaude, "claude was driven without a terminal; in an interactive session, hooks of a project wait until its folder is trusted"},
 }

@@ -94,6 +94,27 @@ func (d *doctor) provokeCopilot(ctx context.Context, program string) (proof, err
 	})
 }
 
+// provokeOpencode runs opencode once, with a database of its own and the person's
+// own settings, in which one thing is another: which model is asked.
+func (d *doctor) provokeOpencode(ctx context.Context, program string) (proof, error) {
+	dir, err := os.MkdirTemp("", "sayso-doctor-") // made with mode 0700
+	if err != nil {
+		return proof{}, err
+	}
+	defer os.RemoveAll(dir)
+	return d.provoke(ctx, program, drive{
+		shell: "bash", blocked: "Denied by policy",
+		args: []string{"run", "-m", "anthropic/claude-sonnet-4-5", "go"},
+		environ: func(url string) []string {
+			config := `{"small_model":"anthropic/claude-sonnet-4-5","provider":{"anthropic":{"options":{"baseURL":"` + url + `/v1","apiKey":"x"}}}}`
+			return []string{
+				"OPENCODE_CONFIG_CONTENT=" + config, "OPENCODE_DB=" + filepath.Join(dir, "opencode.db"), "OPENCODE_AUTH_CONTENT={}",
+				"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1",
+			}
+		},
+	})
+}
+
 // provoke runs a host once. The call would touch a marker, and is denied by a rule
 // that no policy lifts, whatever the person's policy says: it answers a request.
 func (d *doctor) provoke(ctx context.Context, program string, by drive) (proof, error) {
