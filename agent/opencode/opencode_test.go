@@ -1,6 +1,7 @@
 package opencode_test
 
 import (
+	"flag"
 	"strings"
 	"testing"
 
@@ -23,6 +24,16 @@ var adapter = agenttest.Adapter{
 	Edited:   `"args":{"command":"git status","description":"Push"}`,
 	Denied:   `{"decision":"deny","reason":"`,
 	Exit:     2,
+}
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestPayloads(t *testing.T) {
+	adapter.Payloads(t, "testdata/payloads/1.18.33", func(string) bool { return true }, *update)
+}
+
+func TestTools(t *testing.T) {
+	adapter.Tools(t, opencode.Host, "testdata/tools-1.18.33.json", opencode.Said, map[string][]string{"bash": {"workdir"}})
 }
 
 func TestAdapter(t *testing.T) { agenttest.Run(t, adapter) }

@@ -110,6 +110,7 @@ func (d *doctor) provokeOpencode(ctx context.Context, program string) (proof, er
 			return []string{
 				"OPENCODE_CONFIG_CONTENT=" + config, "OPENCODE_DB=" + filepath.Join(dir, "opencode.db"), "OPENCODE_AUTH_CONTENT={}",
 				"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1",
+				"npm_config_offline=true", // else it fetches what it offers to plugins, and waits for it
 			}
 		},
 	})
