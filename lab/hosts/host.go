@@ -77,7 +77,7 @@ type Setup struct {
 }
 
 // All are the hosts of the lab, in the order of the tables.
-var All = []Host{Claude, Codex, Copilot, Gemini}
+var All = []Host{Claude, Codex, Copilot, Gemini, Opencode}
 
 // Find returns the host of that name.
 func Find(name string) (Host, bool) {
@@ -138,6 +138,9 @@ func (h Host) Write(home string, s Setup) error {
 // limits are the time limits of hooks in a host's settings.
 var limits = regexp.MustCompile(`"(timeout|timeoutSec)":\s*(\d+)`)
 
+// plugins are the time limits in plugins.
+var plugins = regexp.MustCompile(`askingMS = \d+`)
+
 // Hurry has the host wait for hooks that sayso init wrote only for so many
 // seconds, so that a test need not wait an hour.
 func (h Host) Hurry(home string, seconds int) error {
@@ -151,7 +154,7 @@ func (h Host) Hurry(home string, seconds int) error {
 		if h.Name == "gemini" { // which counts milliseconds
 			unit = 1000
 		}
-		short := limits.ReplaceAllString(string(text), fmt.Sprintf(`"$1": %d`, seconds*unit))
+		short := plugins.ReplaceAllString(limits.ReplaceAllString(string(text), fmt.Sprintf(`"$1": %d`, seconds*unit)), fmt.Sprintf("askingMS = %d", seconds*1000))
 		if err := os.WriteFile(path, []byte(short), 0o600); err != nil {
 			return err
 		}

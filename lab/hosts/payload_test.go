@@ -43,6 +43,20 @@ var tools = map[string][]labelled{
 		{"in-agent", "list_directory", `{"dir_path":"sub"}`},
 		{"agent-ends", "complete_task", `{"report":{"SummaryOfFindings":"none","ExplorationTrace":[],"RelevantLocations":[]}}`},
 	},
+	"opencode": {
+		{"shell", "bash", `{"command":"echo hi","description":"Say hi"}`},
+		{"shell-fails", "bash", `{"command":"echo broken >&2; exit 3"}`},
+		{"shell-elsewhere", "bash", `{"command":"pwd","workdir":"sub"}`},
+		{"read", "read", `{"filePath":"/home/dev/app/notes.txt"}`},
+		{"write", "write", `{"filePath":"new.txt","content":"hello\n"}`},
+		{"edit", "edit", `{"filePath":"/home/dev/app/notes.txt","oldString":"two","newString":"three"}`},
+		{"edit-fails", "edit", `{"filePath":"/home/dev/app/notes.txt","oldString":"nowhere","newString":"three"}`},
+		{"fetch", "webfetch", `{"url":"http://127.0.0.1:9/","format":"text"}`},
+		{"todos", "todowrite", `{"todos":[{"content":"Ship it","status":"pending","priority":"high"}]}`},
+		{"mcp", "lab_deploy", `{"env":"prod"}`},
+		{"agent", "task", `{"description":"Look around","prompt":"Say hi.","subagent_type":"general"}`},
+		{"in-agent", "bash", `{"command":"echo in an agent"}`},
+	},
 	"copilot": {
 		{"shell", "bash", `{"command":"echo hi","description":"Say hi"}`},
 		{"shell-fails", "bash", `{"command":"echo broken >&2; exit 3","description":"Fail"}`},
@@ -125,7 +139,7 @@ func payloads(t *testing.T, h hosts.Host) map[string]jsontext.Value {
 		if err := v.Indent(jsontext.WithIndent("  ")); err != nil {
 			t.Fatalf("a hook was told %q: %v", read(t, f), err)
 		}
-		event, _, _ := strings.Cut(filepath.Base(f), ".")
+		event := strings.TrimSuffix(filepath.Base(f), filepath.Ext(f))
 		if seen[event] == nil {
 			seen[event] = map[string]int{}
 		}
@@ -141,11 +155,12 @@ func labelOf(t *testing.T, h hosts.Host, payload jsontext.Value, seen map[string
 	var p struct {
 		Snake string `json:"tool_name"`
 		Camel string `json:"toolName"`
+		Plain string `json:"tool"`
 	}
 	if err := jcs.UnmarshalLenient(payload, &p); err != nil {
 		t.Fatal(err)
 	}
-	tool := strings.ReplaceAll(cmp.Or(p.Snake, p.Camel), "/", "-")
+	tool := strings.ReplaceAll(cmp.Or(p.Snake, p.Camel, p.Plain), "/", "-")
 	if tool == "" {
 		return ""
 	}

@@ -75,7 +75,7 @@ func toolsOf(t *testing.T, body []byte) []offered {
 	}
 	var all []offered
 	add := func(name string, s schema) {
-		if name != "mcp_lab_deploy" && name != "mcp_lab_look" && name != "lab-deploy" && name != "lab-look" {
+		if name != "mcp_lab_deploy" && name != "mcp_lab_look" && name != "lab-deploy" && name != "lab-look" && name != "lab_deploy" && name != "lab_look" {
 			all = append(all, offered{name, append([]string{}, slices.Sorted(maps.Keys(s.Properties))...)})
 		}
 	}
