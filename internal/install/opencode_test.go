@@ -126,7 +126,9 @@ func TestOpencode_places(t *testing.T) {
 		{"", "/home/dev/.config/opencode/plugin/sayso.js"},
 		{"/c", "/c/opencode/plugin/sayso.js"},
 	} {
-		getenv := func(name string) string { return map[string]string{"HOME": "/home/dev", "XDG_CONFIG_HOME": tt.config}[name] }
+		getenv := func(name string) string {
+			return map[string]string{"HOME": "/home/dev", "XDG_CONFIG_HOME": tt.config}[name]
+		}
 		user, err := h.Place(h.Places(getenv, "/w"), install.ScopeUser)
 		if err != nil || user != filepath.FromSlash(tt.want) {
 			t.Errorf("%s, %v", user, err)
