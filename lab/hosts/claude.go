@@ -10,11 +10,15 @@ import (
 // Claude is Claude Code.
 var Claude = Host{
 	Name: "claude-code", Title: "Claude Code", Version: claude.Version, Often: true, Shell: "Bash",
-	Before:  "PreToolUse",
-	Events:  []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionStart", "SessionEnd"},
-	Deny:    `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"lab"}`,
-	Word:    `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"perhaps"}}`,
-	Wired:   []string{".claude/settings.json"},
+	Before: "PreToolUse",
+	Events: []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionStart", "SessionEnd"},
+	Deny:   `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"lab"}`,
+	Word:   `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"perhaps"}}`,
+	Wired:  []string{".claude/settings.json"},
+	Switches: []Switch{
+		{".claude/settings.json", `{"disableAllHooks":true}`},
+		{".claude/settings.local.json", `{"disableAllHooks":true}`},
+	},
 	program: claude.Binary,
 	arguments: func(prompt, _ string) []string {
 		return []string{"-p", prompt, "--model", "claude-sonnet-5", "--permission-mode", "bypassPermissions", "--output-format", "json"}
@@ -37,6 +41,9 @@ var Claude = Host{
 			files[".claude.json"] = map[string]any{"mcpServers": map[string]any{"lab": map[string]any{"type": "stdio", "command": s.MCP, "env": mcpEnv}}}
 		}
 		return files
+	},
+	trust: func(dir string) map[string]any {
+		return map[string]any{".claude.json": map[string]any{"projects": map[string]any{dir: map[string]any{"hasTrustDialogAccepted": true}}}}
 	},
 	deploy: modelstub.Call{Name: "mcp__lab__deploy", Input: `{"env":"prod"}`},
 	inAgent: func(call modelstub.Call) Conversation {

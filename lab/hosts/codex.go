@@ -15,10 +15,11 @@ import (
 var Codex = Host{
 	Name: "codex", Title: "Codex", Version: codex.Version, Often: true, Shell: "exec_command",
 	Before: "PreToolUse", Events: []string{"PreToolUse", "PostToolUse", "SessionStart", "SessionEnd"},
-	Deny:    `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"lab"}`,
-	Word:    `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"perhaps"}}`,
-	Wired:   []string{".codex/hooks.json"},
-	program: codex.Binary,
+	Deny:     `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"lab"}`,
+	Word:     `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"perhaps"}}`,
+	Wired:    []string{".codex/hooks.json"},
+	Switches: []Switch{{".codex/config.toml", "[features]\nhooks = false\n"}},
+	program:  codex.Binary,
 	arguments: func(prompt, url string) []string {
 		return []string{
 			"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
@@ -37,6 +38,9 @@ var Codex = Host{
 			files[".codex/config.toml"] = fmt.Sprintf("[mcp_servers.lab]\ncommand = %q\nenv = { LAB_MCP_SERVER = \"1\" }\n", s.MCP)
 		}
 		return files
+	},
+	trust: func(dir string) map[string]any {
+		return map[string]any{".codex/config.toml": fmt.Sprintf("[projects.%q]\ntrust_level = \"trusted\"\n", dir)}
 	},
 	ready:   codex.TrustAll,
 	command: func(line string) string { return object(map[string]string{"cmd": line}) },

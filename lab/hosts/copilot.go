@@ -12,7 +12,13 @@ var Copilot = Host{
 	Before: "preToolUse",
 	Events: []string{"preToolUse", "postToolUse", "postToolUseFailure", "sessionStart", "sessionEnd"},
 	Deny:   `{"permissionDecision":"deny","permissionDecisionReason":"lab"`, Word: `{"permissionDecision":"perhaps"}`,
-	Wired:   []string{".copilot/hooks/sayso.json"},
+	Wired: []string{".copilot/hooks/sayso.json"},
+	Switches: []Switch{
+		{".github/copilot/settings.json", `{"disableAllHooks":true}`},
+		{".github/copilot/settings.local.json", `{"disableAllHooks":true}`},
+		{".claude/settings.json", `{"disableAllHooks":true}`},
+		{".claude/settings.local.json", `{"disableAllHooks":true}`},
+	},
 	program: fromNPM("Copilot CLI", copilotVersion, "copilot", "@github/copilot"),
 	arguments: func(prompt, _ string) []string {
 		return []string{"-p", prompt, "--allow-all-tools", "--allow-all-paths"}
@@ -35,6 +41,9 @@ var Copilot = Host{
 			}}
 		}
 		return files
+	},
+	trust: func(dir string) map[string]any {
+		return map[string]any{".copilot/config.json": map[string]any{"trusted_folders": []any{dir}, "trustedFolders": []any{dir}}}
 	},
 	deploy: modelstub.Call{Name: "lab-deploy", Input: `{"env":"prod"}`},
 	inAgent: func(call modelstub.Call) Conversation {

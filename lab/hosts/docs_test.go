@@ -31,7 +31,7 @@ func TestDocs(t *testing.T) {
 	for _, r := range all {
 		failures += failuresTable(r)
 	}
-	places := map[string]string{"cases": casesTable(all), "failures": failures}
+	places := map[string]string{"cases": casesTable(all), "failures": failures, "switches": switchesTable(all)}
 	got := read(t, page)
 	want := got
 	for name, text := range places {
@@ -164,6 +164,18 @@ func failuresTable(r record) string {
 	}
 	return fmt.Sprintf("\n**%s**, run on %s\n", title(r), r.Date) +
 		lines([]string{"a hook that", "alone", "as `sayso init " + r.Host + "` writes it"}, rows)
+}
+
+// switchesTable says which files of a project switch hooks off.
+func switchesTable(all []record) string {
+	var rows [][]string
+	for _, r := range all {
+		for _, s := range r.Switches {
+			said := "`" + strings.Join(strings.Fields(s.Text), " ") + "`"
+			rows = append(rows, []string{title(r), "`" + s.File + "`", said, loud(s.Trusted), loud(s.Strange), s.Status})
+		}
+	}
+	return lines([]string{"", "a file of the project", "says", "a denied call, where the folder is trusted", "where it is not", "`sayso status`"}, rows)
 }
 
 // lines are a table as the page has it.

@@ -11,7 +11,11 @@ var Gemini = Host{
 	Name: "gemini", Title: "Gemini CLI", Version: geminiVersion, Shell: "run_shell_command",
 	Before: "BeforeTool", Events: []string{"BeforeTool", "AfterTool", "SessionStart", "SessionEnd"},
 	Deny: `{"decision":"deny","reason":"lab"`, Word: `{"decision":"perhaps"}`,
-	Wired:   []string{".gemini/settings.json"},
+	Wired: []string{".gemini/settings.json"},
+	Switches: []Switch{
+		{".gemini/settings.json", `{"hooksConfig":{"enabled":false}}`},
+		{".gemini/settings.json", `{"hooksConfig":{"disabled":["sayso"]}}`},
+	},
 	program: fromNPM("Gemini CLI", geminiVersion, "gemini", "@google/gemini-cli"),
 	arguments: func(prompt, _ string) []string {
 		return []string{"-m", "gemini-2.5-flash", "--yolo", "--skip-trust", "-p", prompt}
@@ -30,6 +34,9 @@ var Gemini = Host{
 			settings["mcpServers"] = map[string]any{"lab": map[string]any{"command": s.MCP, "env": mcpEnv, "trust": true}}
 		}
 		return map[string]any{".gemini/settings.json": settings}
+	},
+	trust: func(dir string) map[string]any {
+		return map[string]any{".gemini/trustedFolders.json": map[string]any{dir: "TRUST_FOLDER"}}
 	},
 	deploy: modelstub.Call{Name: "mcp_lab_deploy", Input: `{"env":"prod"}`},
 	inAgent: func(call modelstub.Call) Conversation {

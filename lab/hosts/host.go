@@ -37,10 +37,15 @@ type Host struct {
 	// into.
 	Wired []string
 
+	// Switches are files of a project that are said to switch hooks off.
+	Switches []Switch
+
 	program   func(t testing.TB) string // fetched if need be
 	arguments func(prompt, url string) []string
 	environ   func(url, home string) []string
 	files     func(Setup) map[string]any // below the home folder: text, or what becomes JSON
+
+	trust func(dir string) map[string]any // such files, by which a person trusts a folder; nil if there are none
 
 	// ready is what a person does after sayso init, so that the host starts the
 	// hook; nil if there is nothing.
@@ -51,6 +56,9 @@ type Host struct {
 	deploy  modelstub.Call                         // a call of the tool deploy of the MCP server "lab"
 	inAgent func(call modelstub.Call) Conversation // an agent of the host's own makes a call
 }
+
+// Switch is a file of a project, and what it says.
+type Switch struct{ File, Text string }
 
 // Conversation is what a model says to a host, and to the agents that the host
 // starts beside, where the host asks for both at once.
@@ -115,16 +123,34 @@ func (h Host) Write(home string, s Setup) error {
 	if s.Wait == 0 {
 		s.Wait = 10
 	}
-	for name, settings := range h.files(s) {
-		text, ok := settings.(string)
-		if !ok {
+	return put(home, h.files(s))
+}
+
+// Trust has the host trust a folder, as it does where a person said so.
+func (h Host) Trust(home, dir string) error {
+	if h.trust == nil {
+		return nil
+	}
+	return put(home, h.trust(dir))
+}
+
+// put writes files below a home folder. Text goes behind what is there.
+func put(home string, files map[string]any) error {
+	for name, settings := range files {
+		path, text := filepath.Join(home, name), ""
+		if more, ok := settings.(string); ok {
+			old, err := os.ReadFile(path)
+			if err != nil && !os.IsNotExist(err) {
+				return err
+			}
+			text = string(old) + more
+		} else {
 			b, err := jcs.MarshalIndent(settings)
 			if err != nil {
 				return err
 			}
 			text = string(b)
 		}
-		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}

@@ -56,6 +56,9 @@ type record struct {
 	Date    string `json:"date"` // of the last run
 	Cases   []seen `json:"cases"`
 	Rows    []row  `json:"rows"`
+	// Switches are what became of a call that a rule denies, in a folder whose
+	// settings are said to switch hooks off.
+	Switches []switched `json:"switches"`
 }
 
 // seen is what came of a case.
