@@ -62,6 +62,7 @@ that a file names (--config, else mcp.yaml beside the policy): each under
 	c.Flags().StringVar(&o.listen, "listen", "", "serve clients over HTTP at this address of this machine")
 	c.Flags().StringVar(&o.config, "config", "", "file of the servers to serve")
 	c.Flags().Duration("patience", 0, "how long a call waits for people (SAYSO_PATIENCE; by default 50m for a client that asks for progress, 50s for others)")
+	c.AddCommand(a.mcpApproveCommand())
 	return c
 }
 

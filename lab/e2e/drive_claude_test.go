@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -185,6 +186,45 @@ func TestDriveClaude_refusesWhatBreaksIt(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), strings.Split(args[0], "=")[0]) || !strings.Contains(string(out), "cannot be driven") {
 			t.Errorf("%v: %v, %s", args, err, out)
+		}
+	}
+}
+
+// Claude Code itself is started, and asks the tool of ours in the place of its
+// prompt.
+func TestPromptTool(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "version: 1\nrules:\n  - allow: \"bash:touch ruled\"\n  - deny: \"bash:touch never\"\n")
+	config := filepath.Join(g.home, "mcp.json")
+	g.write(config, fmt.Sprintf(`{"mcpServers":{"sayso":{"command":%q,"args":["mcp","approve"],"env":{"SAYSO_HOME":%q,"SAYSO_NOTICE":"off"}}}}`,
+		filepath.Join(g.bin, "sayso"), filepath.Join(g.home, "sayso")))
+	ruled, never, asked, noted, edited := touch("ruled"), touch("never"), touch("asked"), touch("noted"), touch("plain")
+	stub := modelstub.New(modelstub.Use(ruled), modelstub.Use(never), modelstub.Use(asked), modelstub.Use(noted), modelstub.Use(edited))
+	s := claude.Start(t, claude.Options{
+		Stub: stub, Dir: g.dir, Home: g.home, Mode: "default", Env: append(slices.Clone(g.env), "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR=1"),
+		Args: []string{"--mcp-config", config, "--permission-prompt-tool", "mcp__sayso__approve"},
+	})
+	r := g.opened(1)[0]
+	if r.Host != "claude-code" || r.Cwd != g.dir || r.CallID != asked.ID || !r.CanEdit || r.Said["description"] != "make a marker" {
+		t.Errorf("asked about %+v", r)
+	}
+	g.approve(r)
+	g.sayso("deny", g.opened(1)[0].ShortID, "--note", "use make marker")
+	edit := filepath.Join(g.home, "edit.json")
+	g.write(edit, `{"command":"touch edited"}`)
+	g.approve(g.opened(1)[0], "--edit="+edit)
+	got := map[string]modelstub.ToolResult{}
+	for _, res := range g.end(s) {
+		got[res.ID] = res
+	}
+	check(t, got[ruled.ID], false)
+	check(t, got[never.ID], true, "Denied by policy")
+	check(t, got[asked.ID], false)
+	check(t, got[noted.ID], true, "Denied by", "use make marker")
+	check(t, got[edited.ID], false)
+	for name, want := range map[string]bool{"ruled": true, "never": false, "asked": true, "noted": false, "plain": false, "edited": true} {
+		if g.ran(name) != want {
+			t.Errorf("%s ran: %v", name, !want)
 		}
 	}
 }
