@@ -58,6 +58,9 @@ type Settled struct {
 	// Reach is how far a yes to an ask may be remembered, and so which remembered
 	// ones may answer it. It is RememberNever where nobody is asked.
 	Reach Remember
+	// Elicit reports whether the client that made the call may put it to the person
+	// that uses it: all that asks says so, and nothing demands a person for certain.
+	Elicit bool
 }
 
 // Settle combines a verdict with what has a say besides it. What is left for a
@@ -89,11 +92,22 @@ func (b Besides) Settle(v Verdict) Settled {
 			return out
 		}
 	}
-	out.Match, out.Reach = Combine(asks, otherwise), Reach(asks)
+	out.Match, out.Reach, out.Elicit = Combine(asks, otherwise), Reach(asks), elicited(asks, v.Danger)
 	if out.Reach == RememberNever {
 		out.Match = Combine(keep(asks, func(m Match) bool { return m.Remember == RememberNever }), out.Match)
 	}
 	return out
+}
+
+// elicited reports whether all that asks lets a person answer by way of the client.
+// What is dangerous never is answered there.
+func elicited(asks []Match, danger []Danger) bool {
+	for _, m := range asks {
+		if !m.Elicit || m.personal() {
+			return false
+		}
+	}
+	return len(asks) > 0 && len(danger) == 0
 }
 
 // beyondSession reports whether a session policy of allow leaves an ask as it is.

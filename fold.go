@@ -113,7 +113,7 @@ func (r *Request) requested(e *Event) error {
 		CreatedAt: truncate(e.At.Wall), Requirement: p.Requirement, CanEdit: p.CanEdit, Erased: e.Content == nil,
 		Life: Life{
 			First: e.Seq, Asker: e.Actor, Holder: p.Holder, Created: e.At, asked: e.At, After: Deadline{nanoseconds(p.DeadlineNS), p.ThenDeny},
-			Policy: p.Policy, Mode: p.Mode, Pins: p.Pins, CanPin: p.CanPin, private: text, call: call, CallIDs: []string{e.CallID},
+			Policy: p.Policy, Mode: p.Mode, Pins: p.Pins, CanPin: p.CanPin, Elicit: p.Elicit, private: text, call: call, CallIDs: []string{e.CallID},
 		},
 	}
 	if p.DeadlineNS > 0 {

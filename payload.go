@@ -28,6 +28,7 @@ type Requested struct {
 	Pins        Digest      `json:"pins"`
 	CanPin      bool        `json:"can_pin,omitzero"`
 	CanEdit     bool        `json:"can_edit,omitzero"`
+	Elicit      bool        `json:"elicit,omitzero"` // it may be answered by way of the client that made the call
 }
 
 // RequestedShown is the part of approval.requested that can be erased and that

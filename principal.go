@@ -32,7 +32,7 @@ func (k PrincipalKind) Looks() bool { return k.Answers() || k == PrincipalViewer
 type Actor struct {
 	Principal string        `json:"principal"`
 	Kind      PrincipalKind `json:"kind"`
-	Channel   string        `json:"channel,omitempty"` // hook, embedded, socket, http, web, terminal
+	Channel   string        `json:"channel,omitempty"` // hook, embedded, socket, http, web, terminal, elicitation
 
 	// Owner and Approvers are the people who may answer for sessions that this
 	// requester starts. They come from its credential, never from a request.
@@ -41,6 +41,18 @@ type Actor struct {
 	// Origin is the page that the credential is bound to, as scheme://host: it is
 	// good for requests to that address alone. Empty for all that are no page's.
 	Origin string `json:"-"`
+}
+
+// ChannelElicitation is the channel of an answer that came by way of the client
+// that made the call. Such a client may have a program answer, and nobody can tell.
+const ChannelElicitation = "elicitation"
+
+// ChannelWords are what people are told of a channel.
+func ChannelWords(channel string) string {
+	if channel == ChannelElicitation {
+		return "elicitation: a program may have answered"
+	}
+	return channel
 }
 
 // BrokerActor is sayso itself, acting by policy, by time or after a crash.

@@ -86,6 +86,7 @@ type Life struct {
 	Policy    string   // version of the policy that asked, or that the answer was judged by
 	Mode      Mode     // in which it was asked
 	Pins      Digest   // contents of the files that the command names
+	Elicit    bool     // it may be answered by way of the client that made the call
 	CanPin    bool     // a remembered yes may be used more than once
 	Answers   []Given  // in order
 	Decided   Moment   // when it left the open states

@@ -29,6 +29,9 @@ type Match struct {
 	// Person says that no mode may answer instead of a person: the call was
 	// not understood, touches a control file, or must never be remembered.
 	Person bool
+	// Elicit says that a person may answer by way of the client that made the call,
+	// where nobody can tell whether a person or a program answers.
+	Elicit bool
 }
 
 // Deadline says how long a request may wait for people and where it leads.

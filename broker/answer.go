@@ -25,6 +25,9 @@ func (in inbox) Answer(ctx context.Context, id sayso.ID, a sayso.Answer) (sayso.
 	if err := validate(&a); err != nil {
 		return sayso.Decision{}, err
 	}
+	if in.actor.Channel == sayso.ChannelElicitation && (a.Scope == sayso.ScopeSession || len(a.Args) > 0) {
+		return sayso.Decision{}, fmt.Errorf("%w: who answers by way of a client allows this call once, as it is", sayso.ErrNotAllowed)
+	}
 	if d, ok := in.answerRecent(ctx, id, a); ok {
 		return d, nil
 	}
@@ -140,7 +143,7 @@ func (in inbox) barred(r *sayso.Request, s *sayso.Session) string {
 	switch {
 	case in.actor.Channel == ChannelAgentProcess:
 		return "agent-process"
-	case !in.actor.Kind.Answers():
+	case !in.actor.Kind.Answers(), in.actor.Channel == sayso.ChannelElicitation && !r.Life.Elicit:
 		return "not-allowed"
 	case in.actor.Principal == r.Life.Asker.Principal:
 		return "requester"
@@ -355,6 +358,9 @@ func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, s *sayso.Sessio
 	if settled.Effect == sayso.Deny {
 		return nil, fmt.Errorf("%w: policy denies this call: %s", sayso.ErrNotAllowed,
 			sayso.Decision{Reason: settled.Reason, Rule: settled.Rule, File: settled.File, Line: settled.Line}.Because())
+	}
+	if in.actor.Channel == sayso.ChannelElicitation && settled.Effect == sayso.Ask && !settled.Elicit {
+		return nil, fmt.Errorf("%w: by now this call takes a person who answers elsewhere", sayso.ErrNotAllowed)
 	}
 	if settled.Effect == sayso.Allow {
 		settled.Reach = sayso.RememberAny // nothing asks any more, so that nothing limits the yes

@@ -18,6 +18,7 @@ type judged struct {
 	besides *sayso.Besides
 	pins    sayso.Digest
 	canPin  bool
+	elicit  bool           // the client that made the call may put it to its person
 	reach   sayso.Remember // how far a yes may be remembered, if a person is asked
 	link    *sayso.Request // the same call at an earlier point, if a person allowed it there
 	ended   []sayso.Grant  // grants that this call shows to have ended
@@ -70,7 +71,7 @@ func (w *waiter) ruled(ctx context.Context) (judged, error) {
 	j.besides = new(w.b.besides(c, &j.session))
 	j.besides.Tool = w.toolSays()
 	settled := j.besides.Settle(j.verdict)
-	j.Match, j.reach = settled.Match, settled.Reach
+	j.Match, j.reach, j.elicit = settled.Match, settled.Reach, settled.Elicit
 	return j, nil
 }
 

@@ -104,7 +104,7 @@ func (w *waiter) requested(ctx context.Context, batch *batch, r *sayso.Request, 
 		Risk: j.verdict.Risk, Danger: j.verdict.Danger, Cause: j.Cause, Rule: j.Rule, File: j.File, Line: j.Line, Titled: j.verdict.Title != "",
 		Span: j.Span, Requirement: sayso.Requirement{Count: 1}, DeadlineNS: int64(j.verdict.Deadline.After),
 		ThenDeny: j.verdict.Deadline.Deny, Policy: j.verdict.Policy, Mode: j.mode, Pins: j.pins, CanPin: j.canPin,
-		CanEdit: w.a.CanEdit,
+		CanEdit: w.a.CanEdit, Elicit: j.effect == sayso.Ask && j.elicit,
 	}
 	if ask := w.a.Ask; ask != nil {
 		p.Risk = p.Risk.Raise(ask.Risk)

@@ -15,7 +15,8 @@ type called struct {
 	arguments   jsontext.Value // nil if there are none
 	argumentsAt int            // where they begin in the line
 	meta        meta
-	state       string // of the server, with which a call is made again; empty if it is new
+	responses   jsontext.Value // to what was wanted of the client
+	state       string         // of the server, with which a call is made again; empty if it is new
 }
 
 // meta is what a host says beside a call.
@@ -25,6 +26,7 @@ type meta struct {
 	client  string         // what the client calls itself; empty if it did not say
 	current bool           // the client speaks 2026-07-28 or later
 	tasks   bool           // it takes tasks for answers
+	form    bool           // it shows forms to its person
 }
 
 var paramMembers = []string{"name", "arguments", "_meta", "requestState", "inputResponses"}
@@ -48,6 +50,8 @@ func readCall(m message) (called, error) {
 			return c.meta.read(value)
 		case "requestState":
 			return readText(value, &c.state)
+		case "inputResponses":
+			c.responses = value
 		}
 		return nil
 	})
@@ -97,6 +101,9 @@ func (m *meta) declares(can jsontext.Value) error {
 		return nil
 	}
 	return members(can, nil, func(name string, value jsontext.Value, _ int) error {
+		if name == "elicitation" {
+			m.form = showsForms(value)
+		}
 		if name != "extensions" || value.Kind() != '{' {
 			return nil
 		}
@@ -105,6 +112,20 @@ func (m *meta) declares(can jsontext.Value) error {
 			return nil
 		})
 	})
+}
+
+// showsForms reports whether a client shows forms to its person, as it says: it
+// names them, or no other way of asking.
+func showsForms(can jsontext.Value) bool {
+	if can.Kind() != '{' {
+		return false
+	}
+	forms, others := false, false
+	err := members(can, nil, func(name string, value jsontext.Value, _ int) error {
+		forms, others = forms || name == "form" && value.Kind() == '{', others || name == "url"
+		return nil
+	})
+	return err == nil && (forms || !others)
 }
 
 // args are the arguments as the gate takes them.

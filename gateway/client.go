@@ -9,10 +9,17 @@ import (
 // maxClient is how much of a client's name is shown.
 const maxClient = 40
 
-// greeted reads what the client calls itself as it begins. A client that says it in
+// greeted reads what the client calls itself as it begins, and whether it shows
+// forms. A client that says it in
 // no readable way has no name.
 func (r *Relay) greeted(m message) {
 	_ = members(m.params, nil, func(name string, value jsontext.Value, _ int) error {
+		if name == "capabilities" && value.Kind() == '{' {
+			can, _, err := memberOf(value, 0, "elicitation")
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.form = err == nil && showsForms(can)
+		}
 		if name == "clientInfo" {
 			client := clientName(value)
 			r.mu.Lock()

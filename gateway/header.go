@@ -245,7 +245,7 @@ func askedVersion(m *message) (version string) {
 	return version
 }
 
-// cancellation tells a server that a request is not wanted any more.
+// cancellation says that a request is not wanted any more.
 func cancellation(id jsontext.Value) []byte {
 	return write(struct {
 		Version string         `json:"jsonrpc"`

@@ -27,6 +27,7 @@ type held struct {
 	digest    sayso.Digest  // of the call, where it may have further rounds
 	edit      sayso.Args    // what a person put in the place of its arguments
 	task      *task         // that the client was given for it; nil for none
+	put       bool          // its client's person was asked already
 }
 
 // called takes a call of a tool. It is answered here, or held and then forwarded.
@@ -54,7 +55,20 @@ func (r *Relay) called(ctx context.Context, m message) error {
 		r.goOn(ctx, h, c)
 		return nil
 	}
-	r.background(&r.holding, func() { r.hold(ctx, h) })
+	answer := answerIn(c.responses)
+	q, err := r.comesBack(h)
+	if err != nil {
+		r.drop(h)
+		h.cancel()
+		return r.answer(failure(m.id, codeNoParams, "Refused: the call could not be read strictly ("+err.Error()+"). Nothing was asked and nothing ran."))
+	}
+	r.background(&r.holding, func() {
+		if q != nil {
+			h.put = true
+			r.took(ctx, q, answer)
+		}
+		r.hold(ctx, h)
+	})
 	return nil
 }
 
@@ -95,9 +109,29 @@ func (r *Relay) hold(ctx context.Context, h *held) {
 		return
 	}
 	b := r.beat(h)
-	d, err := r.admit(ctx, h, r.patience(h))
+	waiting, aside := context.WithCancel(ctx)
+	defer aside()
+	p := r.puts(ctx, h, aside)
+	d, err := r.admit(waiting, h, r.patience(h))
+	q := p.stop()
 	b.stop()
+	if q != nil && err != nil && waiting.Err() != nil && ctx.Err() == nil {
+		r.askAside(ctx, h, q)
+		return
+	}
 	r.decided(ctx, h, d, err)
+}
+
+// askAside answers a call with the question about it, and waits for nothing. A
+// call that was cancelled meanwhile is withdrawn.
+func (r *Relay) askAside(ctx context.Context, h *held, q *question) {
+	if r.drop(h) {
+		r.withdraw(ctx, h, sayso.Decision{Request: q.request.ID}, nil)
+		return
+	}
+	if !r.aside(h, q) {
+		_ = r.answer(refusal(&h.called, told(sayso.Decision{}, &sayso.PendingError{Ticket: q.request.ID})))
+	}
 }
 
 // holdTask puts a call to the gate whose client takes a task for an answer. It gets

@@ -50,6 +50,8 @@ type Options struct {
 	Patience, Impatience time.Duration
 	// Calls know what tasks of an earlier process were about; nil for nobody.
 	Calls Calls
+	// Elicits puts questions to the person at the client; nil for never.
+	Elicits Elicits
 	// Note is told what a person should know, in a line; nil for nobody.
 	Note func(string)
 	// Plain makes the text of an error fit for an agent; nil leaves it.
@@ -104,9 +106,11 @@ type conversation struct {
 	tasks  map[sayso.ID]*task
 	// What is done to the answers to requests of the client, by their ids.
 	rewrites   map[string]func(*message) ([]byte, error)
-	makesTasks bool   // the server does, too
-	name       string // what the client calls itself
-	done       bool   // nothing more is begun
+	makesTasks bool                 // the server does, too
+	questions  map[string]*question // that were put to the person at the client
+	form       bool                 // the client shows forms
+	name       string               // what the client calls itself
+	done       bool                 // nothing more is begun
 
 	life context.Context // ends with the conversation, and with it who waits for tasks
 	end  context.CancelFunc
@@ -125,7 +129,7 @@ type conversation struct {
 func (o Options) converse(k *known) *conversation {
 	life, end := context.WithCancel(context.Background())
 	return &conversation{
-		o: o, known: k, life: life, end: end, tasks: map[sayso.ID]*task{}, rewrites: map[string]func(*message) ([]byte, error){},
+		o: o, known: k, life: life, end: end, tasks: map[sayso.ID]*task{}, rewrites: map[string]func(*message) ([]byte, error){}, questions: map[string]*question{},
 		calls: map[string]*held{}, rounds: map[sayso.Digest]round{}, ending: make(chan struct{}), run: "mcp-" + strings.ToLower(rand.Text()[:10]),
 	}
 }
@@ -236,6 +240,8 @@ func (r *Relay) fromClient(ctx context.Context, line []byte) error {
 		return nil // the server never heard of it
 	case m.method == beginMethod:
 		r.greeted(m)
+	case m.response() && r.answers(ctx, &m):
+		return nil // the server asked nothing
 	case m.method == discoverMethod:
 		r.discovers(m)
 	case slices.Contains(taskMethods, m.method):

@@ -277,15 +277,7 @@ func (r *Relay) cancelTask(ctx context.Context, t *task) {
 	r.mu.Unlock()
 	<-gone
 	if !wants {
-		_ = r.server.Send(write(struct {
-			Version string `json:"jsonrpc"`
-			Method  string `json:"method"`
-			Params  struct {
-				ID jsontext.Value `json:"requestId"`
-			} `json:"params"`
-		}{"2.0", cancelledMethod, struct {
-			ID jsontext.Value `json:"requestId"`
-		}{h.id}}))
+		_ = r.server.Send(cancellation(h.id))
 	}
 	r.ends(t, cancelled, "The client cancelled it.", nil)
 	r.background(&r.telling, func() { r.unrun(ctx, h.request) })

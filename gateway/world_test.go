@@ -26,6 +26,12 @@ var (
 // rules say by its name what may be done with a tool; of others people are asked.
 type rules map[string]sayso.Effect
 
+// mute reports whether no answer may come by way of a client.
+func (p rules) mute() bool { _, ok := p["mute"]; return ok }
+
+// elicitable lets people answer by way of the client, where rules let them.
+func elicitable(o *gateway.Options) { o.Elicits = o.Pins.(gateway.Elicits) }
+
 func (p rules) Version() string { return "rules" }
 
 func (p rules) Judge(_ context.Context, c sayso.Call, _ sayso.Facts) sayso.Verdict {
@@ -33,7 +39,7 @@ func (p rules) Judge(_ context.Context, c sayso.Call, _ sayso.Facts) sayso.Verdi
 	if !ok {
 		e = sayso.Ask
 	}
-	return sayso.Verdict{Match: sayso.Match{Effect: e, Cause: sayso.CauseRule, Rule: "a rule"}}
+	return sayso.Verdict{Match: sayso.Match{Effect: e, Cause: sayso.CauseRule, Rule: "a rule", Elicit: !p.mute()}}
 }
 
 // world is a relay between a client and a server that the test plays, before a

@@ -103,7 +103,7 @@ func replaced(tiers []Tiered, at int, change func(*File) *File) []Tiered {
 // reason.
 func sameVerdict(a, b sayso.Verdict) bool {
 	return a.Effect == b.Effect && a.Cause == b.Cause && a.Rule == b.Rule && a.File == b.File && a.Line == b.Line &&
-		a.Remember == b.Remember && a.Person == b.Person && a.Title == b.Title && sameDanger(a.Danger, b.Danger)
+		a.Remember == b.Remember && a.Person == b.Person && a.Elicit == b.Elicit && a.Title == b.Title && sameDanger(a.Danger, b.Danger)
 }
 
 // The keys of a file that what is covered belongs under.

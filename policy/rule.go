@@ -19,6 +19,7 @@ type rule struct {
 	remember sayso.Remember
 	said     bool // the file says how long a yes lasts
 	danger   bool
+	elicit   bool
 	when     *condition.Condition // nil for always
 	whenAt   spot
 	whenLine bool // it stands in one line
@@ -37,6 +38,7 @@ func (r *reader) rule(f *File, n *yaml.Node) *rule {
 	before := len(r.errs)
 	out := &rule{}
 	var effects, patterns, asksOnly, covers []*yaml.Node
+	var elicits *yaml.Node
 	effect := func(e sayso.Effect) field {
 		return func(key, value *yaml.Node) {
 			out.effect = e
@@ -65,6 +67,10 @@ func (r *reader) rule(f *File, n *yaml.Node) *rule {
 			out.danger, _ = r.boolean(n, "danger")
 			asksOnly = append(asksOnly, k)
 		},
+		"elicit": func(k, n *yaml.Node) {
+			out.elicit, _ = r.boolean(n, "elicit")
+			asksOnly, elicits = append(asksOnly, k), k
+		},
 		"remember": func(k, n *yaml.Node) {
 			out.remember, out.said = r.remember(n), true
 			asksOnly = append(asksOnly, k)
@@ -88,6 +94,9 @@ func (r *reader) rule(f *File, n *yaml.Node) *rule {
 		for _, key := range asksOnly {
 			r.fail(key, CodeMisplaced, "remove it, or write ask:", "%s says what happens when a person is asked, and this rule asks nobody", key.Value)
 		}
+	}
+	if out.elicit && (out.danger || out.remember == sayso.RememberNever) {
+		r.fail(elicits, CodeMisplaced, "remove it", "this rule takes a person for certain, and who answers by way of a client may be a program")
 	}
 	out.matchers = r.matchers(f, out.effect, patterns[0])
 	if len(r.errs) > before {
@@ -192,6 +201,7 @@ func (ru *rule) match(f *File, m *matcher, t Tier) sayso.Match {
 	if out.Rule == "" {
 		out.Rule = ru.effect.String() + ": " + m.text
 	}
+	out.Elicit = ru.elicit && t != TierRepo // whose files only tighten
 	if t == TierOrg && ru.effect == sayso.Ask && !ru.said {
 		out.Remember = sayso.RememberExact
 	}

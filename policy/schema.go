@@ -165,6 +165,7 @@ var ruleShape = &shape{where: "a rule", doc: "One of allow, ask and deny, and wh
 	{"description", "The same as title.", aText},
 	{"remember", "How far a yes may be remembered: never, exact (this call), any.", words("never", "exact", "any")},
 	{"danger", "true: the answer takes the slow way.", aBool},
+	{"elicit", "true: the person may answer in the MCP client that made the call, where a program may answer in their place. Never for danger.", aBool},
 	{"requirement", "Whose answers decide.", requirementShape},
 	{"when", `A condition in CEL over call and facts, as in call.cwd.startsWith("/srv").`, aText},
 	{"covers", "Examples: calls as JSON that the rule must match, checked when the file is loaded.", listOf(aCall)},

@@ -128,7 +128,7 @@ func (a *app) behind(ctx context.Context, workspace string) (gateway.Options, fu
 		closing = func() error { return errors.Join(pins.Close(), l.Close()) }
 	}
 	g = gateway.Options{
-		Gate: gate, Pins: pins, Calls: pins, Actor: who, Cwd: cwd,
+		Gate: gate, Pins: pins, Calls: pins, Elicits: pins, Actor: who, Cwd: cwd,
 		Facts: a.machine(workspace, nil), Wanted: l.Wanted, Plain: hook.Plain,
 		Off:  func() bool { _, off, _ := a.paths.IsOff(time.Now()); return off }, // a switch that cannot be read is on
 		Note: func(text string) { a.note("%s", printable(text)) },

@@ -131,6 +131,16 @@ func (e *Engine) Asked(ctx context.Context, by sayso.Actor, id sayso.ID) (sayso.
 	return e.broker.Asked(ctx, by, id)
 }
 
+// Elicitable is the request of a call that its client may put to its person.
+func (e *Engine) Elicitable(ctx context.Context, by sayso.Actor, session, callID string) (sayso.Request, sayso.RequestedFull, error) {
+	return e.broker.Elicitable(ctx, by, session, callID)
+}
+
+// Elicited records what that person answered there.
+func (e *Engine) Elicited(ctx context.Context, by sayso.Actor, r sayso.Request, effect sayso.Effect, note string, took time.Duration) (sayso.Decision, error) {
+	return e.broker.Elicited(ctx, by, r, effect, note, took)
+}
+
 // AcceptDefinition records that a person trusts a definition in quarantine.
 func (e *Engine) AcceptDefinition(ctx context.Context, by sayso.Actor, server, tool string, shown sayso.Digest) error {
 	return e.broker.AcceptDefinition(ctx, by, server, tool, shown)

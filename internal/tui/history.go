@@ -98,7 +98,7 @@ func ended(r sayso.Request) string {
 	if r.Decision == nil {
 		return string(r.State)
 	}
-	return string(r.State) + " by " + words.Safe(r.Decision.Who())
+	return string(r.State) + " by " + words.Who(r.Decision)
 }
 
 // took is how long a request waited for its end.

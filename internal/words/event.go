@@ -47,7 +47,7 @@ func (t Teller) Story(e sayso.Event) string {
 	case sayso.EventRequested:
 		parts = append(parts, Safe(p.Tool), "by", Safe(e.Actor.Principal))
 	case sayso.EventAnswered:
-		parts = append(parts, p.Effect.String(), answered(p), "by", Safe(e.Actor.Principal), "("+e.Actor.Channel+")", tail(p.Note))
+		parts = append(parts, p.Effect.String(), answered(p), "by", Safe(e.Actor.Principal), "("+sayso.ChannelWords(e.Actor.Channel)+")", tail(p.Note))
 	case sayso.EventResolved:
 		parts = append(parts, p.Effect.String(), "by", by(p), tail(p.Reason))
 	case sayso.EventAnswerRefused:

@@ -13,7 +13,7 @@ function from(a: Actor): string {
   return `${a.principal} (${a.kind}${a.channel ? `, ${channels[a.channel] ?? a.channel}` : ''})`
 }
 
-const channels: Record<string, string> = { web: 'on the page', terminal: 'in a terminal', hook: 'by its hook', http: 'over HTTP', socket: 'over the socket', embedded: 'in the same program' }
+const channels: Record<string, string> = { web: 'on the page', terminal: 'in a terminal', hook: 'by its hook', http: 'over HTTP', socket: 'over the socket', embedded: 'in the same program', elicitation: 'by way of the client that asked: a program may have answered' }
 const parked: Record<string, string> = { patience: 'it had waited as long as it could', left: 'it went away', lost: 'the server or the hook that waited for the answer has ended' }
 
 // refusals are why an answer was not taken.

@@ -1,0 +1,309 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+)
+
+// Elicits puts a question to the person who uses the client that made the call,
+// by way of that client, where policy permits it. [broker.Broker] has the words.
+type Elicits interface {
+	// Elicitable waits until a call is in the log, and is its request and all that
+	// may be shown of it, if it may be answered by way of the client.
+	Elicitable(ctx context.Context, by sayso.Actor, session, callID string) (sayso.Request, sayso.RequestedFull, error)
+	// Elicited records what that person answered, so long after being asked.
+	Elicited(ctx context.Context, by sayso.Actor, r sayso.Request, effect sayso.Effect, note string, took time.Duration) (sayso.Decision, error)
+}
+
+const (
+	elicitMethod = "elicitation/create"
+	// unasked is how long a call waits before it is looked whether its client can be
+	// asked: most are decided by then, and need no person.
+	unasked = 100 * time.Millisecond
+	// maxQuestion is how much a person is asked to read in a client, and maxReason
+	// how much they may say. What is longer is answered elsewhere.
+	maxQuestion = 4000
+	maxReason   = 500
+	// maxQuestions is how many questions of one conversation are remembered.
+	maxQuestions = 256
+)
+
+// question is one that was put to the person at the client.
+type question struct {
+	request sayso.Request
+	asked   time.Time
+	call    sayso.Digest // in whose answer it stood; zero for one that was a request
+	line    []byte
+}
+
+// putting is the attempt to put a call to the person at its client, while it waits
+// for people.
+type putting struct {
+	timer  *time.Timer
+	cancel context.CancelFunc
+	done   chan struct{}
+	within *question // is to stand in the answer to the call
+}
+
+// puts begins to put a call to the person at its client, if that can be asked.
+// aside ends the wait of a call whose question stands in the answer to it.
+func (r *Relay) puts(ctx context.Context, h *held, aside func()) *putting {
+	r.mu.Lock()
+	form := h.meta.form || !h.meta.current && r.form
+	r.mu.Unlock()
+	if r.o.Elicits == nil || !form || h.put {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	p := &putting{cancel: cancel, done: make(chan struct{})}
+	p.timer = time.AfterFunc(unasked, func() {
+		defer close(p.done)
+		r.put(ctx, h, p, aside)
+	})
+	return p
+}
+
+// stop ends the attempt. What the client was asked is taken back.
+func (p *putting) stop() (within *question) {
+	if p == nil {
+		return nil
+	}
+	p.cancel()
+	if !p.timer.Stop() {
+		<-p.done
+	}
+	return p.within
+}
+
+// put asks the person at the client, if policy permits it.
+func (r *Relay) put(ctx context.Context, h *held, p *putting, aside func()) {
+	request, full, err := r.o.Elicits.Elicitable(ctx, r.o.Actor, h.call.Session, h.call.CallID)
+	if err != nil || ctx.Err() != nil {
+		return
+	}
+	text, ok := asksFor(&request, &full)
+	if !ok {
+		return
+	}
+	q := &question{request: request, asked: time.Now()}
+	if h.meta.current {
+		if q.call, err = h.call.Digest(); err == nil {
+			q.line, p.within = form(text), q
+			aside()
+		}
+		return
+	}
+	id := jsontext.Value(`"sayso-` + rand.Text() + `"`)
+	if !r.remember((&message{id: id}).key(), q) {
+		return
+	}
+	_ = r.answer(asking(id, form(text)))
+	<-ctx.Done()
+	if r.open((&message{id: id}).key()) {
+		_ = r.answer(cancellation(id))
+	}
+}
+
+// remember keeps a question until it is answered, unless there are too many.
+func (r *Relay) remember(key string, q *question) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, old := range r.questions {
+		if time.Since(old.asked) > roundTime && len(r.questions) >= maxQuestions {
+			delete(r.questions, k)
+		}
+	}
+	if len(r.questions) >= maxQuestions {
+		return false
+	}
+	r.questions[key] = q
+	return true
+}
+
+// open reports whether a question was not answered. An answer that still comes is
+// recorded as one that came too late.
+func (r *Relay) open(key string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.questions[key] != nil
+}
+
+// answers takes what the client answers to a question of ours, and reports whether
+// it was one: the server knows nothing of it.
+func (r *Relay) answers(ctx context.Context, m *message) bool {
+	r.mu.Lock()
+	q := r.questions[m.key()]
+	if q != nil {
+		delete(r.questions, m.key())
+	}
+	r.mu.Unlock()
+	if q == nil || !q.call.IsZero() {
+		return false
+	}
+	r.background(&r.telling, func() { r.took(ctx, q, m.result) })
+	return true
+}
+
+// took records what a person said at the client. A form that was closed, and
+// what is no answer, leave the question to be answered elsewhere.
+func (r *Relay) took(ctx context.Context, q *question, answer jsontext.Value) {
+	effect, note, ok := spoken(answer)
+	if !ok {
+		return
+	}
+	ctx, cancel := late(ctx)
+	defer cancel()
+	if _, err := r.o.Elicits.Elicited(ctx, r.o.Actor, q.request, effect, note, time.Since(q.asked)); err != nil {
+		r.o.Note("an answer at the client does not count: " + err.Error())
+	}
+}
+
+// spoken is what the client answered.
+func spoken(answer jsontext.Value) (effect sayso.Effect, note string, ok bool) {
+	var a struct {
+		Action  string `json:"action"`
+		Content struct {
+			Decision string `json:"decision"`
+			Note     string `json:"note"`
+		} `json:"content"`
+	}
+	if answer.Kind() != '{' || jcs.UnmarshalLenient(answer, &a) != nil {
+		return sayso.Deny, "", false
+	}
+	note = a.Content.Note
+	if len(note) > maxReason {
+		note = strings.ToValidUTF8(note[:maxReason], "")
+	}
+	switch {
+	case a.Action == "accept" && a.Content.Decision == "allow":
+		return sayso.Allow, note, true
+	case a.Action == "accept" && a.Content.Decision == "deny", a.Action == "decline":
+		return sayso.Deny, note, true
+	}
+	return sayso.Deny, "", false // cancel, and words that are none
+}
+
+// ownState begins the states that this gateway makes up.
+const ownState = "sayso-"
+
+// aside answers a call with the question about it; the client makes the call again
+// with the answer.
+func (r *Relay) aside(h *held, q *question) bool {
+	state := ownState + rand.Text()
+	if !r.remember(state, q) {
+		return false
+	}
+	return r.answer(answerOf(h.id, write(struct {
+		Type     string                    `json:"resultType"`
+		Requests map[string]jsontext.Value `json:"inputRequests"`
+		State    string                    `json:"requestState"`
+	}{string(wanting), map[string]jsontext.Value{"sayso": write(struct {
+		Method string         `json:"method"`
+		Params jsontext.Value `json:"params"`
+	}{elicitMethod, q.line})}, state}))) == nil
+}
+
+// comesBack takes the answer to a question out of a call that is made again with
+// it: what is forwarded is the call without. A state counts once, for the call that
+// it was made up for, and for so long.
+func (r *Relay) comesBack(h *held) (q *question, err error) {
+	if !strings.HasPrefix(h.state, ownState) {
+		return nil, nil
+	}
+	r.mu.Lock()
+	q = r.questions[h.state]
+	delete(r.questions, h.state)
+	r.mu.Unlock()
+	line, err := withoutAnswer(&h.message)
+	if err != nil {
+		return nil, err
+	}
+	m, err := readMessage(line)
+	if err != nil {
+		return nil, err
+	}
+	if h.called, err = readCall(m); err != nil {
+		return nil, err
+	}
+	digest, err := h.call.Digest()
+	if err != nil || q == nil || q.call.IsZero() || digest != q.call || time.Since(q.asked) > roundTime {
+		return nil, err
+	}
+	return q, nil
+}
+
+// withoutAnswer is a call without what its client put into it for us.
+func withoutAnswer(m *message) ([]byte, error) {
+	params := []byte{'{'}
+	err := members(m.params, nil, func(name string, value jsontext.Value, _ int) error {
+		if name == "requestState" || name == "inputResponses" {
+			return nil
+		}
+		if len(params) > 1 {
+			params = append(params, ',')
+		}
+		params = fmt.Appendf(params, "%s:%s", write(name), value)
+		return nil
+	})
+	return splice(m.line, m.paramsAt, m.paramsAt+len(m.params), append(params, '}')), err
+}
+
+// answerIn is what a call says in answer to our question.
+func answerIn(responses jsontext.Value) (answer jsontext.Value) {
+	if responses.Kind() != '{' {
+		return nil
+	}
+	answer, _, err := memberOf(responses, 0, "sayso")
+	if err != nil {
+		return nil
+	}
+	return answer
+}
+
+// asksFor is the question that a person is asked in a client, if all of it can be
+// read there: nothing is cut, and nothing needs a warning.
+func asksFor(r *sayso.Request, full *sayso.RequestedFull) (string, bool) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "May the tool %s of %s run?\n", r.Tool, r.Server)
+	if r.Titled {
+		fmt.Fprintf(&b, "%s\n", r.Description)
+	}
+	args := jsontext.Value(full.Args)
+	if err := args.Indent(); err != nil {
+		return "", false
+	}
+	fmt.Fprintf(&b, "\n%s\n\nAsked by sayso for %s (ticket %s", args, r.Caller, r.ShortID)
+	if r.File != "" {
+		fmt.Fprintf(&b, ", %s:%d", r.File, r.Line)
+	}
+	b.WriteString("). Closing this leaves the question open elsewhere.")
+	return b.String(), utf8.RuneCountInString(b.String()) <= maxQuestion && len(r.Warnings) == 0 && len(r.Danger) == 0
+}
+
+// form is what a client is asked to show.
+func form(text string) jsontext.Value {
+	return write(struct {
+		Message string         `json:"message"`
+		Schema  jsontext.Value `json:"requestedSchema"`
+	}{text, jsontext.Value(`{"type":"object","properties":{"decision":{"type":"string","title":"Decision","description":"allow: this call, once","enum":["deny","allow"]},` +
+		`"note":{"type":"string","title":"Note","description":"What the model is told if it is denied","maxLength":500}},"required":["decision"]}`)})
+}
+
+// asking is a request to the client.
+func asking(id, params jsontext.Value) []byte {
+	return write(struct {
+		Version string         `json:"jsonrpc"`
+		ID      jsontext.Value `json:"id"`
+		Method  string         `json:"method"`
+		Params  jsontext.Value `json:"params"`
+	}{"2.0", id, elicitMethod, params})
+}
