@@ -8,6 +8,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/agent"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // Line is one line that Claude Code writes where it is driven by another program
@@ -106,7 +107,7 @@ type question struct {
 func ParseLine(text []byte) (Line, error) {
 	var e envelope
 	if err := jcs.UnmarshalLenient(text, &e); err != nil || e.Type == "" {
-		return Line{}, fmt.Errorf("%w: a line of the host is no message", sayso.ErrInvalid)
+		return unread(text), fmt.Errorf("%w: a line of the host is no message", sayso.ErrInvalid)
 	}
 	switch e.Type {
 	case "control_request":
@@ -125,6 +126,27 @@ func ParseLine(text []byte) (Line, error) {
 		return e.blocks()
 	}
 	return Line{}, nil
+}
+
+// unread is what is certain of a line that cannot be read: whether it is a question,
+// and which.
+func unread(text []byte) (l Line) {
+	var kind, id string
+	err := rpc.Members(text, []string{"type", "request_id", "request"}, func(name string, value jsontext.Value, _ int) error {
+		switch name {
+		case "type":
+			return rpc.ReadText(value, &kind)
+		case "request_id":
+			return rpc.ReadText(value, &id)
+		}
+		return nil
+	})
+	if kind == "control_request" {
+		if l.Kind = Wants; err == nil {
+			l.ID = id
+		}
+	}
+	return l
 }
 
 func (e *envelope) refusal() string {

@@ -8,6 +8,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/agent"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // AppLine is one line that `codex app-server` writes: a message of JSON-RPC
@@ -110,7 +111,7 @@ var messageMembers = []string{"id", "method", "params", "result", "error"}
 func ParseApp(text []byte) (AppLine, error) {
 	var m message
 	if err := jcs.UnmarshalLenient(text, &m); err != nil {
-		return AppLine{}, fmt.Errorf("%w: a line of the host is no message", sayso.ErrInvalid)
+		return unread(text), fmt.Errorf("%w: a line of the host is no message", sayso.ErrInvalid)
 	}
 	switch {
 	case m.Method != "" && m.ID != nil:
@@ -129,6 +130,28 @@ func ParseApp(text []byte) (AppLine, error) {
 		}
 	}
 	return l, nil
+}
+
+// unread is what is certain of a line that cannot be read: whether it is a question,
+// and which.
+func unread(text []byte) (l AppLine) {
+	var id jsontext.Value
+	var method bool
+	err := rpc.Members(text, messageMembers, func(name string, value jsontext.Value, _ int) error {
+		switch name {
+		case "id":
+			id = value
+		case "method":
+			method = true
+		}
+		return nil
+	})
+	if method && id != nil {
+		if l.Kind = AppWants; err == nil {
+			l.ID = id
+		}
+	}
+	return l
 }
 
 // question reads what must be answered.

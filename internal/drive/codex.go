@@ -190,6 +190,9 @@ func (c *Codex) line(ctx context.Context, text []byte) error {
 	l, err := codex.ParseApp(text)
 	if err != nil {
 		if l.ID == nil {
+			if l.Kind == codex.AppWants {
+				return fmt.Errorf("codex asks something that cannot be read: %w", err)
+			}
 			c.Screen.noise(text)
 			return nil
 		}

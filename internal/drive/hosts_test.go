@@ -1,0 +1,253 @@
+package drive_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/drive"
+	"github.com/sayso-dev/sayso/saysotest"
+)
+
+// host is the other end of a driver, as a test plays it.
+type host struct {
+	t     *testing.T
+	says  io.WriteCloser // to the driver
+	hears *bufio.Scanner // from the driver
+	ended chan error
+}
+
+// driven starts a driver before a host that a test plays.
+func driven(t *testing.T, run func(ctx context.Context, to io.Writer, end func(), from io.Reader) error) *host {
+	t.Helper()
+	from, says := io.Pipe()
+	hears, to := io.Pipe()
+	h := &host{t: t, says: says, hears: bufio.NewScanner(hears), ended: make(chan error, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		err := run(ctx, to, func() { _ = to.Close() }, from)
+		_ = to.Close()
+		_ = from.CloseWithError(io.ErrClosedPipe)
+		h.ended <- err
+	}()
+	t.Cleanup(func() { cancel(); _ = says.Close(); _ = hears.Close() })
+	return h
+}
+
+func (h *host) say(line string) {
+	h.t.Helper()
+	if _, err := io.WriteString(h.says, line+"\n"); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		h.t.Fatal(err)
+	}
+}
+
+// hear returns the next line that has all the words.
+func (h *host) hear(words ...string) string {
+	h.t.Helper()
+	if !h.hears.Scan() {
+		h.t.Fatalf("the driver says no more; wanted %q", words)
+	}
+	line := h.hears.Text()
+	for _, w := range words {
+		if !strings.Contains(line, w) {
+			h.t.Errorf("the driver said %s, want %q in it", line, w)
+		}
+	}
+	return line
+}
+
+// end ends the host and returns how the driver took it.
+func (h *host) end() error {
+	_ = h.says.Close()
+	for h.hears.Scan() {
+	}
+	return <-h.ended
+}
+
+func claude(t *testing.T, b *saysotest.Broker) *host {
+	t.Helper()
+	prompts := make(chan string, 1)
+	prompts <- "go"
+	close(prompts)
+	c := &drive.Claude{Desk: drive.NewDesk(drive.Options{Gate: b.Gate()}), Prompts: prompts}
+	h := driven(t, c.Run)
+	h.hear(`"subtype":"initialize"`)
+	h.say(`{"type":"control_response","response":{"subtype":"success","request_id":"sayso","response":{}}}`)
+	h.hear(`"content":"go"`)
+	return h
+}
+
+const (
+	pre = `{"type":"control_request","request_id":"h%[1]s","request":{"subtype":"hook_callback","callback_id":"PreToolUse","tool_use_id":"%[1]s","input":` +
+		`{"session_id":"s1","cwd":"/w","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"true %[1]s"},"tool_use_id":"%[1]s"}}}`
+	use    = `{"type":"control_request","request_id":"r%[1]s","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"true %[1]s"},"tool_use_id":"%[1]s"}}`
+	result = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"%[1]s","content":"","is_error":false}]},"session_id":"s1"}`
+)
+
+// Every question is answered, and what cannot be read is answered with no.
+func TestClaude_garbage(t *testing.T) {
+	b := saysotest.New(t, saysotest.ApproveAll())
+	h := claude(t, b)
+	h.say("Debugger attached.")
+	h.say(`{"type":"control_request","request_id":"u1","request":{"subtype":"mcp_message"}}`)
+	h.hear(`"subtype":"error"`, `"request_id":"u1"`)
+	h.say(`{"type":"control_request","request_id":"u2","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"ls","command":"rm"},"tool_use_id":"1"}}`)
+	h.hear(`"subtype":"error"`, `"request_id":"u2"`)
+	h.say(`{"type":"control_request","request_id":"u3","request":{"subtype":"can_use_tool","tool_name":"Bash","input":"ls","tool_use_id":"1"}}`)
+	h.hear(`"subtype":"error"`, `"request_id":"u3"`)
+	h.say(`{"type":"control_request","request_id":"u4","request":{"subtype":"elicitation","mcp_server_name":"x","message":"?"}}`)
+	h.hear(`"action":"cancel"`, `"request_id":"u4"`)
+	h.say(fmt.Sprintf(pre, "toolu_1"))
+	h.hear(`"permissionDecision":"ask"`, `"request_id":"htoolu_1"`)
+	h.say(fmt.Sprintf(use, "toolu_1"))
+	h.hear(`"behavior":"allow"`, `"updatedInput":{"command":"true toolu_1"}`, `"request_id":"rtoolu_1"`)
+	h.say(fmt.Sprintf(result, "toolu_1"))
+	if err := h.end(); err != nil {
+		t.Error(err)
+	}
+	if n := len(b.Asked()); n != 1 {
+		t.Errorf("people were asked %d times", n)
+	}
+}
+
+// A question without an id cannot be answered: the host is not driven on.
+func TestClaude_questionOfNobody(t *testing.T) {
+	h := claude(t, saysotest.New(t, saysotest.ApproveAll()))
+	h.say(`{"type":"control_request","request_id":"a","request_id":"b","request":{}}`)
+	if err := h.end(); !errors.Is(err, sayso.ErrInvalid) {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+// A call that ran and was not asked about ends the driving.
+func TestClaude_ranUnasked(t *testing.T) {
+	h := claude(t, saysotest.New(t, saysotest.ApproveAll()))
+	h.say(fmt.Sprintf(strings.Replace(result, `"is_error":false`, `"is_error":true`, 1), "toolu_0")) // it did not run
+	h.say(fmt.Sprintf(result, "toolu_9"))
+	if err := h.end(); err == nil || !strings.Contains(err.Error(), "did not ask about") {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+// A host that does not take our hooks is told nothing to do.
+func TestClaude_refusesTheHooks(t *testing.T) {
+	c := &drive.Claude{Desk: drive.NewDesk(drive.Options{Gate: saysotest.New(t).Gate()}), Prompts: make(chan string)}
+	h := driven(t, c.Run)
+	h.hear(`"subtype":"initialize"`)
+	h.say(`{"type":"control_response","response":{"subtype":"error","request_id":"sayso","error":"no hooks here"}}`)
+	if err := h.end(); err == nil || !strings.Contains(err.Error(), "no hooks here") {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func codex(t *testing.T, b *saysotest.Broker) *host {
+	t.Helper()
+	prompts := make(chan string, 1)
+	prompts <- "go"
+	close(prompts)
+	c := &drive.Codex{Desk: drive.NewDesk(drive.Options{Gate: b.Gate()}), Prompts: prompts, Dir: "/w"}
+	h := driven(t, c.Run)
+	h.hear(`"method":"initialize"`)
+	h.say(`{"id":1,"result":{}}`)
+	h.hear(`"method":"initialized"`)
+	h.hear(`"method":"hooks/list"`)
+	h.say(`{"id":2,"result":{"data":[{"cwd":"/w","hooks":[{"key":"k","eventName":"preToolUse","command":"/x/sayso-hook codex","enabled":true,"trustStatus":"untrusted"}]}]}}`)
+	h.hear(`"method":"thread/start"`, `"approvalPolicy":"untrusted"`, `"approvalsReviewer":"user"`)
+	h.say(`{"id":3,"result":{"thread":{"id":"t1"},"approvalPolicy":"untrusted","approvalsReviewer":"user"}}`)
+	h.hear(`"method":"turn/start"`, `"text":"go"`)
+	h.say(`{"id":4,"result":{}}`)
+	return h
+}
+
+const approval = `{"method":"item/commandExecution/requestApproval","id":%d,"params":{"threadId":"t1","turnId":"u1","itemId":"%[2]s","command":"true","cwd":"/w"}}`
+
+func TestCodex_garbage(t *testing.T) {
+	b := saysotest.New(t, saysotest.ApproveAll())
+	h := codex(t, b)
+	h.say("thread 'main' panicked")
+	h.say(`{"method":"account/chatgptAuthTokens/refresh","id":1,"params":{}}`)
+	h.hear(`"id":1`, `"error"`)
+	h.say(`{"method":"item/commandExecution/requestApproval","id":2,"params":{"threadId":"t1","turnId":"u1","itemId":"c","command":"ls","command":"rm","cwd":"/w"}}`)
+	h.hear(`"id":2`, `"error"`)
+	h.say(`{"method":"item/fileChange/requestApproval","id":3,"params":{"threadId":"t1","turnId":"u1","itemId":"never started"}}`)
+	h.hear(`"id":3`, `"decline"`)
+	h.say(`{"method":"mcpServer/elicitation/request","id":4,"params":{"threadId":"t1","serverName":"x","mode":"form","message":"?"}}`)
+	h.hear(`"id":4`, `"action":"cancel"`)
+	h.say(fmt.Sprintf(approval, 5, "call_1"))
+	h.hear(`"id":5`, `"accept"`)
+	if err := h.end(); err != nil {
+		t.Error(err)
+	}
+	if n := len(b.Asked()); n != 1 {
+		t.Errorf("people were asked %d times", n)
+	}
+}
+
+// The server says that another client, or it itself, answered: what was asked is
+// withdrawn and not answered.
+func TestCodex_takenBack(t *testing.T) {
+	b := saysotest.New(t)
+	opened := make(chan struct{}, 1)
+	b.Answer(func(sayso.Request) sayso.Answer {
+		opened <- struct{}{}
+		<-t.Context().Done() // nobody answers
+		return sayso.Answer{}
+	})
+	h := codex(t, b)
+	h.say(fmt.Sprintf(approval, 5, "call_1"))
+	<-opened
+	h.say(`{"method":"serverRequest/resolved","params":{"threadId":"t1","requestId":5}}`)
+	for len(b.Events(sayso.EventWithdrawn)) == 0 {
+		if err := t.Context().Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.end(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server that does not ask as it was told to is not driven.
+func TestCodex_asksSomebodyElse(t *testing.T) {
+	for name, started := range map[string]string{
+		"another policy":   `{"thread":{"id":"t1"},"approvalPolicy":"never","approvalsReviewer":"user"}`,
+		"another reviewer": `{"thread":{"id":"t1"},"approvalPolicy":"on-request","approvalsReviewer":"auto_review"}`,
+		"no thread":        `{"approvalPolicy":"on-request","approvalsReviewer":"user"}`,
+	} {
+		c := &drive.Codex{Desk: drive.NewDesk(drive.Options{Gate: saysotest.New(t).Gate()}), Prompts: make(chan string), Dir: "/w"}
+		h := driven(t, c.Run)
+		h.hear(`"method":"initialize"`)
+		h.say(`{"id":1,"result":{}}`)
+		h.hear(`"method":"initialized"`)
+		h.hear(`"method":"hooks/list"`)
+		h.say(`{"id":2,"result":{"data":[{"cwd":"/w","hooks":[{"key":"k","eventName":"preToolUse","command":"/x/sayso-hook codex","enabled":true,"trustStatus":"trusted"}]}]}}`)
+		h.hear(`"method":"thread/start"`, `"approvalPolicy":"on-request"`)
+		h.say(`{"id":3,"result":` + started + `}`)
+		if err := h.end(); err == nil || !strings.Contains(err.Error(), "codex does not") {
+			t.Errorf("%s: ended with %v", name, err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for _, args := range [][]string{nil, {"--model", "opus", "--add-dir", "/x"}, {"--permission-mode", "plan"}} {
+		if err := drive.CheckClaude(args); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	for _, args := range [][]string{{"-c", "model=x"}, {"--config=a=b", "--strict-config", "--enable", "x"}} {
+		if err := drive.CheckCodex(args); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	for _, args := range [][]string{{"--listen", "ws://0.0.0.0:1"}, {"daemon"}, {"-c", "a=b", "proxy"}, {"--dangerously-bypass-approvals-and-sandbox"}} {
+		if err := drive.CheckCodex(args); err == nil {
+			t.Errorf("%v is taken", args)
+		}
+	}
+}
