@@ -35,6 +35,9 @@ var sayso = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	if os.Getenv("LAB_SERVER") != "" {
+		asksFirst()
+	}
 	code := m.Run()
 	if program, err := sayso(); err == nil {
 		_ = os.RemoveAll(filepath.Dir(program))

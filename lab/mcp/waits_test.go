@@ -1,0 +1,92 @@
+//go:build unix
+
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// asksFirst is a server whose tool wants to know something of the client before it
+// goes on.
+func asksFirst() {
+	s := mcp.NewServer(&mcp.Implementation{Name: "asks", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "deploy", Description: "sends it out"}, func(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		answer, ok := r.Params.InputResponses["name"].(*mcp.ElicitResult)
+		if !ok {
+			return &mcp.CallToolResult{RequestState: "one", InputRequests: mcp.InputRequestMap{"name": &mcp.ElicitParams{
+				Message: "As whom?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}},
+			}}}, nil, nil
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint("deployed as ", answer.Content["name"])}}}, nil, nil
+	})
+	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(0)
+}
+
+// With the official client in both generations of the protocol: a person answers
+// in the client, the server asks its own question there, and people are asked once.
+func TestWaits_elicitation(t *testing.T) {
+	for _, version := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
+		for decision, want := range map[string]string{"allow": "deployed as Ada", "deny": "Denied by"} {
+			t.Run(version+" "+decision, func(t *testing.T) {
+				var ours, theirs atomic.Int32
+				c := mcp.NewClient(&mcp.Implementation{Name: "lab", Version: "1"}, &mcp.ClientOptions{
+					ElicitationHandler: func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+						if !strings.HasPrefix(r.Params.Message, "May the tool deploy of srv run?") {
+							theirs.Add(1)
+							return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
+						}
+						ours.Add(1)
+						select { // as long as a person takes to read, since what comes sooner is nobody's
+						case <-time.After(1200 * time.Millisecond):
+						case <-ctx.Done():
+						}
+						return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"decision": decision}}, nil
+					},
+				})
+				cmd := gated(t, "version: 1\nrules:\n  - {ask: mcp__srv__deploy, elicit: true}\n", []string{os.Args[0]})
+				cmd.Env = append(cmd.Env, "LAB_SERVER=1")
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				session, err := c.Connect(ctx, &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer session.Close()
+				if got := session.InitializeResult().ProtocolVersion; got != version {
+					t.Fatalf("they speak %s", got)
+				}
+				if _, err := session.ListTools(ctx, nil); err != nil {
+					t.Fatal(err)
+				}
+				result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "deploy", Arguments: map[string]any{}})
+				if text := shown(result, err); !strings.Contains(text, want) {
+					t.Errorf("got %s", text)
+				}
+				log := exec.Command(cmd.Path, "log")
+				log.Env = cmd.Env
+				out, err := log.CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				if n := strings.Count(string(out), "approval.requested"); n != 1 || ours.Load() != 1 || !strings.Contains(string(out), "elicitation: a program may have answered") {
+					t.Errorf("asked %d times, %d of them at the client:\n%s", n, ours.Load(), out)
+				}
+				if asked := theirs.Load() == 1; asked != (decision == "allow") {
+					t.Errorf("the server asked: %v", asked)
+				}
+			})
+		}
+	}
+}
