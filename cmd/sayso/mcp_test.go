@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
@@ -23,14 +24,34 @@ type rpc struct {
 		Arguments jsontext.Value `json:"arguments,omitempty"`
 	} `json:"params,omitzero"`
 	Result struct {
-		Tools []struct {
-			Name string `json:"name"`
-		} `json:"tools"`
-		IsError bool `json:"isError"`
-		Content []struct {
-			Text string `json:"text"`
-		} `json:"content"`
+		rpcResult
+		Type   string     `json:"resultType"`
+		Task   string     `json:"taskId"`
+		Status string     `json:"status"`
+		Result *rpcResult `json:"result"`
 	} `json:"result,omitzero"`
+}
+
+// arrived FILE waits until there is a file.
+func arrived(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("one file is wanted")
+	}
+	until(ts, func() bool {
+		_, err := os.Stat(ts.MkAbs(args[0]))
+		return err == nil
+	})
+}
+
+// rpcResult is a result of what is asked below.
+type rpcResult struct {
+	Tools []struct {
+		Name string `json:"name"`
+	} `json:"tools"`
+	IsError bool `json:"isError"`
+	Content []struct {
+		Text string `json:"text"`
+	} `json:"content"`
 }
 
 // mcpServer is an MCP server with the tools that stand in tools.json. Each call
@@ -74,48 +95,97 @@ func mcpServer() {
 }
 
 // mcpClient STEP... -- COMMAND ARGS... starts an MCP server and takes each step
-// when the one before was answered: list, or call NAME ARGUMENTS. It prints what
-// came back, and ends as the server ended.
+// when the one before was answered: list, call NAME ARGUMENTS, task NAME ARGUMENTS
+// as a client that takes tasks, get until that task is over, or kill to kill the
+// gateway, write the file killed and start it again. It prints what came back, and ends as the server ended.
 func mcpClient() {
 	at := slices.Index(os.Args, "--")
-	cmd := exec.Command(os.Args[at+1], os.Args[at+2:]...)
-	cmd.Stderr = os.Stderr
-	to, err := cmd.StdinPipe()
-	if err != nil {
-		panic(err)
-	}
-	from, err := cmd.StdoutPipe()
-	if err != nil {
-		panic(err)
-	}
-	if err := cmd.Start(); err != nil {
-		panic(err)
-	}
-	in := bufio.NewReader(from)
+	p := &mcpPeer{args: os.Args[at+1:]}
+	p.start()
 	for i, step := range os.Args[1:at] {
-		mcpStep(i+1, step, to, in)
+		p.step(i+1, step)
 	}
-	_ = to.Close()
-	_ = cmd.Wait()
-	os.Exit(cmd.ProcessState.ExitCode())
+	_ = p.to.Close()
+	_ = p.cmd.Wait()
+	os.Exit(p.cmd.ProcessState.ExitCode())
 }
 
-func mcpStep(id int, step string, to io.Writer, from *bufio.Reader) {
-	if step == "list" {
-		fmt.Fprintf(to, `{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`+"\n", id)
-	} else {
-		words := strings.SplitN(step, " ", 3)
-		fmt.Fprintf(to, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", id, words[1], words[2])
+// mcpPeer is a server as its client has it.
+type mcpPeer struct {
+	args []string
+	cmd  *exec.Cmd
+	to   io.WriteCloser
+	from *bufio.Reader
+	task string
+}
+
+func (p *mcpPeer) start() {
+	p.cmd = exec.Command(p.args[0], p.args[1:]...)
+	p.cmd.Stderr = os.Stderr
+	to, err := p.cmd.StdinPipe()
+	if err != nil {
+		panic(err)
 	}
-	line, err := from.ReadBytes('\n')
+	from, err := p.cmd.StdoutPipe()
+	if err != nil {
+		panic(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		panic(err)
+	}
+	p.to, p.from = to, bufio.NewReader(from)
+}
+
+const takesTasks = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
+
+func (p *mcpPeer) step(id int, step string) {
+	words := strings.SplitN(step, " ", 3)
+	switch words[0] {
+	case "kill":
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+		if err := os.WriteFile("killed", nil, 0o600); err != nil {
+			panic(err)
+		}
+		p.start()
+	case "list":
+		fmt.Fprintf(p.to, `{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`+"\n", id)
+		p.tell(p.answer())
+	case "call":
+		fmt.Fprintf(p.to, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", id, words[1], words[2])
+		p.tell(p.answer())
+	case "task":
+		fmt.Fprintf(p.to, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s,%s}}`+"\n", id, words[1], words[2], takesTasks)
+		m := p.answer()
+		p.task = m.Result.Task
+		fmt.Println("task:", m.Result.Type, m.Result.Status)
+	case "get":
+		m := rpc{}
+		for m.Result.Status = "working"; m.Result.Status == "working"; m = p.answer() {
+			fmt.Fprintf(p.to, `{"jsonrpc":"2.0","id":%d,"method":"tasks/get","params":{"taskId":%q,%s}}`+"\n", id, p.task, takesTasks)
+		}
+		fmt.Println("task:", m.Result.Status)
+		if m.Result.Result != nil {
+			m.Result.rpcResult = *m.Result.Result
+		}
+		p.tell(m)
+	}
+}
+
+// answer is what came back.
+func (p *mcpPeer) answer() (m rpc) {
+	line, err := p.from.ReadBytes('\n')
 	if err != nil {
 		fmt.Println("the server is gone")
-		return
+		return m
 	}
-	var m rpc
 	if err := jcs.UnmarshalLenient(line, &m); err != nil {
 		panic(err)
 	}
+	return m
+}
+
+func (p *mcpPeer) tell(m rpc) {
 	for _, tool := range m.Result.Tools {
 		fmt.Println("tool:", tool.Name)
 	}

@@ -37,7 +37,7 @@ func scripts(dir string) testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"waiting": waiting, "decided": decided, "tamper": tamper, "serving": serving, "twin": twin,
 			"watched": watched, "harmless": harmless, "receiving": receiving, "received": received, "begun": begun, "kept": kept,
-			"quarantined": quarantined,
+			"quarantined": quarantined, "arrived": arrived,
 		},
 		RequireExplicitExec: true,
 	}
