@@ -38,6 +38,14 @@ func ParsePermission(text []byte) (p Permission, err error) {
 
 // message is the one of the host that calls tools.
 type message struct {
+	Info struct {
+		Error *struct {
+			Name string `json:"name"`
+			Data struct {
+				Message string `json:"message"`
+			} `json:"data"`
+		} `json:"error"`
+	} `json:"info"`
 	Parts []struct {
 		Type  string `json:"type"`
 		Tool  string `json:"tool"`
@@ -94,19 +102,70 @@ func (p Permission) Call(text []byte, at At) (sayso.Call, error) {
 	return sayso.Call{}, fmt.Errorf("%w: the message that a permission names has no call %q", sayso.ErrInvalid, p.Tool.Call)
 }
 
-// Text is what a message of the host says.
-func Text(answer []byte) (string, error) {
+// Answer is what a message of the host says, and what the host says went wrong.
+func Answer(answer []byte) (text, failure string, err error) {
 	var m message
 	if err := jcs.UnmarshalLenient(answer, &m); err != nil {
-		return "", err
+		return "", "", err
 	}
-	var text string
 	for _, part := range m.Parts {
 		if part.Type == "text" {
 			text += part.Text
 		}
 	}
-	return text, nil
+	if e := m.Info.Error; e != nil {
+		failure = e.Name
+		if e.Data.Message != "" {
+			failure += ": " + e.Data.Message
+		}
+	}
+	return text, failure, nil
+}
+
+// Told is an event of the host's server, as far as it matters to who answers for
+// it. All members are empty for any other.
+type Told struct {
+	Asked   []byte // a permission that is asked for, see [ParsePermission]
+	Replied string // the id of one that was answered
+	Reply   string // in which word
+	Ended   string // the id of a call that ended
+	Failed  bool
+}
+
+// ParseTold reads an event of the host's server.
+func ParseTold(text []byte) (t Told, err error) {
+	var e struct {
+		Type       string     `json:"type"`
+		Properties sayso.Args `json:"properties"`
+	}
+	if err := jcs.UnmarshalLenient(text, &e); err != nil {
+		return t, fmt.Errorf("%w: event: %w", sayso.ErrInvalid, err)
+	}
+	var p struct {
+		Request string `json:"requestID"`
+		Reply   string `json:"reply"`
+		Part    struct {
+			Type  string `json:"type"`
+			Call  string `json:"callID"`
+			State struct {
+				Status string `json:"status"`
+			} `json:"state"`
+		} `json:"part"`
+	}
+	switch e.Type {
+	case "permission.asked":
+		t.Asked = e.Properties
+		return t, nil
+	case "permission.replied", "message.part.updated":
+		if err := jcs.UnmarshalLenient(e.Properties, &p); err != nil {
+			return t, fmt.Errorf("%w: event %s: %w", sayso.ErrInvalid, e.Type, err)
+		}
+	}
+	t.Replied, t.Reply = p.Request, p.Reply
+	if s := p.Part.State.Status; p.Part.Type == "tool" && (s == "completed" || s == "error") {
+		t.Ended, t.Failed = p.Part.Call, s == "error"
+	}
+	return t, nil
 }
 
 // PermissionReply is the answer to a permission. It is never "always", which

@@ -111,6 +111,15 @@ func (a *app) desk(ctx context.Context, host string) (*driver.Desk, func() error
 	if err != nil {
 		return nil, nil, err
 	}
+	desk, l, err := a.deskAt(ctx, host, workspace)
+	if err != nil {
+		return nil, nil, err
+	}
+	return desk, l.Close, nil
+}
+
+// deskAt is the same for calls in a folder, with the gate that it was opened on.
+func (a *app) deskAt(ctx context.Context, host, workspace string) (*driver.Desk, *local.Local, error) {
 	l, err := a.openWith(ctx, local.Options{Opened: a.tellOpened()})
 	if err != nil {
 		return nil, nil, err
@@ -122,7 +131,7 @@ func (a *app) desk(ctx context.Context, host string) (*driver.Desk, func() error
 	return driver.NewDesk(driver.Options{
 		Gate: gate, Facts: a.machine(workspace, nil), Wanted: l.Wanted, Patience: a.askPatience(), Plain: hook.Plain,
 		Waits: func(c sayso.Call) { a.note("waits for a person: %s; type: sayso watch", callLine(c)) },
-	}), l.Close, nil
+	}), l, nil
 }
 
 // drivenScreen is what a person sees of a host that is driven.

@@ -3,6 +3,7 @@
 const hook = []
 
 import { spawn } from "node:child_process"
+import { writeFileSync } from "node:fs"
 
 const askingMS = 3600000 // what waits longer is ended, and the call does not run
 const recordingMS = 10000
@@ -108,6 +109,9 @@ export const Sayso = async (opened) => {
     const text = JSON.stringify({ ...told, event: "tool.execute.after", tookMS: Date.now() - began, ...result })
     await run(text, recordingMS).catch(() => {})
   }
+
+  // Whoever started this opencode may wait until it is gated.
+  if (process.env.SAYSO_OPENCODE_GATED) writeFileSync(process.env.SAYSO_OPENCODE_GATED, "")
 
   return {
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
