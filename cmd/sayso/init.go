@@ -25,6 +25,7 @@ import (
 type initOptions struct {
 	scope          string
 	dry, yes, undo bool
+	wall           bool // the host's own rule too
 	hook           string
 	programs       map[string]*string // of the hosts, where they were named
 }
@@ -53,6 +54,7 @@ but the settings file. The agents are: ` + strings.Join(install.Names(), ", ") +
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would change and stop")
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&o.undo, "undo", false, "take the hook out")
+	c.Flags().BoolVar(&o.wall, "second-wall", false, "a rule of the agent's own too, by which it asks where the hook is gone; with --undo, take that out too")
 	programFlags(c.Flags(), o.programs)
 	c.Flags().StringVar(&o.hook, "hook", "", "the sayso-hook program (default: beside sayso)")
 	c.AddCommand(a.initMCPCommand())
@@ -83,6 +85,9 @@ func (a *app) init(ctx context.Context, h install.Host, o initOptions) error {
 	if err != nil {
 		return usage(err, "sayso init "+h.Name+" --scope "+string(h.Scopes[0]))
 	}
+	if o.wall && h.Wall == nil {
+		return usage(errors.New("there is no second wall for "+h.Title+" that init can put; docs/hosts.md says what you can do by hand"), "sayso init "+h.Name)
+	}
 	if o.undo {
 		return a.undoInit(ctx, h, path, o)
 	}
@@ -100,6 +105,11 @@ func (a *app) init(ctx context.Context, h install.Host, o initOptions) error {
 	text, err := h.Put(old, install.Hook{Program: program, Place: a.place()})
 	if err != nil {
 		return hint(fmt.Errorf("%s: %w", path, err), "mend the file by hand, then run the command again")
+	}
+	if o.wall {
+		if text, err = a.putWall(ctx, h, path, text, o); err != nil {
+			return err
+		}
 	}
 	var w warnings
 	for _, p := range places {
@@ -178,6 +188,11 @@ func (a *app) undoInit(ctx context.Context, h install.Host, path string, o initO
 	text, err := h.Take(old)
 	if err != nil {
 		return hint(fmt.Errorf("%s: %w", path, err), "take the entries that name sayso-hook out of the file by hand")
+	}
+	if h.Wall != nil {
+		if text, err = a.takeWall(ctx, h, path, text, o); err != nil {
+			return err
+		}
 	}
 	_, err = a.replace(ctx, path, old, text, o)
 	return err

@@ -75,6 +75,11 @@ func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 
 // unwire takes our hooks out of all settings of a host that we edit.
 func (a *app) unwire(ctx context.Context, h install.Host, dir string, yes bool) (failed error) {
+	if err := a.unwall(ctx, h, yes); errors.Is(err, errNoTerminal) {
+		return err
+	} else if err != nil {
+		failed = err
+	}
 	for _, p := range h.Places(a.getenv, dir) {
 		if !slices.Contains(h.Scopes, p.Scope) {
 			continue

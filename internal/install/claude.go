@@ -15,7 +15,7 @@ var claudeCode = Host{
 	Name: claudecode.Host, Title: "Claude Code", Program: "claude", Update: "claude update",
 	Oldest: claudecode.Oldest, Older: "runs a call when its hook fails; %s is the first that does not",
 	Scopes: []Scope{ScopeUser, ScopeProject, ScopeLocal},
-	Places: ClaudePlaces, Put: Claude, Take: Unclaude, Survey: SurveyClaude, Doubt: claudeDoubt,
+	Places: ClaudePlaces, Put: Claude, Take: Unclaude, Survey: SurveyClaude, Doubt: claudeDoubt, Wall: &claudeWall,
 }
 
 // StatusMessage is what a host shows while our hook waits.

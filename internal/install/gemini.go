@@ -12,7 +12,7 @@ var geminiHost = Host{
 	Name: gemini.Host, Title: "Gemini CLI", Program: "gemini", Update: "npm install -g @google/gemini-cli",
 	Oldest: "0.61.0", Older: "was never run with this gate; %s is the first that was",
 	Scopes: []Scope{ScopeUser, ScopeProject}, Places: geminiPlaces,
-	Put: geminiFormat.put, Take: geminiFormat.take, Survey: geminiFormat.survey, Off: geminiOff,
+	Put: geminiFormat.put, Take: geminiFormat.take, Survey: geminiFormat.survey, Off: geminiOff, Wall: &geminiWall,
 }
 
 // geminiPlaces are the files of settings that Gemini CLI reads.

@@ -38,6 +38,9 @@ type Host struct {
 	// a directory, whichever files hold them; nil if none is known to. Where the
 	// directory is empty, projects are left out.
 	Off func(getenv func(string) string, dir string) *Doubt
+	// Wall is a rule of the host's own that has it ask by itself; nil if there is
+	// none that can be put.
+	Wall *Wall
 }
 
 // Doubt is why a hook that is installed may not run, and what to type about it.
