@@ -21,6 +21,7 @@ import (
 // acpOptions are the flags of acp.
 type acpOptions struct {
 	name, workspace string
+	editor          bool // the person is asked there as well
 }
 
 func (a *app) acpCommand() *cobra.Command {
@@ -48,6 +49,7 @@ the agent. For that it has its own hook (sayso init), and its tools a gateway
 	}
 	c.Flags().StringVar(&o.name, "name", "", "the agent's name in calls; by default what it calls itself")
 	c.Flags().StringVar(&o.workspace, "workspace", "", "the root of the project; by default the folder that the editor names")
+	c.Flags().BoolVar(&o.editor, "editor", false, "ask in the editor as well, where a rule says elicit: true; a program may answer there")
 	c.Flags().Duration("patience", 0, "how long a call waits for people (SAYSO_PATIENCE; by default until there is a decision)")
 	return c
 }
@@ -64,20 +66,45 @@ func (a *app) acp(ctx context.Context, o acpOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	gate, err := l.Gate(ctx, home.OwnActor(sayso.PrincipalAgent, sayso.HostACP, "acp"))
+	who := home.OwnActor(sayso.PrincipalAgent, sayso.HostACP, "acp")
+	gate, err := l.Gate(ctx, who)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	editor, closing, err := a.asksEditor(ctx, o, l)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	garbage.Tune(ctx)
 	end, err := acprelay.Agent{Args: args, Stderr: a.err, Signals: handedOn()}.Serve(ctx, acprelay.Options{
-		Gate: gate, Name: o.name, Workspace: o.workspace, Facts: a.machine("", nil), Wanted: l.Wanted, Patience: a.askPatience(), Plain: hook.Plain,
+		Gate: gate, Actor: who, Editor: editor, Name: o.name, Workspace: o.workspace, Facts: a.machine("", nil), Wanted: l.Wanted, Patience: a.askPatience(), Plain: hook.Plain,
 		Off:  func() bool { _, off, _ := a.paths.IsOff(time.Now()); return off }, // a switch that cannot be read is on
 		Note: func(text string) { a.note("%s", printable(text)) },
 	}, a.in, a.out)
-	if err = errors.Join(err, l.Close()); err != nil {
+	if err = errors.Join(err, closing(), l.Close()); err != nil {
 		return hint(err, "sayso acp -- AGENT ARGS...; is the agent installed, and does it speak the protocol?")
 	}
 	return mirror(end)
+}
+
+// asksEditor is where the person is asked at the editor as well, nil for nowhere. What is
+// said there is recorded where the gate is on this machine.
+func (a *app) asksEditor(ctx context.Context, o acpOptions, l *local.Local) (acprelay.Elicits, func() error, error) {
+	nothing := func() error { return nil }
+	if !o.editor {
+		return nil, nothing, nil
+	}
+	if a.settings.Server != "" {
+		return nil, nil, usage(errors.New("the editor cannot be asked for a gate on another machine"), "sayso acp -- AGENT ARGS...")
+	}
+	if e, ours := l.Engine(); ours {
+		return e, nothing, nil
+	}
+	e, err := local.OpenEngine(ctx, a.paths, local.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return e, e.Close, nil
 }
 
 // relayedLately is for how long an agent counts as one that asks through the relay.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/agent/acp"
@@ -41,7 +42,10 @@ func (r *Relay) ask(ctx context.Context, m *acp.Message) error {
 		r.mu.Unlock()
 		return r.refuse(p, err)
 	}
-	h := &held{Permission: p, desk: r.desk(r.workspace(p.Session))}
+	h := &held{Permission: p, desk: r.desk(r.workspace(p.Session)), put: r.puts(&p, m.Line, &c)}
+	if h.put != nil {
+		h.put.timer = time.AfterFunc(unasked, func() { r.putTo(ctx, h) })
+	}
 	r.held[p.Key()], r.met[c.Session] = h, true
 	r.mu.Unlock()
 	h.desk.Ask(ctx, drive.Question{
@@ -64,6 +68,7 @@ func (r *Relay) answer(h *held, d sayso.Decision, err error) error {
 	r.mu.Lock()
 	delete(r.held, h.Key())
 	r.mu.Unlock()
+	r.over(h, true)
 	if text := sayso.Told(d, err); text != "" {
 		r.o.Note(text)
 	}
@@ -125,17 +130,21 @@ func (r *Relay) cancel(which func(*held) bool, why string) {
 	}
 	r.mu.Unlock()
 	for _, h := range gone {
+		r.over(h, false)
 		_ = r.agent.Send(h.Cancelled()) // an agent that is gone needs none
 	}
 }
 
 // cancelled takes back what the agent itself does not want answered any more, and
-// reports whether it waited here.
+// reports whether it waited here, so that the editor need not hear of it.
 func (r *Relay) cancelled(m *acp.Message) bool {
 	key := acp.Key(m.Cancelled())
-	if !r.waits(key) {
+	r.mu.Lock()
+	h := r.held[key]
+	r.mu.Unlock()
+	if h == nil {
 		return false
 	}
 	r.cancel(func(h *held) bool { return h.Key() == key }, "the agent took it back")
-	return true
+	return !h.put.wasPut()
 }

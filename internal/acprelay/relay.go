@@ -3,7 +3,7 @@
 //
 // Every line is passed on as it came, both ways and in its order, but for three kinds:
 // a request for permission is judged, asked about in the one inbox and answered
-// here, so that the editor does not see it; an answer to one that the editor was
+// here, so that the editor does not see it unless it is to be asked as well; an answer to one that the editor was
 // never shown is left out; and so is what is no message of the protocol. The rest is
 // only listened to: which folder a session works in, what the agent tells of its
 // calls, when a turn is cancelled.
@@ -55,6 +55,10 @@ type Options struct {
 	// Off reports whether the gate was switched off, so that the editor is asked; nil
 	// for never.
 	Off func() bool
+	// Actor is who asks, and Editor where the person is asked at the editor as well;
+	// nil for nowhere.
+	Actor  sayso.Actor
+	Editor Elicits
 	// Note is told what a person should know, in a line; nil for nobody.
 	Note func(string)
 	// Plain makes the text of an error fit for an agent; nil leaves it.
@@ -68,11 +72,14 @@ type Relay struct {
 	agent  *lines.Sink
 	told   acp.Told // of the one reader of the agent
 
+	telling sync.WaitGroup // what the editor said
+
 	mu       sync.Mutex             // guards what follows
 	desks    map[string]*drive.Desk // by the root of the project
 	held     map[string]*held       // by the agent's id of the request
 	sessions map[string]string      // by the agent's name for it: the folder it works in
 	begun    map[string]string      // by the editor's id of the request: the folder of a session that is to begin
+	late     map[string]*put        // by the agent's id: what the editor was asked and has not answered, and was decided elsewhere
 	asked    map[string][]string    // by call: our ids of what was asked about it
 	met      map[string]bool        // sessions, as they are called here
 	hello    string                 // the editor's id of the request with which it begins
@@ -85,6 +92,7 @@ type Relay struct {
 type held struct {
 	acp.Permission
 	desk *drive.Desk
+	put  *put // at the editor; nil if it is not asked
 }
 
 // New returns a relay that writes to the editor and to the agent.
@@ -104,7 +112,7 @@ func New(o Options, editor, agent io.Writer) (*Relay, error) {
 	return &Relay{
 		o: o, editor: lines.NewSink(editor), agent: lines.NewSink(agent),
 		desks: map[string]*drive.Desk{}, held: map[string]*held{}, sessions: map[string]string{}, begun: map[string]string{},
-		asked: map[string][]string{}, met: map[string]bool{},
+		late: map[string]*put{}, asked: map[string][]string{}, met: map[string]bool{},
 	}, nil
 }
 
@@ -116,7 +124,7 @@ func (r *Relay) FromAgent(ctx context.Context, from io.Reader) error {
 // FromEditor relays what the editor sends, until it sends no more. What the agent
 // waits for then is cancelled.
 func (r *Relay) FromEditor(ctx context.Context, from io.Reader) error {
-	err := each(from, func(line []byte) error { return r.fromEditor(line) })
+	err := each(from, func(line []byte) error { return r.fromEditor(ctx, line) })
 	r.mu.Lock()
 	r.gone = true
 	r.mu.Unlock()
@@ -162,7 +170,7 @@ func (r *Relay) fromAgent(ctx context.Context, line []byte) error {
 		r.drown("the agent", errors.New("it asks for permission and wants no answer"))
 		return nil
 	case m.Method == acp.CancelRequest && r.cancelled(&m):
-		return nil // the editor never heard of it
+		return nil
 	case m.Method == acp.Update:
 		r.hear(ctx, &m)
 	case m.Response():
@@ -196,14 +204,13 @@ func (r *Relay) drown(whose string, why error) {
 }
 
 // fromEditor relays one message of the editor. An error ends the relay.
-func (r *Relay) fromEditor(line []byte) error {
+func (r *Relay) fromEditor(ctx context.Context, line []byte) error {
 	m, err := acp.Read(line)
 	if err != nil {
 		r.drown("the editor", err)
 		return nil
 	}
-	if m.Response() && r.waits(m.Key()) {
-		r.drown("the editor", errors.New("it answers a request for permission that it was not asked"))
+	if m.Response() && r.editorSaid(ctx, &m) {
 		return nil
 	}
 	r.listen(&m)
@@ -280,6 +287,7 @@ func (r *Relay) Close(ctx context.Context) {
 	for _, d := range desks {
 		d.Close(ctx, "")
 	}
+	r.telling.Wait()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	for session := range met {

@@ -97,14 +97,9 @@ func TestRelay_cancel(t *testing.T) {
 	if got := w.agent.next(); got != said("0", "") {
 		t.Errorf("cancelled: %s", got)
 	}
-	var open []sayso.Request
-	for _, r := range b.Asked() {
-		if r.SessionID == "acp-s2" {
-			open = append(open, r)
-		}
-	}
-	if len(open) != 1 {
-		t.Fatalf("asked: %+v", b.Asked())
+	open, err := b.Inbox().Requests(t.Context(), sayso.RowQuery{Session: "acp-s2"})
+	if err != nil || len(open) != 1 {
+		t.Fatalf("asked: %+v, %v", open, err)
 	}
 	r := open[0]
 	if _, err := b.Inbox().Answer(t.Context(), r.ID, sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: sayso.Allow}); err != nil {
@@ -253,8 +248,8 @@ func TestRelay_leavesOut(t *testing.T) {
 	w.editor.send(`{"id":4,"result":{},"result":{"outcome":{"outcome":"selected","optionId":"a1"}}}`)
 	w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
 	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
-	if len(b.Asked()) != 1 {
-		t.Errorf("asked %d times", len(b.Asked()))
+	if n := len(b.Events(sayso.EventRequested)); n != 1 {
+		t.Errorf("asked %d times", n)
 	}
 	// an answer that cannot be read is told to who waits for it
 	w.agent.send(`{"id":9,"result":1,"result":2}`)

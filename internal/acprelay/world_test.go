@@ -49,11 +49,14 @@ func newWorld(t *testing.T, b *saysotest.Broker, change func(*acprelay.Options))
 	fromAgent, toAgent := io.Pipe()
 	w.editor = &side{t, editorTo, fromEditor, bufio.NewReader(fromEditor)}
 	w.agent = &side{t, agentTo, fromAgent, bufio.NewReader(fromAgent)}
-	o := acprelay.Options{Gate: b.Gate(), Note: func(text string) {
+	o := acprelay.Options{Note: func(text string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.notes = append(w.notes, text)
 	}}
+	if b != nil {
+		o.Gate = b.Gate()
+	}
 	if change != nil {
 		change(&o)
 	}
