@@ -38,6 +38,7 @@ func (a *app) mcpListen(ctx context.Context, o mcpOptions, args []string) error 
 		return err
 	}
 	base, closing, err := a.behind(ctx, o.workspace)
+	base.Elicits = nil // who sits at a client with a token need not be who this runs for
 	if err != nil {
 		return err
 	}
