@@ -144,7 +144,7 @@ func (w *remoteWay) refused(resp *http.Response) {
 	}
 	w.home.refuse(status, demand)
 	if resp.StatusCode == http.StatusNotFound && !w.s.alone() && w.session() != "" {
-		go w.s.end("The server ended the session.")
+		w.s.end("The server ended the session.")
 	}
 }
 

@@ -55,6 +55,17 @@ func serverProcess(what string) {
 		os.Exit(7)
 	case "signal":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "echoes": // until it is told to end
+		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+			switch text := in.Text(); {
+			case strings.Contains(text, `"method":"end"`):
+				os.Exit(0)
+			case strings.Contains(text, `"method":"tools/list"`):
+				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s]}}`+"\n", between(text, `"id":`, ","), echoTool)
+			case strings.Contains(text, `"id":`):
+				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"process":%d}}`+"\n", between(text, `"id":`, ","), os.Getpid())
+			}
+		}
 	case "environment":
 		say(os.Getenv("A_SECRET"))
 	case "stays": // whatever it is told

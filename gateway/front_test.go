@@ -1,0 +1,668 @@
+package gateway_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/broker"
+	"github.com/sayso-dev/sayso/gateway"
+	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/internal/sse"
+	"github.com/sayso-dev/sayso/store/memory"
+)
+
+// street is a front before servers that the test plays, before a real broker.
+type street struct {
+	*world
+	at string // http://127.0.0.1:PORT
+}
+
+// The tokens of two clients.
+const adaToken, bobToken = "sayso_agent_ada", "sayso_agent_bob"
+
+// openFront opens a front before servers, whose names are given.
+func openFront(t *testing.T, p rules, servers ...gateway.Upstream) *street {
+	t.Helper()
+	w := &world{t: t, log: memory.New(nil)}
+	start := time.Now()
+	var err error
+	w.broker, err = broker.New(w.log, p, &broker.Options{
+		Now: func() sayso.Moment {
+			return sayso.Moment{Wall: time.Now().UTC(), Boot: "test", Since: time.Since(start)}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range servers {
+		u := &servers[i]
+		u.Gate, u.Pins, u.Calls, u.Actor, u.Session, u.Cwd = w.broker.Gate(asker), w.broker, w.broker, asker, "s", "/"
+		u.Facts = facts.Options{Workspace: "/"}
+		u.Note = func(text string) { w.mu.Lock(); defer w.mu.Unlock(); w.notes = append(w.notes, text) }
+	}
+	f, err := gateway.NewFront(gateway.FrontOptions{
+		Authenticate: func(secret string) (string, error) {
+			switch secret {
+			case adaToken:
+				return "ada", nil
+			case bobToken:
+				return "bob", nil
+			}
+			return "", errors.New("unknown")
+		},
+		Opening: 20 * time.Millisecond, KeepAlive: 100 * time.Millisecond,
+	}, servers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- f.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := errors.Join(<-served, f.Close(context.Background()), w.broker.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return &street{w, "http://" + l.Addr().String()}
+}
+
+// ask makes a request of a client.
+func (s *street) ask(method, path, body string, header ...string) *http.Request {
+	s.t.Helper()
+	r, err := http.NewRequest(method, s.at+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + adaToken}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	for i := 0; i < len(header); i += 2 {
+		switch name, value := header[i], header[i+1]; {
+		case name == "Host":
+			r.Host = value
+		case strings.HasPrefix(name, "+"):
+			r.Header[name[1:]] = append(r.Header[name[1:]], value)
+		case value == "":
+			r.Header.Del(name)
+		default:
+			r.Header[http.CanonicalHeaderKey(name)] = []string{value}
+		}
+	}
+	return r
+}
+
+// client follows nothing, and begins each connection anew.
+var client = &http.Client{
+	Transport:     &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	Timeout:       time.Minute,
+}
+
+// reply is an answer over HTTP.
+type reply struct {
+	*http.Response
+	text   string
+	events []sse.Event
+}
+
+// last is the last message of an answer.
+func (r *reply) last() string {
+	if len(r.events) > 0 {
+		return string(r.events[len(r.events)-1].Data)
+	}
+	return r.text
+}
+
+// does makes a request, and reads the answer to its end.
+func (s *street) does(r *http.Request) *reply {
+	s.t.Helper()
+	resp, err := client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	out := &reply{Response: resp}
+	if resp.Header.Get("Content-Type") == sse.ContentType {
+		for in := sse.NewReader(resp.Body, 64<<20); ; {
+			e, err := in.Next()
+			if err != nil {
+				return out
+			}
+			out.events = append(out.events, e)
+		}
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out.text = string(text)
+	return out
+}
+
+// posts sends a message to the server srv.
+func (s *street) posts(body string, header ...string) *reply {
+	s.t.Helper()
+	return s.does(s.ask("POST", "/srv/mcp", body, header...))
+}
+
+// learns has a client list the tools of the server, which else would be asked about.
+func (s *street) learns() {
+	s.t.Helper()
+	body, header := modern("0", "tools/list", "", "")
+	if r := s.posts(body, header...); !strings.Contains(r.last(), `"echo"`) {
+		s.t.Fatalf("%s %s", r.Status, r.last())
+	}
+}
+
+// begins begins a session, and returns its id.
+func (s *street) begins(header ...string) string {
+	s.t.Helper()
+	r := s.posts(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"lab"}}}`, header...)
+	id := r.Header.Get("Mcp-Session-Id")
+	if r.StatusCode != 200 || id == "" {
+		s.t.Fatalf("no session: %s %s %v", r.Status, r.text, r.events)
+	}
+	return id
+}
+
+// modern is a message of 2026-07-28 with its headers.
+func modern(id, method, name, params string) (body string, header []string) {
+	if params != "" {
+		params = "," + params
+	}
+	body = `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}` + params + `}}`
+	header = []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method}
+	if name != "" {
+		header = append(header, "Mcp-Name", name)
+	}
+	return body, header
+}
+
+// modernEcho is a call of the tool echo.
+func modernEcho(id, text string) (string, []string) {
+	return modern(id, "tools/call", "echo", `"name":"echo","arguments":{"text":"`+text+`"}`)
+}
+
+// told is what a server that speaks HTTP was sent.
+type told struct {
+	method string
+	header http.Header
+	body   string
+}
+
+// shop is a server that speaks HTTP, which the test plays.
+type shop struct {
+	*httptest.Server
+	mu   sync.Mutex // guards what follows
+	told []told
+	does map[string]http.HandlerFunc // by the method of the message, or of HTTP
+}
+
+// openShop opens a server that begins sessions, and answers what it knows nothing of
+// with an empty result.
+func openShop(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{does: map[string]http.HandlerFunc{}}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	method := r.Method
+	if r.Method == "POST" {
+		method = between(string(body), `"method":"`, `"`)
+	}
+	s.mu.Lock()
+	s.told = append(s.told, told{method, r.Header.Clone(), string(body)})
+	do := s.does[method]
+	s.mu.Unlock()
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	switch {
+	case do != nil:
+		do(w, r)
+	case r.Method != "POST":
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case !strings.Contains(string(body), `"id":`) || method == "":
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		if method == "initialize" {
+			w.Header().Set("Mcp-Session-Id", "there")
+		}
+		result := "{}"
+		if method == "tools/list" {
+			result = `{"tools":[` + echoTool + `]}`
+		}
+		fmt.Fprintf(w, "{\n\"jsonrpc\":\"2.0\",\r\n\"id\":%s,\"result\":%s}", idOf(string(body)), result)
+	}
+}
+
+// when has the server do something.
+func (s *shop) when(method string, do http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.does[method] = do
+}
+
+// heard is what the server was sent with a method.
+func (s *shop) heard(method string) (all []told) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.told {
+		if h.method == method {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// idOf is the id in a message as it is spelled, of those above.
+func idOf(body string) string { return between(body, `"id":`, ",") }
+
+func between(text, from, to string) string {
+	_, text, _ = strings.Cut(text, from)
+	text, _, _ = strings.Cut(text, to)
+	return text
+}
+
+// streams answers with an event stream.
+func streams(events ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, e := range events {
+			_, _ = io.WriteString(w, strings.ReplaceAll(e, "ID", idOf(string(body))))
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+const ran = `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"ran"}]}}`
+
+// What is not for the front is refused before anybody is asked or anything is
+// forwarded, and learns nothing.
+func TestFrontRefuses(t *testing.T) {
+	up := openShop(t)
+	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.learns()
+	session := s.begins()
+	in := []string{"Mcp-Session-Id", session, "Mcp-Protocol-Version", "2025-11-25"}
+	port := s.at[strings.LastIndex(s.at, ":"):]
+	call := echo("1", "hi")
+	for name, tt := range map[string]struct {
+		method, path, body string
+		header             []string
+		status             int
+	}{
+		"foreign host":        {header: []string{"Host", "evil.example" + port}, status: 403},
+		"host without port":   {header: []string{"Host", "127.0.0.1"}, status: 403},
+		"host with a dot":     {header: []string{"Host", "localhost." + port}, status: 403},
+		"another port":        {header: []string{"Host", "127.0.0.1:1"}, status: 403},
+		"a page":              {header: []string{"Origin", "http://evil.example"}, status: 403},
+		"a page without name": {header: []string{"Origin", "null"}, status: 403},
+		"a page of this host": {header: []string{"Origin", s.at}, status: 403},
+		"what a browser made": {header: []string{"Sec-Fetch-Site", "cross-site"}, status: 403},
+		"no token":            {header: []string{"Authorization", ""}, status: 401},
+		"a wrong token":       {header: []string{"Authorization", "Bearer sayso_agent_eve"}, status: 401},
+		"another scheme":      {header: []string{"Authorization", "Basic " + adaToken}, status: 401},
+		"two tokens":          {header: []string{"+Authorization", "Bearer " + adaToken}, status: 401},
+		"an empty own token":  {header: []string{"+Sayso-Token", ""}, status: 401},
+		"another path":        {path: "/other/mcp", status: 404},
+		"no path":             {path: "/srv", status: 404},
+		"more of a path":      {path: "/srv/mcp/x", status: 404},
+		"text":                {header: []string{"Content-Type", "text/plain"}, status: 415},
+		"a form":              {header: []string{"Content-Type", "application/x-www-form-urlencoded"}, status: 415},
+		"no type":             {header: []string{"Content-Type", ""}, status: 415},
+		"packed":              {header: []string{"Content-Encoding", "gzip"}, status: 415},
+		"nothing accepted":    {header: []string{"Accept", "text/html"}, status: 406},
+		"another method":      {method: "PUT", status: 405},
+		"a preflight":         {method: "OPTIONS", status: 405},
+		"nothing":             {body: " ", status: 400},
+		"a batch":             {body: "[" + call + "]", status: 400},
+		"two messages":        {body: call + "\n" + call, status: 400},
+		"a member twice":      {body: strings.Replace(call, `"name":"echo"`, `"name":"echo","name":"other"`, 1), status: 400},
+		"another case":        {body: strings.Replace(call, `"method"`, `"Method"`, 1), status: 400},
+		"a zero byte":         {body: strings.Replace(call, `"params"`, `"params\u0000"`, 1), status: 400},
+		"no UTF-8":            {body: strings.Replace(call, "hi", "h\xff", 1), status: 400},
+		"a raw line end":      {body: strings.Replace(call, "hi", "h\ni", 1), status: 400},
+		"another session":     {header: []string{"Mcp-Session-Id", "S" + session}, status: 404},
+		"two sessions":        {header: []string{"+Mcp-Session-Id", session}, status: 400},
+		"no session":          {header: []string{"Mcp-Session-Id", ""}, status: 400},
+		"somebody else's":     {header: []string{"Authorization", "Bearer " + bobToken}, status: 404},
+		"to listen there":     {method: "GET", header: []string{"Authorization", "Bearer " + bobToken}, status: 404},
+		"to end that":         {method: "DELETE", header: []string{"Authorization", "Bearer " + bobToken}, status: 404},
+		"an event of nobody":  {method: "GET", header: []string{"Last-Event-Id", "r99-1"}, status: 400},
+		"no event":            {method: "GET", header: []string{"Last-Event-Id", "l"}, status: 400},
+		"a wrong method":      {header: []string{"Mcp-Method", "tools/list"}, status: 400},
+		"a wrong name":        {header: []string{"Mcp-Name", "other"}, status: 400},
+		"an unknown version":  {header: []string{"Mcp-Protocol-Version", "2031-01-01"}, status: 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tt.method == "" {
+				tt.method = "POST"
+			}
+			if tt.path == "" {
+				tt.path = "/srv/mcp"
+			}
+			if tt.body == "" {
+				tt.body = call
+			}
+			r := s.does(s.ask(tt.method, tt.path, tt.body, append(in[:len(in):len(in)], tt.header...)...))
+			if r.StatusCode != tt.status || !strings.Contains(r.text, `"error"`) {
+				t.Errorf("%s, not %d: %s", r.Status, tt.status, r.text)
+			}
+			for name := range r.Header {
+				if strings.HasPrefix(name, "Access-Control") || name == "Mcp-Session-Id" {
+					t.Errorf("it is told %s", name)
+				}
+			}
+		})
+	}
+	if calls := up.heard("tools/call"); len(calls) > 0 {
+		t.Errorf("the server heard of %v", calls)
+	}
+	if r := s.posts(call, in...); !strings.Contains(r.last(), `"result":{}`) { // which works, when it is as it should be
+		t.Errorf("%s %s", r.Status, r.last())
+	}
+}
+
+// Where each request stands alone, the headers say what the message says, or it is
+// refused with the code that the protocol has for that.
+func TestFrontHeaders(t *testing.T) {
+	up := openShop(t)
+	up.when("tools/list", streams("data: "+`{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"text":{"type":"string","x-mcp-header":"Text"},"n":{"type":"object","properties":{"m":{"type":"integer","x-mcp-header":"Depth"}}}}}}]}}`+"\n\n"))
+	up.when("tools/call", streams("data: "+ran+"\n\n"))
+	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.learns()
+	body, header := modern("1", "tools/call", "echo", `"name":"echo","arguments":{"text":"é","n":{"m":42}}`)
+	header = append(header, "Mcp-Param-Text", "=?base64?w6k=?=", "Mcp-Param-Depth", "42.0")
+	for name, tt := range map[string]struct {
+		header []string
+		code   string
+	}{
+		"as it should be":       {nil, ""},
+		"encoded name":          {[]string{"Mcp-Name", "=?base64?ZWNobw==?="}, ""},
+		"no method":             {[]string{"Mcp-Method", ""}, "-32020"},
+		"another method":        {[]string{"Mcp-Method", "tools/list"}, "-32020"},
+		"method in other case":  {[]string{"Mcp-Method", "Tools/call"}, "-32020"},
+		"two methods":           {[]string{"+Mcp-Method", "tools/call"}, "-32020"},
+		"no name":               {[]string{"Mcp-Name", ""}, "-32020"},
+		"another name":          {[]string{"Mcp-Name", "other"}, "-32020"},
+		"a badly encoded name":  {[]string{"Mcp-Name", "=?base64?ZWNobw?="}, "-32020"},
+		"no version":            {[]string{"Mcp-Protocol-Version", ""}, "-32020"},
+		"another version":       {[]string{"Mcp-Protocol-Version", "2025-11-25"}, "-32020"},
+		"a version of nobody's": {[]string{"Mcp-Protocol-Version", "2099-01-01"}, "-32022"},
+		"another argument":      {[]string{"Mcp-Param-Text", "e"}, "-32020"},
+		"no argument":           {[]string{"Mcp-Param-Text", ""}, "-32020"},
+		"another number":        {[]string{"Mcp-Param-Depth", "43"}, "-32020"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := len(up.heard("tools/call"))
+			r := s.posts(body, append(header[:len(header):len(header)], tt.header...)...)
+			if tt.code == "" {
+				if r.StatusCode != 200 || !strings.Contains(r.last(), `"ran"`) {
+					t.Errorf("%s %s", r.Status, r.last())
+				}
+				got := up.heard("tools/call")
+				if h := got[len(got)-1].header; h.Get("Mcp-Name") != "echo" || h.Get("Mcp-Param-Text") != "=?base64?w6k=?=" || h.Get("Mcp-Param-Depth") != "42" || h.Get("Mcp-Session-Id") != "" {
+					t.Errorf("the server got %v", h)
+				}
+				return
+			}
+			if r.StatusCode != 400 || !strings.Contains(r.text, `"code":`+tt.code) || !strings.Contains(r.text, `"id":1`) {
+				t.Errorf("%s %s", r.Status, r.text)
+			}
+			if len(up.heard("tools/call")) != before {
+				t.Error("the server heard of it")
+			}
+		})
+	}
+}
+
+// A client that lost its connection while people were asked comes back, and has the
+// answer once. What was approved runs once.
+func TestFrontResumes(t *testing.T) {
+	up := openShop(t)
+	up.when("tools/call", streams("data: "+ran+"\n\n"))
+	s := openFront(t, nil, gateway.Upstream{Options: gateway.Options{Name: "srv", Patience: time.Minute, Impatience: time.Minute}, URL: up.URL})
+	in := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+	ctx, hangUp := context.WithCancel(context.Background())
+	resp, err := client.Do(s.ask("POST", "/srv/mcp", echo("1", "hi"), in...).WithContext(ctx))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(resp.Body)
+	var at string
+	for waits := false; !waits && lines.Scan(); {
+		if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+			at = id
+		}
+		waits = lines.Text() == ": waiting"
+	}
+	r := s.asked(1)[0]
+	hangUp()
+	_ = resp.Body.Close()
+	s.answer(r, sayso.Allow)
+	s.until(sayso.EventFinished)
+	for range 2 { // the same again, should that connection have broken, too
+		back := s.does(s.ask("GET", "/srv/mcp", "", append(in[:len(in):len(in)], "Last-Event-Id", at)...))
+		if !strings.Contains(back.last(), `"id":1,"result":{"content":[{"type":"text","text":"ran"}]}`) {
+			t.Fatalf("%s %s", back.Status, back.last())
+		}
+	}
+	if calls := up.heard("tools/call"); len(calls) != 1 || calls[0].body != echo("1", "hi") || calls[0].header.Get("Mcp-Session-Id") != "there" {
+		t.Errorf("the server heard %v", calls)
+	}
+}
+
+// Where each request stands alone, closing its stream takes it back: an answer that
+// comes later runs nothing.
+func TestFrontCloses(t *testing.T) {
+	up := openShop(t)
+	s := openFront(t, nil, gateway.Upstream{Options: gateway.Options{Name: "srv", Impatience: time.Minute}, URL: up.URL})
+	body, header := modernEcho("1", "hi")
+	ctx, hangUp := context.WithCancel(context.Background())
+	resp, err := client.Do(s.ask("POST", "/srv/mcp", body, header...).WithContext(ctx))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.asked(1)
+	hangUp()
+	_ = resp.Body.Close()
+	s.until(sayso.EventWithdrawn)
+	if calls := up.heard("tools/call"); len(calls) > 0 {
+		t.Errorf("the server heard %v", calls)
+	}
+}
+
+// Closing the stream of a request that is on its way closes it at the server, too.
+func TestFrontClosesThere(t *testing.T) {
+	up := openShop(t)
+	begun, closed := make(chan struct{}), make(chan struct{})
+	up.when("tools/call", func(w http.ResponseWriter, r *http.Request) {
+		close(begun)
+		<-r.Context().Done()
+		close(closed)
+	})
+	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.learns()
+	body, header := modernEcho("1", "hi")
+	ctx, hangUp := context.WithCancel(context.Background())
+	go func() { <-begun; hangUp() }()
+	if resp, err := client.Do(s.ask("POST", "/srv/mcp", body, header...).WithContext(ctx)); err == nil {
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+	}
+	<-closed
+}
+
+// Requests that stand alone may have the same id and the same progress token, and
+// each has its own answer, spelled as it was.
+func TestFrontSameIDs(t *testing.T) {
+	up := openShop(t)
+	var both sync.WaitGroup
+	both.Add(2)
+	up.when("tools/call", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		both.Done()
+		both.Wait() // they are on their way at once
+		token := between(string(body), `"progressToken":`, "}")
+		text := between(string(body), `"text":"`, `"`)
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1,\"progressToken\":%s,\"message\":%q}}\n\n", token, text)
+		fmt.Fprintf(w, "data: {\"result\":{\"content\":[{\"type\":\"text\",\"text\":%q}]},\"jsonrpc\":\"2.0\",\"id\":%s}\n\n", text, idOf(string(body)))
+	})
+	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.learns()
+	var done sync.WaitGroup
+	for _, text := range []string{"one", "two"} {
+		done.Go(func() {
+			body := `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","progressToken":"x"},"name":"echo","arguments":{"text":"` + text + `"}}}`
+			r := s.posts(body, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "echo")
+			if len(r.events) != 2 ||
+				string(r.events[0].Data) != `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1,"progressToken":"x","message":"`+text+`"}}` ||
+				string(r.events[1].Data) != `{"result":{"content":[{"type":"text","text":"`+text+`"}]},"jsonrpc":"2.0","id":"x"}` {
+				t.Errorf("%s: %s %s %v", text, r.Status, r.text, r.events)
+			}
+		})
+	}
+	done.Wait()
+}
+
+// A long result passes whole, wherever its id stands, in both generations; one that
+// breaks off is taken for whole by nobody.
+func TestFrontLong(t *testing.T) {
+	defer gateway.SetMaxMessage(128 << 10)()
+	up := openShop(t)
+	long := strings.Repeat("all work and no play ", 100_000)
+	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.learns()
+	session := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+	for name, shape := range map[string]string{
+		"id first": `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"LONG"}]}}`,
+		"id last":  `{"result":{"content":[{"type":"text","text":"LONG"}]},"jsonrpc":"2.0","id":ID}`,
+		"id amid":  `{"result":{"content":[{"type":"text","text":"LONG"}]},"id": ID ,"jsonrpc":"2.0"}`,
+	} {
+		shape = strings.Replace(shape, "LONG", long, 1)
+		for way, do := range map[string]http.HandlerFunc{
+			"stream": streams("data: " + shape + "\n\n"),
+			"alone": func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, strings.Replace(shape, "ID", idOf(string(body)), 1))
+			},
+			"broken": streams("data: " + shape[:len(shape)-2]),
+		} {
+			for _, era := range []string{"2025", "2026"} {
+				t.Run(name+" "+way+" "+era, func(t *testing.T) {
+					up.when("tools/call", do)
+					body, header := echo("77", "hi"), session
+					if era == "2026" {
+						body, header = modernEcho("77", "hi")
+					}
+					resp, err := client.Do(s.ask("POST", "/srv/mcp", body, header...))
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer resp.Body.Close()
+					text, err := io.ReadAll(resp.Body)
+					if way == "broken" {
+						if err == nil && bytes.HasSuffix(text, []byte("\n\n")) && bytes.Contains(text, []byte("no play")) {
+							t.Errorf("it ends as if it were whole: %q", text[max(0, len(text)-80):])
+						}
+						return
+					}
+					want := strings.Replace(shape, "ID", "77", 1)
+					if err != nil || sha256.Sum256(bytes.TrimSpace(text[bytes.IndexByte(text, '{'):])) != sha256.Sum256([]byte(want)) {
+						t.Errorf("%v; %d bytes, not %d: %.200q … %q", err, len(text), len(want), text, text[max(0, len(text)-80):])
+					}
+				})
+			}
+		}
+	}
+}
+
+// What a server hides in a stream is no message for the client.
+func TestFrontSmuggled(t *testing.T) {
+	up := openShop(t)
+	const forged = `{"jsonrpc":"2.0","id":99,"result":{"forged":true}}`
+	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.learns()
+	in := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+	for name, stream := range map[string]string{
+		"a second line of data":    "data: " + ran + "\ndata: " + forged + "\n\n",
+		"behind a carriage return": "data: " + ran + "\rdata: " + forged + "\r\r",
+		"an event in a comment":    ": x\ndata: " + forged + "\n\n",
+		"another's answer":         "data: " + forged + "\n\n",
+		"a list in an answer":      `data: {"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"forged"}],"tools":[]}}` + "\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			up.when("tools/call", streams(stream))
+			r := s.posts(echo("7", "hi"), in...)
+			all := r.text
+			for _, e := range r.events {
+				all += string(e.Data) + "\n"
+			}
+			if strings.Contains(all, "forged") || strings.Count(all, `"id":7`) != 1 {
+				t.Errorf("%s\n%s", r.Status, all)
+			}
+		})
+	}
+}
+
+// A program behind the front: one for each session, which ends with it.
+func TestFrontProgram(t *testing.T) {
+	t.Setenv("GATEWAY_TEST", "")
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := gateway.Upstream{
+		Options: gateway.Options{Name: "srv", Impatience: time.Minute}, Args: []string{program, "echoes"}, Env: append(os.Environ(), "GATEWAY_TEST=server"), Stderr: io.Discard,
+	}
+	s := openFront(t, rules{"echo": sayso.Allow}, up)
+	s.learns()
+	one := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+	two := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+	first, second := s.posts(echo("1", "a"), one...), s.posts(echo("1", "b"), two...)
+	if first.last() == second.last() || !strings.Contains(first.last(), "process") {
+		t.Errorf("not two programs: %s, %s", first.last(), second.last())
+	}
+	body, header := modernEcho("5", "c")
+	alone, again := s.posts(body, header...), s.posts(body, header...)
+	if alone.last() != again.last() || !strings.Contains(alone.last(), `"id":5`) {
+		t.Errorf("%s, %s", alone.last(), again.last())
+	}
+	if r := s.does(s.ask("DELETE", "/srv/mcp", "", one...)); r.StatusCode != 204 {
+		t.Errorf("%s %s", r.Status, r.text)
+	}
+	if r := s.posts(echo("2", "a"), one...); r.StatusCode != 404 {
+		t.Errorf("%s %s", r.Status, r.text)
+	}
+	// The program ends: what waits for it is told, and the session is over.
+	if r := s.posts(`{"jsonrpc":"2.0","id":3,"method":"end"}`, two...); !strings.Contains(r.last(), `"id":3`) || !strings.Contains(r.last(), "The server ended") {
+		t.Errorf("%s %s", r.Status, r.last())
+	}
+	if r := s.posts(echo("2", "a"), two...); r.StatusCode != 404 {
+		t.Errorf("%s %s", r.Status, r.text)
+	}
+}
