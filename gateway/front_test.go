@@ -64,7 +64,7 @@ func openFront(t *testing.T, p rules, servers ...gateway.Upstream) *street {
 			}
 			return "", errors.New("unknown")
 		},
-		Opening: 20 * time.Millisecond, KeepAlive: 100 * time.Millisecond,
+		Opening: 10 * time.Second, KeepAlive: 100 * time.Millisecond, // a slow machine answers alone, too
 	}, servers...)
 	if err != nil {
 		t.Fatal(err)
@@ -444,7 +444,7 @@ func TestFrontResumes(t *testing.T) {
 	up := openShop(t)
 	up.when("tools/call", streams("data: "+ran+"\n\n"))
 	s := openFront(t, nil, gateway.Upstream{Options: gateway.Options{Name: "srv", Patience: time.Minute, Impatience: time.Minute}, URL: up.URL})
-	in := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+	in := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25", "Accept", "text/event-stream"}
 	ctx, hangUp := context.WithCancel(context.Background())
 	resp, err := client.Do(s.ask("POST", "/srv/mcp", echo("1", "hi"), in...).WithContext(ctx))
 	if err != nil {
@@ -480,6 +480,7 @@ func TestFrontCloses(t *testing.T) {
 	up := openShop(t)
 	s := openFront(t, nil, gateway.Upstream{Options: gateway.Options{Name: "srv", Impatience: time.Minute}, URL: up.URL})
 	body, header := modernEcho("1", "hi")
+	header = append(header, "Accept", "text/event-stream")
 	ctx, hangUp := context.WithCancel(context.Background())
 	resp, err := client.Do(s.ask("POST", "/srv/mcp", body, header...).WithContext(ctx))
 	if err != nil {
