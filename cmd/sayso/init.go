@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/agent/claudecode"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/install"
 	"github.com/sayso-dev/sayso/present"
@@ -26,6 +27,7 @@ type initOptions struct {
 	scope          string
 	dry, yes, undo bool
 	wall           bool // the host's own rule too
+	prompts        bool
 	hook           string
 	programs       map[string]*string // of the hosts, where they were named
 }
@@ -55,6 +57,7 @@ but the settings file. The agents are: ` + strings.Join(install.Names(), ", ") +
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&o.undo, "undo", false, "take the hook out")
 	c.Flags().BoolVar(&o.wall, "second-wall", false, "a rule of the agent's own too, by which it asks where the hook is gone; with --undo, take that out too")
+	c.Flags().BoolVar(&o.prompts, "permission-request", false, "claude-code: be asked in the place of its prompt alone, which is no gate")
 	programFlags(c.Flags(), o.programs)
 	c.Flags().StringVar(&o.hook, "hook", "", "the sayso-hook program (default: beside sayso)")
 	c.AddCommand(a.initMCPCommand())
@@ -91,6 +94,9 @@ func (a *app) init(ctx context.Context, h install.Host, o initOptions) error {
 	if o.undo {
 		return a.undoInit(ctx, h, path, o)
 	}
+	if o.prompts && h.Name != claudecode.Host {
+		return usage(errors.New("--permission-request is for claude-code; codex has it installed beside its other hooks"), "sayso init "+h.Name)
+	}
 	program, err := a.hookProgram(o.hook)
 	if err != nil {
 		return err
@@ -102,7 +108,7 @@ func (a *app) init(ctx context.Context, h install.Host, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	text, err := h.Put(old, install.Hook{Program: program, Place: a.place()})
+	text, err := h.Put(old, install.Hook{Program: program, Place: a.place(), Prompts: o.prompts})
 	if err != nil {
 		return hint(fmt.Errorf("%s: %w", path, err), "mend the file by hand, then run the command again")
 	}
@@ -117,6 +123,9 @@ func (a *app) init(ctx context.Context, h install.Host, o initOptions) error {
 	}
 	if o.scope == string(install.ScopeProject) {
 		w.add("this file is shared with everybody who works here, and names %s on this machine", program)
+	}
+	if o.prompts {
+		w.add("this is no gate: Claude Code asks you as well, at the same time, and what it prompts nobody for comes to nobody; without --permission-request every call is gated")
 	}
 	w.tell(a)
 	done, err := a.replace(ctx, path, old, text, o)

@@ -44,15 +44,20 @@ func Claude(settings []byte, hook Hook) ([]byte, error) { return claudeFormat.pu
 // Unclaude returns Claude Code's settings without any hook of ours.
 func Unclaude(settings []byte) ([]byte, error) { return claudeFormat.take(settings) }
 
-// claudeEvents are the hooks that we install. Only the first can block; the
-// others keep the record and must never be in the way.
+// claudeEvents are the hooks that we install. Only the first can block, and in the
+// place of the host's prompt it is a second answer beside it; the others keep the
+// record and must never be in the way.
 func claudeEvents(h Hook) []event {
 	var list []event
+	asks := claudecode.PreToolUse
+	if h.Prompts {
+		asks = claudecode.PermissionRequest
+	}
 	for _, e := range []struct {
 		name    claudecode.Event
 		matcher string
 	}{
-		{claudecode.PreToolUse, "*"}, {claudecode.PostToolUse, "*"}, {claudecode.PostToolUseFailure, "*"},
+		{asks, "*"}, {claudecode.PostToolUse, "*"}, {claudecode.PostToolUseFailure, "*"},
 		{claudecode.SessionStart, ""}, {claudecode.SessionEnd, ""},
 	} {
 		list = append(list, event{string(e.name), group{e.matcher, []handler{claudeHandler(h, e.name)}}})
@@ -65,7 +70,7 @@ func claudeHandler(h Hook, e claudecode.Event) handler {
 	own := handler{
 		Type: "command", Command: h.Program, Args: append([]string{claudecode.Host}, h.Place...), Timeout: int(e.Timeout() / time.Second),
 	}
-	if e == claudecode.PreToolUse {
+	if e == claudecode.PreToolUse || e == claudecode.PermissionRequest {
 		own.OnFailure, own.StatusMessage = "block", StatusMessage
 	}
 	return own

@@ -19,6 +19,9 @@ import (
 type Hook struct {
 	Program string
 	Place   []string
+	// Prompts says that it is asked about what the host would prompt for alone, where
+	// the host offers that.
+	Prompts bool
 }
 
 // format is how the settings of a host hold hooks: an object with a list for each

@@ -4,10 +4,12 @@ package e2e_test
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
@@ -226,5 +228,48 @@ func TestPromptTool(t *testing.T) {
 		if g.ran(name) != want {
 			t.Errorf("%s ran: %v", name, !want)
 		}
+	}
+}
+
+// The hook is installed in the place of the prompt: it is asked while Claude Code
+// asks whoever drives it, who here does not answer, and what it says counts.
+func TestClaude_permissionRequest(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "")
+	g.sayso("init", "claude-code", "--yes", "--permission-request", "--claude", claude.Binary(t))
+	marker, denied := touch("marker"), touch("denied")
+	in, person := io.Pipe()
+	heard := make(chan struct{})
+	done := func([]modelstub.ToolResult) modelstub.Turn { close(heard); return modelstub.Say("done") }
+	s := claude.Start(t, claude.Options{
+		Stub: modelstub.New(modelstub.Use(marker), modelstub.Use(denied), modelstub.Then(done)), Dir: g.dir, Home: g.home, Mode: "default", Env: g.env, Stdin: in,
+		Args: []string{"--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio"},
+	})
+	for _, line := range []string{
+		`{"type":"control_request","request_id":"i1","request":{"subtype":"initialize","hooks":null}}`,
+		`{"type":"user","message":{"role":"user","content":"go"},"parent_tool_use_id":null,"session_id":""}`,
+	} {
+		if _, err := io.WriteString(person, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.approve(g.opened(1)[0])
+	g.sayso("deny", g.opened(1)[0].ShortID, "--note", "not now")
+	select {
+	case <-heard:
+	case <-time.After(time.Minute):
+		t.Error("the model never heard of both")
+	}
+	if err := person.Close(); err != nil {
+		t.Fatal(err)
+	}
+	results := g.end(s)
+	if len(results) != 2 {
+		t.Fatalf("%d results reached the model", len(results))
+	}
+	check(t, results[0], false)
+	check(t, results[1], true, "not now")
+	if !g.ran("marker") || g.ran("denied") {
+		t.Errorf("marker ran: %v; denied ran: %v", g.ran("marker"), g.ran("denied"))
 	}
 }
