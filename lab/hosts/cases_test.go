@@ -228,7 +228,7 @@ func TestCases(t *testing.T) {
 // seen runs a case and says what came of it. What a case must come to, whatever
 // the record says, is checked here.
 func (c labCase) seen(t *testing.T, h hosts.Host) seen {
-	g := &gate{machine.New(t), t, h}
+	g := bare(t, h)
 	var flags []string
 	if c.hook != nil {
 		flags = append(flags, c.hook(g))

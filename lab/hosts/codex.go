@@ -5,6 +5,8 @@ package hosts
 import (
 	"bytes"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/sayso-dev/sayso/internal/modelstub"
@@ -42,10 +44,12 @@ var Codex = Host{
 	trust: func(dir string) map[string]any {
 		return map[string]any{".codex/config.toml": fmt.Sprintf("[projects.%q]\ntrust_level = \"trusted\"\n", dir)}
 	},
-	ready:   codex.TrustAll,
-	command: func(line string) string { return object(map[string]string{"cmd": line}) },
-	many:    codexScript,
-	deploy:  modelstub.Call{Name: "functions/exec", Input: `text(await tools.mcp__lab__deploy({env: "prod"}));`},
+	interactive: modelstub.Call{ID: "call_shell", Name: "exec_command", Input: `{"cmd":"sh","tty":true,"yield_time_ms":1000}`},
+	typed:       codexTyped,
+	ready:       codex.TrustAll,
+	command:     func(line string) string { return object(map[string]string{"cmd": line}) },
+	many:        codexScript,
+	deploy:      modelstub.Call{Name: "functions/exec", Input: `text(await tools.mcp__lab__deploy({env: "prod"}));`},
 	inAgent: func(call modelstub.Call) Conversation {
 		const start, task = "call_agent", "Make the call of the lab."
 		return Conversation{
@@ -59,6 +63,18 @@ var Codex = Host{
 			Agent: []modelstub.Turn{modelstub.Use(call)},
 		}
 	},
+}
+
+// codexSession is how this host names a program that goes on.
+var codexSession = regexp.MustCompile(`session ID (\d+)`)
+
+// codexTyped is a call that types into such a program.
+func codexTyped(told, text string) modelstub.Call {
+	session := 0
+	if m := codexSession.FindStringSubmatch(told); m != nil {
+		session, _ = strconv.Atoi(m[1]) // digits
+	}
+	return modelstub.Call{ID: "call_typed", Name: "write_stdin", Input: object(map[string]any{"session_id": session, "chars": text, "yield_time_ms": 10000})}
 }
 
 // codexScript is how this host's model makes calls at once: by a script.

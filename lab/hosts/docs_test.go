@@ -31,7 +31,7 @@ func TestDocs(t *testing.T) {
 	for _, r := range all {
 		failures += failuresTable(r)
 	}
-	places := map[string]string{"cases": casesTable(all), "failures": failures, "switches": switchesTable(all)}
+	places := map[string]string{"cases": casesTable(all), "failures": failures, "switches": switchesTable(all), "unseen": unseenTable(all)}
 	got := read(t, page)
 	want := got
 	for name, text := range places {
@@ -176,6 +176,35 @@ func switchesTable(all []record) string {
 		}
 	}
 	return lines([]string{"", "a file of the project", "says", "a denied call, where the folder is trusted", "where it is not", "`sayso status`"}, rows)
+}
+
+// unseenTable says what no hook may be told of, and what came of it.
+func unseenTable(all []record) string {
+	head := []string{""}
+	rows := make([][]string, len(probes))
+	for i, p := range probes {
+		rows[i] = []string{p.what}
+	}
+	for _, r := range all {
+		head = append(head, title(r))
+		for i, p := range probes {
+			rows[i] = append(rows[i], r.came(p.what))
+		}
+	}
+	return lines(head, rows)
+}
+
+// came is what a probe showed.
+func (r record) came(what string) string {
+	for _, u := range r.Unseen {
+		switch {
+		case u.What == what && u.Came == nobodyAsked:
+			return "**" + u.Came + "**"
+		case u.What == what:
+			return u.Came
+		}
+	}
+	return "not run"
 }
 
 // lines are a table as the page has it.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/sayso-dev/sayso/internal/modelstub"
 	"github.com/sayso-dev/sayso/lab/hosts"
-	"github.com/sayso-dev/sayso/lab/machine"
 )
 
 // patience is how long a host waits for a hook here, in seconds. It is long, so
@@ -87,7 +86,7 @@ func TestFailures(t *testing.T) {
 // init was told is ours.
 func fail(t *testing.T, h hosts.Host, wired bool) []string {
 	t.Helper()
-	g := &gate{machine.New(t), t, h}
+	g := bare(t, h)
 	hook := g.hook(failingHook(h))
 	setup := hosts.Setup{Wait: patience}
 	if !wired {

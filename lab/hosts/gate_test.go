@@ -25,11 +25,17 @@ type gate struct {
 	h hosts.Host
 }
 
+// bare is a machine on which nothing is wired yet.
+func bare(t testing.TB, h hosts.Host) *gate {
+	t.Helper()
+	return &gate{machine.New(t), t, h}
+}
+
 // wired sets a machine up: the host's own settings first, then sayso init, with
 // flags if there are any, and what a person does after it.
 func wired(t testing.TB, h hosts.Host, rules string, flags ...string) *gate {
 	t.Helper()
-	g := &gate{machine.New(t), t, h}
+	g := bare(t, h)
 	g.wire(rules, flags...)
 	return g
 }

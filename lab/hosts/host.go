@@ -55,6 +55,11 @@ type Host struct {
 	many    func(lines []string) []modelstub.Call  // calls of its shell that are made at once; one message of them if nil
 	deploy  modelstub.Call                         // a call of the tool deploy of the MCP server "lab"
 	inAgent func(call modelstub.Call) Conversation // an agent of the host's own makes a call
+
+	// interactive starts a shell that goes on, and typed is a call that types into
+	// it, by what the model was told of the first; nil if there is no tool for it.
+	interactive modelstub.Call
+	typed       func(told, text string) modelstub.Call
 }
 
 // Switch is a file of a project, and what it says.
@@ -227,6 +232,12 @@ func (h Host) Deploy(id string) modelstub.Call {
 
 // InAgent has an agent that the host starts make a call.
 func (h Host) InAgent(call modelstub.Call) Conversation { return h.inAgent(call) }
+
+// Typing is a call that starts a shell that goes on, and how its model types into
+// it; nil if it has no tool for that.
+func (h Host) Typing() (start modelstub.Call, typed func(told, text string) modelstub.Call) {
+	return h.interactive, h.typed
+}
 
 // Command is the input of a call of most hosts' shell.
 func Command(line string) string {

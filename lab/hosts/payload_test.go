@@ -243,6 +243,9 @@ var (
 	transcript = regexp.MustCompile(`session-[0-9T-]+-[0-9a-f]{8}`)
 	process    = regexp.MustCompile(`PGID: \d+`)
 	sessionID  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	rootOf     = regexp.MustCompile(`"rootID":\s*"(ses_\w+)"`)
+	session    = regexp.MustCompile(`ses_\w+`)
+	took       = regexp.MustCompile(`"tookMS":\s*\d+`)
 	instant    = regexp.MustCompile(`"timestamp":\s*(?:\d+|"[^"]*")`)
 )
 
@@ -251,6 +254,15 @@ func steady(s string) string {
 	s = sessionID.ReplaceAllString(s, "7f1c0f2e-5d1c-4c5e-9d43-0d9b0a7a1c11")
 	s = transcript.ReplaceAllString(s, "session-2026-11-22T10-00-7f1c0f2e")
 	s = process.ReplaceAllString(s, "PGID: 4711")
+	s = took.ReplaceAllString(s, `"tookMS":40`)
+	if root := rootOf.FindStringSubmatch(s); root != nil {
+		s = session.ReplaceAllStringFunc(s, func(id string) string {
+			if id == root[1] {
+				return "ses_1111111111111111111111root"
+			}
+			return "ses_2222222222222222222222agen"
+		})
+	}
 	return instant.ReplaceAllStringFunc(s, func(old string) string {
 		if strings.HasSuffix(old, `"`) {
 			return `"timestamp":"2026-11-22T10:00:00.000Z"`

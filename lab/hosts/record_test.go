@@ -59,6 +59,7 @@ type record struct {
 	// Switches are what became of a call that a rule denies, in a folder whose
 	// settings are said to switch hooks off.
 	Switches []switched `json:"switches"`
+	Unseen   []unseen   `json:"unseen"`
 }
 
 // seen is what came of a case.

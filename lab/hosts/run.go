@@ -20,6 +20,7 @@ import (
 type Options struct {
 	Stub    *modelstub.Stub // the model
 	Dir     string          // working directory; a temporary one if empty
+	Prompt  string          // what the person says; "go" if empty
 	Home    string          // HOME, where the settings are; a temporary one if empty
 	Env     []string        // further KEY=value; nothing of the caller's environment but PATH is passed on
 	Timeout time.Duration   // when the whole process group is killed; 5 minutes if zero
@@ -51,6 +52,9 @@ func (h Host) Start(t testing.TB, o Options) (wait func() Result, kill func()) {
 	if o.Home == "" {
 		o.Home = t.TempDir()
 	}
+	if o.Prompt == "" {
+		o.Prompt = "go"
+	}
 	if o.Timeout == 0 {
 		o.Timeout = 5 * time.Minute
 	}
@@ -60,7 +64,7 @@ func (h Host) Start(t testing.TB, o Options) (wait func() Result, kill func()) {
 	}
 	t.Cleanup(stop)
 	var out, errout bytes.Buffer
-	cmd := exec.Command(h.Program(t), h.arguments("go", url)...)
+	cmd := exec.Command(h.Program(t), h.arguments(o.Prompt, url)...)
 	cmd.Dir = o.Dir
 	cmd.Env = h.environment(url, o.Home, o.Env)
 	cmd.Stdout, cmd.Stderr = &out, &errout

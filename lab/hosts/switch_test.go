@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sayso-dev/sayso/lab/hosts"
-	"github.com/sayso-dev/sayso/lab/machine"
 )
 
 // switched is what a file of a project did to the gate, and what sayso status
@@ -60,7 +59,7 @@ func TestSwitches(t *testing.T) {
 // thrown runs a host in a folder with such a file.
 func thrown(t *testing.T, h hosts.Host, s hosts.Switch, trusted bool) (call, status string) {
 	t.Helper()
-	g := &gate{machine.New(t), t, h}
+	g := bare(t, h)
 	if out, err := exec.Command("git", "init", "-q", g.Dir).CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v: %s", err, out)
 	}
