@@ -167,6 +167,7 @@ func (r *mcpReader) server(key, n *yaml.Node) mcpUpstream {
 		},
 	})
 	switch {
+	case command == "" && s.url == "" && r.at(n, "command", "url"): // what is wrong with it was said
 	case command == "" && s.url == "":
 		r.fail(key, "%s has no command and no url; write one of them", s.name)
 	case command != "" && s.url != "":
@@ -183,6 +184,11 @@ func (r *mcpReader) server(key, n *yaml.Node) mcpUpstream {
 		s.env = slices.Concat(r.environ, env)
 	}
 	return s
+}
+
+// at reports whether a mapping has one of these keys.
+func (r *mcpReader) at(n *yaml.Node, keys ...string) bool {
+	return n.Kind == yaml.MappingNode && slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return slices.Contains(keys, c.Value) })
 }
 
 // mapping reads a mapping of these keys.
