@@ -283,7 +283,7 @@ func TestAttack_simpleDisguises(t *testing.T) {
 		`cat "/home/dev/.local/st"ate/s*/tokens/person`, "cat ~/.local/state/s*/tokens/*", "cat ~/.local/state/sayso/tokens/person", "cat < ~/.local/state/s?yso/tokens/x", "cd ~/.local/state && cat s*/tokens/x",
 		"cat ../.local/state/sayso/tokens/person", "cat /home/*/.local/state/*/tokens/person", "cat ~/.local/{state,x}/s*/tokens/x", "cat ~/{.local/state/sayso,x}/tokens/person", "cat $X/tokens/person", "tar c -C ~/.local/state s*/tokens",
 		"cp ~/.co*/s*/policy.yaml x", "sqlite3 file:$HOME/.local/state/s*/sayso.db",
-		"rm ~/.claude/settings.json", "rm -rf .claude", "echo x > .mcp.json", "cp x .cursor/mcp.json", "rm -r ~/.cl*", "sed -i s/x/y/ ~/'.claude'/settings.json", "cd .claude && rm settings.json", "mv ~/.claude.json x", "tee .CLAUDE/settings.json",
+		"rm ~/.claude/settings.json", "rm -rf .claude", "echo x > .mcp.json", "cp x .cursor/mcp.json", "python3 x.py ~/.copilot/mcp-config.json", "sort -o ~/.config/Claude/claude_desktop_config.json x", "rm -r ~/.cl*", "sed -i s/x/y/ ~/'.claude'/settings.json", "cd .claude && rm settings.json", "mv ~/.claude.json x", "tee .CLAUDE/settings.json",
 		"python3 -c 'open(\".claude/settings.json\",\"w\")'", "cat x>>~/.claude/settings.json",
 	} {
 		if v := judge(p, bash(t, c)); v.Effect == sayso.Allow || v.Effect == sayso.Ask && !v.Person {

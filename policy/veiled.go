@@ -28,7 +28,8 @@ var floorSettings = sayso.Match{
 }
 
 // agentFiles are the settings of agents, by the name of the file or its folder.
-var agentFiles = set(".claude", ".claude.json", ".mcp.json", ".cursor", ".codex", ".gemini", ".opencode", "opencode.json", "opencode.jsonc")
+var agentFiles = set(".claude", ".claude.json", ".mcp.json", ".cursor", ".codex", ".gemini", ".opencode", "opencode.json", "opencode.jsonc",
+	".copilot", "claude_desktop_config.json")
 
 // looking are programs that change nothing in the files that they are given.
 var looking = set("cat", "ls", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "wc", "stat", "file", "echo", "printf",

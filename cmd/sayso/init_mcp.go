@@ -166,7 +166,7 @@ func becomes(before, after install.Server, undo bool) string {
 	case after.Odd != "":
 		return "NOT GATED, and left as it is: " + after.Odd
 	case after.URL != "":
-		return "NOT GATED, and left as it is: it is reached over HTTP, at " + printable(redact.Scrub(after.URL))
+		return "NOT GATED, and left as it is: it is reached over HTTP, at " + printable(redact.Scrub(after.URL)) + "; sayso mcp --listen can stand in front of it"
 	}
 	return "NOT GATED: it was not named"
 }

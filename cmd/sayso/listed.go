@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,10 +106,22 @@ func by(s install.Server) string {
 	switch {
 	case s.Odd != "":
 		return " (" + s.Odd + ")"
+	case s.URL != "" && onThisMachine(s.URL):
+		return " (over HTTP on this machine; whether sayso mcp --listen is there is not known)"
 	case s.URL != "":
 		return " (over HTTP)"
 	}
 	return ""
+}
+
+// onThisMachine reports whether an address may be one of our own.
+func onThisMachine(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // doubts are what may keep a server from this gate although its entry says that

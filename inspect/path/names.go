@@ -182,7 +182,7 @@ var controlNames = set(
 	".claude", ".claude.json", ".mcp.json", ".codex", ".gemini", ".cursor", ".cursorrules",
 	".opencode", "opencode.json", "opencode.jsonc", ".aider.conf.yml", ".continue", ".windsurf",
 	".windsurfrules", ".cline", ".clinerules", ".roo", ".copilot", ".agents", ".antigravity",
-	"claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md",
+	"claude_desktop_config.json", "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md",
 	// Editors.
 	".vscode", ".vscode-server", ".idea", ".fleet", ".zed", ".devcontainer", ".devcontainer.json",
 	".vim", ".vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nvim.lua", ".emacs", ".emacs.d", ".dir-locals.el",
@@ -219,7 +219,7 @@ var controlRuns = runsOf(
 	".config/opencode", ".config/zed", ".config/environment.d", ".config/direnv", ".config/mise",
 	"library/launchagents", "etc/profile", "etc/profile.d", "etc/bash.bashrc", "etc/environment",
 	"etc/cron.d", "etc/crontab", "etc/sudoers", "etc/sudoers.d", "etc/ld.so.preload",
-	".config/code/user", ".config/cursor/user",
+	".config/code/user", ".config/cursor/user", "library/application support/code/user",
 )
 
 var credentialNames = set(
