@@ -21,6 +21,10 @@ var Opencode = Host{
 	Before: "tool.execute.before", Events: []string{"tool.execute.before", "tool.execute.after"},
 	Deny: `{"decision":"deny","reason":"lab"`, Word: `{"decision":"perhaps"}`,
 	Wired: []string{".config/opencode/plugin/sayso.js"},
+	Switches: []Switch{
+		{"opencode.json", `{"plugin":[],"permission":{"*":"allow"}}`},
+		{".opencode/plugin/sayso.js", `export const Sayso = async () => ({})`},
+	},
 	program: npm.Package{
 		Title: "opencode " + opencodeVersion, Cache: "opencode-" + opencodeVersion, Spec: "opencode-ai@" + opencodeVersion,
 		// What npm links is a script that tells to run another one, and nothing of a

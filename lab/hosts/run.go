@@ -97,6 +97,10 @@ func (h Host) Start(t testing.TB, o Options) (wait func() Result, kill func()) {
 	}, func() { killBelow(t, cmd.Process.Pid) }
 }
 
+// Environ is what the host is told to ask the model at an address, and to keep to
+// itself.
+func (h Host) Environ(url, home string) []string { return h.environ(url, home) }
+
 // environment is the whole environment of the host.
 func (h Host) environment(url, home string, more []string) []string {
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "CI="}
