@@ -18,7 +18,8 @@ import (
 )
 
 // Nothing is installed. Each call is judged here, also those that Claude Code would
-// let run by itself, in the mode in which it asks nobody for edits.
+// let run by itself: its settings allow them and switch hooks off, and its mode asks
+// nobody about edits.
 func TestDriveClaude(t *testing.T) {
 	t.Parallel()
 	g := machine(t, "version: 1\nrules:\n  - allow: \"bash:touch ruled\"\n  - deny: \"bash:touch never\"\n  - ask: \"file-read\"\n")
@@ -27,7 +28,8 @@ func TestDriveClaude(t *testing.T) {
 	read := modelstub.Call{ID: "toolu_read", Name: "Read", Input: `{"file_path":"` + filepath.Join(g.dir, "notes.txt") + `"}`}
 	question := modelstub.Call{ID: "toolu_question", Name: "AskUserQuestion", Input: `{"questions":[{"question":"A or B?","header":"Pick","options":[{"label":"A","description":"a"},{"label":"B","description":"b"}],"multiSelect":false}]}`}
 	d := g.driveClaude(modelstub.New(modelstub.Use(ruled), modelstub.Use(never), modelstub.Use(asked), modelstub.Use(noted),
-		modelstub.Use(edited), modelstub.Use(read), modelstub.Use(question), modelstub.Say("all is done")), "--permission-mode", "acceptEdits")
+		modelstub.Use(edited), modelstub.Use(read), modelstub.Use(question), modelstub.Say("all is done")), "--permission-mode", "acceptEdits",
+		"--settings", `{"disableAllHooks":true,"permissions":{"allow":["Bash","Read"]}}`)
 	r := g.opened(1)[0]
 	if r.Said["description"] != "make a marker" || r.Host != "claude-code" || !r.CanEdit || r.Cwd == "" {
 		t.Errorf("asked about %+v", r)
@@ -271,5 +273,45 @@ func TestClaude_permissionRequest(t *testing.T) {
 	check(t, results[1], true, "not now")
 	if !g.ran("marker") || g.ran("denied") {
 		t.Errorf("marker ran: %v; denied ran: %v", g.ran("marker"), g.ran("denied"))
+	}
+}
+
+// The tool is killed while a call waits: Claude Code denies.
+func TestPromptTool_killed(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "")
+	config := filepath.Join(g.home, "mcp.json")
+	g.write(config, fmt.Sprintf(`{"mcpServers":{"sayso":{"command":%q,"args":["mcp","approve"],"env":{"SAYSO_HOME":%q,"SAYSO_NOTICE":"off"}}}}`,
+		filepath.Join(g.bin, "sayso"), filepath.Join(g.home, "sayso")))
+	marker := touch("marker")
+	s := claude.Start(t, claude.Options{
+		Stub: modelstub.New(modelstub.Use(marker)), Dir: g.dir, Home: g.home, Mode: "default", Env: g.env,
+		Args: []string{"--mcp-config", config, "--permission-prompt-tool", "mcp__sayso__approve"},
+	})
+	g.opened(1)
+	for _, pid := range below(t, s.Pid()) {
+		kill(t, pid)
+	}
+	g.end(s)
+	if g.ran("marker") {
+		t.Error("it ran")
+	}
+}
+
+// Calls of an agent below the first one are judged too, and say whose they are.
+func TestDriveClaude_subagent(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "version: 1\nrules:\n  - allow: \"delegate\"\n")
+	agent := modelstub.Call{ID: "toolu_agent", Name: "Agent", Input: `{"description":"d","prompt":"touch it","subagent_type":"general-purpose"}`}
+	marker := touch("marker")
+	d := g.driveClaude(modelstub.New(modelstub.Use(agent), modelstub.Use(marker), modelstub.Say("below"), modelstub.Say("above")))
+	r := g.opened(1)[0]
+	if r.Caller != "claude-code/general-purpose" || r.CallID != marker.ID {
+		t.Errorf("asked about %s of %s", r.CallID, r.Caller)
+	}
+	g.sayso("deny", r.ShortID)
+	d.end(0)
+	if g.ran("marker") {
+		t.Error("it ran")
 	}
 }
