@@ -73,6 +73,9 @@ func TestElicitable(t *testing.T) {
 					if r, err = w.b.Inbox(dev).Request(t.Context(), string(first(t, w).ID)); err != nil {
 						t.Fatal(err)
 					}
+					if _, err := w.b.Elicited(t.Context(), agent, r, sayso.Deny, "", time.Minute); !errors.Is(err, sayso.ErrNotAllowed) {
+						t.Errorf("denied: %v", err)
+					}
 				}
 				_, err = w.b.Elicited(t.Context(), agent, r, sayso.Allow, "", time.Minute)
 				if (err == nil) != tt.want {

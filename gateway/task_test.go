@@ -385,6 +385,27 @@ func TestTask_restart(t *testing.T) {
 	w.client.gets() // and nothing at the server
 }
 
+// A definition that a person accepted meanwhile is not the one that people were
+// asked about.
+func TestTask_acceptedMeanwhile(t *testing.T) {
+	w := open(t, rules{})
+	w.lists(echoTool)
+	task, r := w.begun("1", "a")
+	w.stop()
+	w.start(func(o *gateway.Options) { o.Calls = w.broker })
+	w.lists(strings.Replace(echoTool, "says", "sings", 1))
+	pins, err := w.broker.Pins(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.broker.AcceptDefinition(t.Context(), person, "srv", "echo", pins.Of("srv")["echo"].Quarantined); err != nil {
+		t.Fatal(err)
+	}
+	if h := w.about("tasks/get", task, ""); h.Result.Status != "completed" || !strings.HasPrefix(h.text(), "No longer valid (ticket "+r.ID.Short()) {
+		t.Errorf("%+v", h)
+	}
+}
+
 // What was decided while no gateway ran is found by the next.
 func TestTask_decidedMeanwhile(t *testing.T) {
 	w := open(t, rules{})
