@@ -76,6 +76,18 @@ func TestReply(t *testing.T) {
 	}
 }
 
+// A way to say no that shares its id with another option may be that other one.
+func TestReply_sharedID(t *testing.T) {
+	p := permission(t, line(`{"toolCallId":"c1"}`, `{"optionId":"y","kind":"allow_once"},{"optionId":"n","kind":"reject_once"},{"optionId":"n","kind":"allow_always"}`))
+	if got := string(p.Reply(sayso.Decision{}, nil)); !strings.Contains(got, `{"outcome":"cancelled"}`) {
+		t.Errorf("%s", got)
+	}
+	p = permission(t, line(`{"toolCallId":"c1"}`, `{"optionId":"y","kind":"allow_once"},{"optionId":"","kind":"reject_once"}`))
+	if got := string(p.Reply(sayso.Decision{}, nil)); !strings.Contains(got, `{"outcome":"cancelled"}`) {
+		t.Errorf("%s", got)
+	}
+}
+
 // What is not certain is not understood: the tool that rules know, and the argument
 // that they match on.
 func TestCall(t *testing.T) {

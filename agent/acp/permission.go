@@ -72,9 +72,6 @@ var errNoYes = errors.New("it does not offer exactly one way to allow one call o
 // good for refusing it.
 func (m *Message) Permission() (Permission, error) {
 	p := Permission{ID: m.ID.Clone()} // the line need not be kept
-	if err := jcs.Check(m.Line); err != nil {
-		return p, errPermission(err)
-	}
 	var params struct {
 		Session string   `json:"sessionId"`
 		Tool    ToolCall `json:"toolCall"`

@@ -157,6 +157,41 @@ func TestEditor_late(t *testing.T) {
 	})
 }
 
+// slow is a gate that takes its time to say whether the editor may be asked.
+type slow struct {
+	*broker.Broker
+	looked, goOn chan struct{}
+}
+
+func (s slow) Elicitable(ctx context.Context, by sayso.Actor, session, callID string) (sayso.Request, sayso.RequestedFull, error) {
+	r, full, err := s.Broker.Elicitable(ctx, by, session, callID)
+	close(s.looked)
+	<-s.goOn
+	return r, full, err
+}
+
+// The editor is not asked what was decided while it was found out whether it may be.
+func TestEditor_decidedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, err := broker.New(memory.New(nil), lets(true), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = b.Close() })
+		s := slow{b, make(chan struct{}), make(chan struct{})}
+		w := newWorld(t, nil, func(o *acprelay.Options) { o.Gate, o.Actor, o.Editor = b.Gate(asker), asker, s }).begin("/")
+		w.agent.send(ask("3", "c1", "make"))
+		<-s.looked
+		w.answer(b, sayso.Allow)
+		if got := w.agent.next(); got != said("3", "a1") {
+			t.Errorf("the agent heard %s", got)
+		}
+		close(s.goOn)
+		synctest.Wait()
+		w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
+	})
+}
+
 // Where no rule lets it, the editor is not asked, and what it says all the same counts
 // for nothing; nor is it asked what has no way to say no.
 func TestEditor_notAsked(t *testing.T) {

@@ -146,7 +146,14 @@ func TestRelay_editorGone(t *testing.T) {
 	if err := <-w.ended; err != nil {
 		t.Error(err)
 	}
+	w.agent.send(ask("20", "c20", "make 20"))
+	if got := w.agent.next(); got != said("20", "") {
+		t.Errorf("asked for an editor that is gone: %s", got)
+	}
 	w.relay.Close(t.Context())
+	if n := len(b.Events(sayso.EventRequested)); n != 20 {
+		t.Errorf("%d requests, want 20", n)
+	}
 	if n := len(b.Events(sayso.EventWithdrawn)); n != 20 {
 		t.Errorf("%d requests withdrawn, want 20", n)
 	}
