@@ -18,21 +18,57 @@ var opencodeHost = Host{
 	Name: opencode.Host, Title: "opencode", Program: "opencode", Update: "npm install -g opencode-ai",
 	Oldest: opencode.Oldest, Older: "was never run with this gate; %s is the first that was",
 	Scopes: []Scope{ScopeUser, ScopeProject}, Places: opencodePlaces,
-	Put: putPlugin, Take: takePlugin, Survey: surveyPlugin, Doubt: opencodeDoubt, Off: opencodeOff,
+	Put: putPlugin, Take: takePlugin, Survey: surveyPlugin, Doubt: opencodeDoubt, Off: opencodeOff, Wall: &opencodeWall,
 }
 
 // opencodePlaces is the one plugin that is ours, in the folders of which opencode
 // loads every file.
 func opencodePlaces(getenv func(string) string, dir string) []Place {
+	return []Place{
+		{ScopeUser, filepath.Join(opencodeFolder(getenv), "plugin", "sayso.js")},
+		{ScopeProject, filepath.Join(dir, ".opencode", "plugin", "sayso.js")},
+	}
+}
+
+// opencodeFolder is where opencode keeps what the person configures.
+func opencodeFolder(getenv func(string) string) string {
 	config := getenv("XDG_CONFIG_HOME")
 	if config == "" {
 		config = filepath.Join(getenv("HOME"), ".config")
 	}
-	return []Place{
-		{ScopeUser, filepath.Join(config, "opencode", "plugin", "sayso.js")},
-		{ScopeProject, filepath.Join(dir, ".opencode", "plugin", "sayso.js")},
-	}
+	return filepath.Join(config, "opencode")
 }
+
+// opencodeWall is the weakest of the files that opencode configures itself from:
+// what the person allows in the others stays allowed.
+var opencodeWall = Wall{
+	Says: "opencode asks before its own tools and MCP tools, and `opencode run` rejects them; not before a line that only redirects, nor before what plugins bring. It asks whatever the hook says, so you are asked twice",
+	Path: func(getenv func(string) string, _ string) string {
+		return filepath.Join(opencodeFolder(getenv), "config.json")
+	},
+	Own: true,
+	Put: func(text []byte) ([]byte, error) {
+		if len(bytes.TrimSpace(text)) > 0 && string(text) != opencodeRules {
+			return nil, fmt.Errorf("%w: the file is another than sayso init writes", sayso.ErrConflict)
+		}
+		return []byte(opencodeRules), nil
+	},
+	Take: func(text []byte) ([]byte, error) {
+		if len(bytes.TrimSpace(text)) > 0 && string(text) != opencodeRules {
+			return nil, fmt.Errorf("%w: the file is not one that sayso init wrote", sayso.ErrConflict)
+		}
+		return nil, nil
+	},
+}
+
+// opencodeRules names its schema, which opencode else writes into the file.
+const opencodeRules = `{
+  "$schema": "https://opencode.ai/config.json",
+  "permission": {
+    "*": "ask"
+  }
+}
+`
 
 //go:embed opencode.js
 var plugin string

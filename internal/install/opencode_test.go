@@ -139,3 +139,26 @@ func TestOpencode_places(t *testing.T) {
 		}
 	}
 }
+
+func TestWall_opencode(t *testing.T) {
+	w := wallOf(t, "opencode")
+	getenv := func(name string) string { return map[string]string{"HOME": "/home/dev"}[name] }
+	if path := w.Path(getenv, ""); path != filepath.FromSlash("/home/dev/.config/opencode/config.json") {
+		t.Error(path)
+	}
+	in, err := w.Put(nil)
+	if err != nil || !w.Stands(in) || w.Stands(nil) {
+		t.Errorf("%v\n%s", err, in)
+	}
+	if out, err := w.Take(in); err != nil || len(out) > 0 {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for _, theirs := range []string{"{}\n", strings.Replace(string(in), "ask", "allow", 1)} {
+		if _, err := w.Put([]byte(theirs)); !errors.Is(err, sayso.ErrConflict) || w.Stands([]byte(theirs)) {
+			t.Errorf("written over: %s", theirs)
+		}
+		if _, err := w.Take([]byte(theirs)); !errors.Is(err, sayso.ErrConflict) {
+			t.Errorf("taken: %s", theirs)
+		}
+	}
+}

@@ -187,6 +187,33 @@ func TestOpencode_notLoaded(t *testing.T) {
 	}
 }
 
+// The second wall stands when the plugin does not: what opencode would have to ask
+// does not run where nobody can be asked. With the plugin it is in the way too.
+func TestOpencode_wall(t *testing.T) {
+	t.Parallel()
+	for name, plugin := range map[string]bool{"without the plugin": false, "with it": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := opencode(t, allowTouch)
+			g.Must("init", "opencode", "--second-wall", "--yes")
+			if !plugin {
+				g.Must("init", "opencode", "--undo", "--yes")
+			}
+			calls := modelstub.New(modelstub.Use(g.touch("toolu_1", "marker"), g.h.Call("toolu_2", ">redirected")))
+			wait, _ := g.start(calls)
+			want := []string{"redirected"} // the hole that the page tells of
+			if plugin {
+				g.Must("deny", g.Opened(1)[0].ShortID)
+				want = []string{}
+			}
+			wait()
+			if diff := cmp.Diff(want, g.files()); diff != "" {
+				t.Errorf("ran (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // served is a server of opencode without our plugin, behind the driver's second
 // wall alone.
 func served(t *testing.T, calls *modelstub.Stub, b *saysotest.Broker) (o *drive.Opencode, dir string) {
