@@ -88,7 +88,7 @@ func TestOpencode_driver(t *testing.T) {
 	if diff := cmp.Diff([]string{"allowed", "edited"}, g.files()); diff != "" {
 		t.Errorf("ran (-want +got):\n%s\n%s", diff, out)
 	}
-	if !strings.Contains(out, "done\n") {
+	if !strings.Contains(out, "done\n") || !strings.Contains(out, "waits for a person: ") {
 		t.Errorf("it says %q", out)
 	}
 	words := []string{"Denied by policy", "", "no redirections", "with edited arguments", ""}
