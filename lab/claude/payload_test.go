@@ -8,16 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/modelstub"
 	"github.com/sayso-dev/sayso/lab/claude"
+	"github.com/sayso-dev/sayso/lab/payload"
 )
 
 // payloadDir holds what hooks of this release are sent, a file per event and
@@ -38,34 +37,7 @@ func TestPayloads(t *testing.T) {
 	if recorded < len(sessions()) {
 		t.Skip("only some of the sessions were run; type: go test ./lab/claude -run 'TestPayloads$'")
 	}
-	if *update {
-		if err := os.RemoveAll(payloadDir); err != nil {
-			t.Fatal(err)
-		}
-		for name, v := range got {
-			write(t, filepath.Join(payloadDir, name+".json"), string(v)+"\n")
-		}
-	}
-	files, err := filepath.Glob(filepath.Join(payloadDir, "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no payloads in %s: %v", payloadDir, err)
-	}
-	want := map[string]jsontext.Value{}
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want[strings.TrimSuffix(filepath.Base(f), ".json")] = b
-	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); diff != "" {
-		t.Fatalf("payloads (-files +seen):\n%s", diff)
-	}
-	for name := range want {
-		if diff := cmp.Diff(shape(t, want[name]), shape(t, got[name])); diff != "" {
-			t.Errorf("%s (-file +seen):\n%s", name, diff)
-		}
-	}
+	payload.Compare(t, payloadDir, got, *update)
 }
 
 // session is a run that makes calls, each with the label of its files.
@@ -74,6 +46,7 @@ type session struct {
 	prepare func(t *testing.T, dir string)
 	calls   []labelled
 	tail    []modelstub.Turn // after the calls
+	events  []string         // of the hooks; callEvents if nil
 }
 
 type labelled struct{ label, tool, input string }
@@ -97,6 +70,9 @@ func sessions() map[string]session {
 			{"Write-plan", "Write", `{"file_path":"$PLAN","content":"# Plan\n\n1. Do it.\n"}`},
 			{"ExitPlanMode-with-plan", "ExitPlanMode", `{}`},
 			{"Bash-refused-by-host", "Bash", `{"command":"touch refused"}`},
+		}},
+		"prompt": {prepare: workspace, options: attended(claude.Options{Mode: "default"}), events: []string{"PermissionRequest"}, calls: []labelled{
+			{"WebFetch", "WebFetch", `{"url":"https://localhost:1/page","prompt":"What is it about?"}`},
 		}},
 		"subagent": {prepare: workspace,
 			calls: []labelled{
@@ -172,7 +148,11 @@ func (s session) record(t *testing.T) map[string]jsontext.Value {
 		}))
 	}
 	o.Dir, o.Home, o.Stub = dir, home, modelstub.New(append(turns, s.tail...)...)
-	o.Settings = claude.Settings("", recorders(out)...)
+	events := s.events
+	if events == nil {
+		events = callEvents
+	}
+	o.Settings = claude.Settings("", recorders(events, out)...)
 	claude.Run(t, o)
 	if n := o.Stub.Left(); n != 0 {
 		t.Errorf("%d turns of the script were not asked for", n)
@@ -196,10 +176,14 @@ func (s session) record(t *testing.T) map[string]jsontext.Value {
 	return found
 }
 
+// callEvents are those of a session and its calls. That of a prompt fires for calls
+// that have their own files too, so it has a session for itself.
+var callEvents = []string{"SessionStart", "SessionEnd", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch"}
+
 // recorders are hooks that keep what they are sent, a file each.
-func recorders(dir string) []claude.Hook {
+func recorders(events []string, dir string) []claude.Hook {
 	var hooks []claude.Hook
-	for _, event := range []string{"SessionStart", "SessionEnd", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch"} {
+	for _, event := range events {
 		hooks = append(hooks, claude.Hook{Event: event, Command: "/bin/sh", Args: []string{"-c", `cat > "$(mktemp "$0/XXXXXXXX")"`, dir}})
 	}
 	return hooks
@@ -213,6 +197,7 @@ func name(t *testing.T, payload []byte, labels map[string]string) string {
 	var p struct {
 		Event  string `json:"hook_event_name"`
 		CallID string `json:"tool_use_id"`
+		Tool   string `json:"tool_name"`
 		Calls  []struct {
 			CallID string `json:"tool_use_id"`
 		} `json:"tool_calls"`
@@ -226,7 +211,10 @@ func name(t *testing.T, payload []byte, labels map[string]string) string {
 			return ""
 		}
 	}
-	if p.CallID == "" {
+	switch {
+	case p.CallID == "" && p.Tool != "": // of a prompt, which is of no call
+		return p.Event + "." + p.Tool
+	case p.CallID == "":
 		return p.Event
 	}
 	return p.Event + "." + labels[p.CallID]
@@ -271,34 +259,3 @@ func plan(s *modelstub.Stub) string {
 
 // slug is how the host spells a folder in the name of another.
 func slug(path string) string { return regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(path, "-") }
-
-// shape lists the members of a JSON value with their kinds, array elements
-// taken together.
-func shape(t *testing.T, v jsontext.Value) []string {
-	t.Helper()
-	seen := map[string]bool{}
-	var walk func(path string, v jsontext.Value)
-	walk = func(path string, v jsontext.Value) {
-		seen[path+" "+v.Kind().String()] = true
-		switch v.Kind() {
-		case '{':
-			var members map[string]jsontext.Value
-			if err := jcs.Unmarshal(v, &members); err != nil {
-				t.Fatal(err)
-			}
-			for name, m := range members {
-				walk(path+"."+name, m)
-			}
-		case '[':
-			var elements []jsontext.Value
-			if err := jcs.Unmarshal(v, &elements); err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range elements {
-				walk(path+"[]", e)
-			}
-		}
-	}
-	walk("", jsontext.Value(strings.TrimSpace(string(v))))
-	return slices.Sorted(maps.Keys(seen))
-}

@@ -70,7 +70,7 @@ func TestInterruptedCall(t *testing.T) {
 	t.Parallel()
 	out, news := t.TempDir(), fifo(t, t.TempDir(), "news")
 	s := claude.Start(t, claude.Options{
-		Settings: claude.Settings("", recorders(out)...),
+		Settings: claude.Settings("", recorders(callEvents, out)...),
 		Stub:     modelstub.New(modelstub.Use(modelstub.Call{ID: "toolu_01", Name: "Bash", Input: bash("echo up > " + news + "; exec sleep 60")})),
 	})
 	if got := line(t, reader(t, news)); got != "up" {

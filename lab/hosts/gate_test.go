@@ -31,15 +31,8 @@ func bare(t testing.TB, h hosts.Host) *gate {
 	return &gate{machine.New(t), t, h}
 }
 
-// wired sets a machine up: the host's own settings first, then sayso init, with
+// wire sets a machine up: the host's own settings first, then sayso init, with
 // flags if there are any, and what a person does after it.
-func wired(t testing.TB, h hosts.Host, rules string, flags ...string) *gate {
-	t.Helper()
-	g := bare(t, h)
-	g.wire(rules, flags...)
-	return g
-}
-
 func (g *gate) wire(rules string, flags ...string) {
 	g.t.Helper()
 	if err := g.h.Write(g.Home, hosts.Setup{MCP: os.Args[0]}); err != nil {

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,11 +14,11 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/modelstub"
 	"github.com/sayso-dev/sayso/lab/hosts"
+	"github.com/sayso-dev/sayso/lab/payload"
 )
 
 // labelled is a call whose payloads are kept under a label.
@@ -84,18 +83,7 @@ func TestPayloads(t *testing.T) {
 		}
 		got := payloads(t, h)
 		dir := filepath.Join("../../agent", h.Name, "testdata/payloads", h.Version)
-		if *update {
-			writeAll(t, dir, got)
-		}
-		want := readAll(t, dir)
-		if diff := gocmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); diff != "" {
-			t.Fatalf("payloads (-files +seen):\n%s", diff)
-		}
-		for name := range want {
-			if diff := gocmp.Diff(shape(t, want[name]), shape(t, got[name])); diff != "" {
-				t.Errorf("%s (-file +seen):\n%s", name, diff)
-			}
-		}
+		payload.Compare(t, dir, got, *update)
 	})
 }
 
@@ -216,29 +204,6 @@ func read(t testing.TB, path string) string {
 	return string(text)
 }
 
-func writeAll(t *testing.T, dir string, all map[string]jsontext.Value) {
-	t.Helper()
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	for name, v := range all {
-		write(t, filepath.Join(dir, name+".json"), string(v)+"\n")
-	}
-}
-
-func readAll(t *testing.T, dir string) map[string]jsontext.Value {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no payloads in %s: %v", dir, err)
-	}
-	all := map[string]jsontext.Value{}
-	for _, f := range files {
-		all[strings.TrimSuffix(filepath.Base(f), ".json")] = jsontext.Value(read(t, f))
-	}
-	return all
-}
-
 var (
 	transcript = regexp.MustCompile(`session-[0-9T-]+-[0-9a-f]{8}`)
 	process    = regexp.MustCompile(`PGID: \d+`)
@@ -269,35 +234,4 @@ func steady(s string) string {
 		}
 		return `"timestamp":1795341600000`
 	})
-}
-
-// shape lists the members of a JSON value with their kinds, array elements taken
-// together.
-func shape(t *testing.T, v jsontext.Value) []string {
-	t.Helper()
-	seen := map[string]bool{}
-	var walk func(path string, v jsontext.Value)
-	walk = func(path string, v jsontext.Value) {
-		seen[path+" "+v.Kind().String()] = true
-		switch v.Kind() {
-		case '{':
-			var members map[string]jsontext.Value
-			if err := jcs.Unmarshal(v, &members); err != nil {
-				t.Fatal(err)
-			}
-			for name, m := range members {
-				walk(path+"."+name, m)
-			}
-		case '[':
-			var elements []jsontext.Value
-			if err := jcs.Unmarshal(v, &elements); err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range elements {
-				walk(path+"[]", e)
-			}
-		}
-	}
-	walk("", jsontext.Value(strings.TrimSpace(string(v))))
-	return slices.Sorted(maps.Keys(seen))
 }
