@@ -122,10 +122,26 @@ func (r *Relay) answered(ctx context.Context, m message) error {
 	case err != nil:
 		return r.client.Send(failure(m.id, codeInternal, "The answer of the server could not be read strictly ("+err.Error()+")."))
 	case look.samples:
-		r.background(&r.telling, func() { r.sampledWithin(ctx, m, h, look) })
+		judged := r.judging(m.key())
+		r.background(&r.telling, func() { defer judged(); r.sampledWithin(ctx, m, h, look) })
 		return nil
 	}
 	return r.client.Send(m.line)
+}
+
+// judging notes that the server's answer to a request is here and may not go on
+// yet, until the returned function is called.
+func (c *conversation) judging(key string) (judged func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.judged[key]++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.judged[key]--; c.judged[key] == 0 {
+			delete(c.judged, key)
+		}
+	}
 }
 
 // result is what is looked at of a result.

@@ -102,6 +102,7 @@ type conversation struct {
 
 	mu     sync.Mutex // guards what follows
 	calls  map[string]*held
+	judged map[string]int         // answers of the server that people are asked about, by the keys of their ids
 	rounds map[sayso.Digest]round // calls that run and wait for their client, by the server's state
 	tasks  map[sayso.ID]*task
 	// What is done to the answers to requests of the client, by their ids.
@@ -130,7 +131,7 @@ func (o Options) converse(k *known) *conversation {
 	life, end := context.WithCancel(context.Background())
 	return &conversation{
 		o: o, known: k, life: life, end: end, tasks: map[sayso.ID]*task{}, rewrites: map[string]func(*message) ([]byte, error){}, questions: map[string]*question{},
-		calls: map[string]*held{}, rounds: map[sayso.Digest]round{}, ending: make(chan struct{}), run: "mcp-" + strings.ToLower(rand.Text()[:10]),
+		calls: map[string]*held{}, judged: map[string]int{}, rounds: map[sayso.Digest]round{}, ending: make(chan struct{}), run: "mcp-" + strings.ToLower(rand.Text()[:10]),
 	}
 }
 

@@ -227,7 +227,7 @@ func (w *remoteWay) exchange(ctx context.Context, m *message) {
 		w.stream(ctx, m, resp.Body)
 	default:
 		w.began(m, resp)
-		_ = w.relay().FromServer(ctx, oneLine{resp.Body}) // told below
+		_ = w.relay().FromServer(w.s.ctx, oneLine{resp.Body}) // told below
 		w.lost(m, "The server did not answer the request.")
 	}
 }
@@ -268,9 +268,9 @@ func (w *remoteWay) lost(m *message, why string) {
 // the client, or a task.
 func (w *remoteWay) awaited(m *message) bool {
 	w.s.talk.mu.Lock()
-	h := w.s.talk.calls[m.key()]
+	h, here := w.s.talk.calls[m.key()], w.s.talk.judged[m.key()] > 0
 	w.s.talk.mu.Unlock()
-	return h != nil && h.request != "" || w.s.asks(m)
+	return !here && (h != nil && h.request != "" || w.s.asks(m))
 }
 
 const (
@@ -283,7 +283,7 @@ const (
 // with, if the server lets us.
 func (w *remoteWay) stream(ctx context.Context, m *message, body io.Reader) {
 	events := newEventLines(body)
-	err := w.relay().FromServer(ctx, events)
+	err := w.relay().FromServer(w.s.ctx, events)
 	for tries := 0; err == nil && !w.s.alone() && events.lastID != "" && tries < maxTries && w.awaited(m); tries++ {
 		if !w.rest(ctx, events.retry, tries) {
 			break
@@ -331,7 +331,7 @@ func (w *remoteWay) resume(ctx context.Context, last *eventLines) (*eventLines, 
 	}
 	events := newEventLines(resp.Body)
 	events.id, events.lastID, events.retry = last.lastID, last.lastID, last.retry
-	return events, w.relay().FromServer(ctx, events) != nil
+	return events, w.relay().FromServer(w.s.ctx, events) != nil
 }
 
 // get asks for a stream.
