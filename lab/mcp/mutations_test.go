@@ -142,6 +142,8 @@ func newMutating(file string, ran io.Writer) (*mutating, error) {
 func (m *mutating) answer(c call) []byte {
 	result := []byte(`{}`)
 	switch c.Method {
+	case largeMethod:
+		return largeResult(c.ID)
 	case "initialize":
 		result = []byte(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"mutating","version":"1"}}`)
 	case "tools/list":
@@ -182,12 +184,23 @@ func serveMutants(file string, in io.Reader, out io.Writer) error {
 		if err := json.Unmarshal(line, &c); err != nil {
 			return err
 		}
+		if c.Method == stormMethod {
+			storm := bytes.Repeat([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`+"\n"), stormSize)
+			if _, err := out.Write(storm); err != nil {
+				return err
+			}
+		}
 		if c.ID != nil {
 			if _, err := out.Write(append(m.answer(c), '\n')); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// asker is a server that is asked.
+type asker interface {
+	ask(method, params string) call
 }
 
 // wire is a server on standard input and output, spoken to line by line.
@@ -247,7 +260,8 @@ func (w *wire) ask(method, params string) call {
 
 // Every place of every definition of two real servers, changed, removed or added to
 // after the first list: the tool is left out, is refused, and never reaches the
-// server, whatever policy allows; the others stay as they are.
+// server, whatever policy allows; the others stay as they are. Over HTTP, where the
+// same is judged, every sixteenth is tried.
 func TestMutations(t *testing.T) {
 	modules := filepath.Join(servers(t), "node_modules", "@modelcontextprotocol")
 	for name, command := range map[string][]string{
@@ -267,18 +281,23 @@ func TestMutations(t *testing.T) {
 			}
 			cmd := gated(t, allowAll, []string{os.Args[0]})
 			cmd.Env = append(cmd.Env, "LAB_MUTANT="+file)
-			unchanged(t, start(t, cmd), listed, all)
+			unchanged(t, start(t, cmd), listed, all, 1)
 			if ran, err := os.ReadFile(file + ".ran"); err != nil || strings.Count(string(ran), "\n") != len(listed) {
 				t.Errorf("the server ran %q, %v", ran, err)
+			}
+			address, ran := overHTTPMutating(t, file)
+			unchanged(t, reach(t, address), listed, all, 16)
+			if n := ran.Load(); n != int64(len(listed)) {
+				t.Errorf("over HTTP the server ran %d calls", n)
 			}
 			t.Logf("%d mutants of %d tools", len(all), len(listed))
 		})
 	}
 }
 
-// unchanged goes through all mutants of a list, and then has each tool called
-// once.
-func unchanged(t *testing.T, w *wire, listed []json.RawMessage, all []mutant) {
+// unchanged goes through the mutants of a list, or every so many of them, and then
+// has each tool called once.
+func unchanged(t *testing.T, w asker, listed []json.RawMessage, all []mutant, every int) {
 	t.Helper()
 	if got := w.ask("tools/list", `{}`).Result.Tools; !slices.EqualFunc(got, listed, bytesEqual) {
 		t.Fatal("the first list did not pass as it was")
@@ -291,7 +310,8 @@ func unchanged(t *testing.T, w *wire, listed []json.RawMessage, all []mutant) {
 		}
 		names[i] = named.Name
 	}
-	for n, m := range all {
+	for n := 0; n < len(all); n += every {
+		m := all[n]
 		rest := slices.Delete(slices.Clone(listed), m.tool, m.tool+1)
 		if got := w.ask("tools/list", fmt.Sprintf(`{"cursor":"%d"}`, n)).Result.Tools; !slices.EqualFunc(got, rest, bytesEqual) {
 			t.Fatalf("%s: %s: %d tools are in the list, of %d", names[m.tool], m.what, len(got), len(rest))
