@@ -17,3 +17,9 @@ func servers(t *testing.T) string {
 	t.Helper()
 	return filepath.Dir(released.Path(t))
 }
+
+// suiteVersion is that of the conformance suite in suite/package.json.
+const suiteVersion = "0.2.0-alpha.12"
+
+// conformance is the suite of suite/package-lock.json.
+var conformance = npm.Package{Title: "MCP conformance suite", Cache: "mcp-conformance-" + suiteVersion, Lock: "suite", File: "node_modules/@modelcontextprotocol/conformance/dist/index.js"}
