@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -82,12 +83,26 @@ func (a *app) drive(ctx context.Context, d driven, env []string, run func(contex
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
 	defer signal.Stop(signals)
-	go p.Forward(signals)
+	var told atomic.Int32 // the last signal
+	heard := make(chan os.Signal, 8)
+	go func() { // ends with the program
+		for sig := range signals {
+			if sig, ok := sig.(syscall.Signal); ok {
+				told.Store(int32(sig))
+			}
+			heard <- sig
+		}
+	}()
+	go p.Forward(heard)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	err = run(ctx, p, desk)
 	cancel()
-	return errors.Join(err, closing(), a.asEnded(p.End(), err))
+	end := p.End()
+	if sig := told.Load(); sig != 0 && end.Status == 0 { // a host may end well that was told to
+		end.Status = 128 + int(sig)
+	}
+	return errors.Join(err, closing(), a.asEnded(end, err))
 }
 
 // asEnded ends as a host ended.

@@ -234,6 +234,56 @@ func TestCodex_asksSomebodyElse(t *testing.T) {
 	}
 }
 
+// A conversation: the person says the next thing when a turn is over, and the host
+// is told when nothing more comes.
+func TestConversation(t *testing.T) {
+	prompts := func() chan string {
+		c := make(chan string, 2)
+		c <- "one"
+		c <- "two"
+		close(c)
+		return c
+	}
+	claude := &drive.Claude{Desk: drive.NewDesk(drive.Options{Gate: saysotest.New(t).Gate()}), Prompts: prompts()}
+	h := driven(t, claude.Run)
+	h.hear(`"subtype":"initialize"`)
+	h.say(`{"type":"control_response","response":{"subtype":"success","request_id":"sayso","response":{}}}`)
+	h.hear(`"content":"one"`)
+	h.say(`{"type":"result","subtype":"error_max_turns","is_error":true}`)
+	h.hear(`"content":"two"`)
+	if !claude.Failed() {
+		t.Error("a turn that failed is not known to have")
+	}
+	h.say(`{"type":"result","subtype":"success","is_error":false}`)
+	if h.hears.Scan() {
+		t.Errorf("it said %s after all was said", h.hears.Text())
+	}
+	if err := h.end(); err != nil || claude.Failed() {
+		t.Errorf("ended with %v, failed %v", err, claude.Failed())
+	}
+	codex := &drive.Codex{Desk: drive.NewDesk(drive.Options{Gate: saysotest.New(t).Gate()}), Prompts: prompts(), Dir: "/w", Asks: drive.AskUntrusted}
+	h = driven(t, codex.Run)
+	h.hear(`"method":"initialize"`)
+	h.say(`{"id":1,"result":{}}`)
+	h.hear(`"method":"initialized"`)
+	h.hear(`"method":"thread/start"`)
+	h.say(`{"id":2,"result":{"thread":{"id":"t1"},"approvalPolicy":"untrusted","approvalsReviewer":"user"}}`)
+	h.hear(`"text":"one"`)
+	h.say(`{"method":"turn/completed","params":{"threadId":"t9","turn":{"id":"u0","status":"failed"}}}`) // of another agent
+	h.say(`{"method":"turn/completed","params":{"threadId":"t1","turn":{"id":"u1","status":"failed","error":{"message":"no quota"}}}}`)
+	h.hear(`"text":"two"`)
+	if !codex.Failed() {
+		t.Error("a turn that failed is not known to have")
+	}
+	h.say(`{"method":"turn/completed","params":{"threadId":"t1","turn":{"id":"u2","status":"completed"}}}`)
+	if h.hears.Scan() {
+		t.Errorf("it said %s after all was said", h.hears.Text())
+	}
+	if err := h.end(); err != nil || codex.Failed() {
+		t.Errorf("ended with %v, failed %v", err, codex.Failed())
+	}
+}
+
 func TestCheck(t *testing.T) {
 	for _, args := range [][]string{nil, {"--model", "opus", "--add-dir", "/x"}, {"--permission-mode", "plan"}} {
 		if err := drive.CheckClaude(args); err != nil {

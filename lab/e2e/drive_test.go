@@ -9,11 +9,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/modelstub"
 	"github.com/sayso-dev/sayso/lab/claude"
 )
@@ -113,4 +115,38 @@ func gone(t *testing.T, pid int) {
 		runtime.Gosched()
 	}
 	t.Errorf("process %d outlived its driver", pid)
+}
+
+// The driver is told to end while a call waits: it ends with its host, nothing runs,
+// and what was asked stays, unless the host took it back.
+func TestDrive_toldToEnd(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func(*gate) *driver{
+		"claude": func(g *gate) *driver { return g.driveClaude(modelstub.New(modelstub.Use(touch("marker")))) },
+		"codex":  func(g *gate) *driver { return g.driveCodex(modelstub.New(modelstub.Use(shell("touch marker"))), "") },
+	} {
+		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+			t.Run(name+" "+sig.String(), func(t *testing.T) {
+				t.Parallel()
+				g := machine(t, "")
+				d := start(g)
+				g.opened(1)
+				if err := d.cmd.Process.Signal(sig); err != nil {
+					t.Fatal(err)
+				}
+				select {
+				case <-d.done:
+				case <-time.After(time.Minute):
+					t.Fatal("the driver did not end")
+				}
+				if d.cmd.ProcessState.Success() {
+					t.Error("it ended as if all were well")
+				}
+				last := []sayso.EventType{sayso.EventParked, sayso.EventWithdrawn} // a host may take its question back
+				if life := g.lives()[0]; g.ran("marker") || !slices.Contains(last, life[len(life)-1]) {
+					t.Errorf("ran: %v; the life of the request is %v", g.ran("marker"), life)
+				}
+			})
+		}
+	}
 }
