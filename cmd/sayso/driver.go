@@ -105,19 +105,12 @@ func (a *app) drive(ctx context.Context, d driven, env []string, run func(contex
 	return errors.Join(err, closing(), a.asEnded(end, err))
 }
 
-// asEnded ends as a host ended.
+// asEnded ends as a host ended, unless we ended it.
 func (a *app) asEnded(end child.End, err error) error {
-	switch {
-	case err != nil: // we ended it
+	if err != nil {
 		return nil
-	case end.Signal != 0:
-		signal.Reset(end.Signal)
-		_ = syscall.Kill(os.Getpid(), end.Signal) // the status says it where this does not
-		return otherStatus(end.Status)
-	case end.Status != 0:
-		return otherStatus(end.Status)
 	}
-	return nil
+	return mirror(end)
 }
 
 // desk opens the gate for what a host asks.
