@@ -3,6 +3,7 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -37,9 +38,10 @@ func asksFirst() {
 // With the official client in both generations of the protocol: a person answers
 // in the client, the server asks its own question there, and people are asked once.
 func TestWaits_elicitation(t *testing.T) {
-	for _, version := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
+	for _, version := range []string{"2025-06-18", "2025-11-25", "2026-07-28", "2026-07-28 served"} {
+		version, served := strings.CutSuffix(version, " served")
 		for decision, want := range map[string]string{"allow": "deployed as Ada", "deny": "Denied by"} {
-			t.Run(version+" "+decision, func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s %s served=%v", version, decision, served), func(t *testing.T) {
 				var ours, theirs atomic.Int32
 				c := mcp.NewClient(&mcp.Implementation{Name: "lab", Version: "1"}, &mcp.ClientOptions{
 					ElicitationHandler: func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
@@ -57,6 +59,9 @@ func TestWaits_elicitation(t *testing.T) {
 				})
 				cmd := gated(t, "version: 1\nrules:\n  - {ask: mcp__srv__deploy, elicit: true}\n", []string{os.Args[0]})
 				cmd.Env = append(cmd.Env, "LAB_SERVER=1")
+				if served {
+					serve(t, cmd)
+				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				session, err := c.Connect(ctx, &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: version})
@@ -74,14 +79,12 @@ func TestWaits_elicitation(t *testing.T) {
 				if text := shown(result, err); !strings.Contains(text, want) {
 					t.Errorf("got %s", text)
 				}
-				log := exec.Command(cmd.Path, "log")
-				log.Env = cmd.Env
-				out, err := log.CombinedOutput()
-				if err != nil {
-					t.Fatalf("%v: %s", err, out)
-				}
-				if n := strings.Count(string(out), "approval.requested"); n != 1 || ours.Load() != 1 || !strings.Contains(string(out), "elicitation: a program may have answered") {
+				out := recorded(t, cmd, "log")
+				if n := strings.Count(out, "approval.requested"); n != 1 || ours.Load() != 1 || !strings.Contains(out, "elicitation: a program may have answered") {
 					t.Errorf("asked %d times, %d of them at the client:\n%s", n, ours.Load(), out)
+				}
+				if got := strings.Contains(recorded(t, cmd, "log", "--json"), `"channel":"socket"`); got != served {
+					t.Errorf("asked over the socket: %v", got)
 				}
 				if asked := theirs.Load() == 1; asked != (decision == "allow") {
 					t.Errorf("the server asked: %v", asked)
@@ -89,4 +92,40 @@ func TestWaits_elicitation(t *testing.T) {
 			})
 		}
 	}
+}
+
+// serve runs sayso serve for the home of a command, so that the gate is there and
+// not in the command's own process.
+func serve(t *testing.T, like *exec.Cmd) {
+	t.Helper()
+	cmd := exec.Command(like.Path, "serve")
+	cmd.Env = like.Env
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	lines := bufio.NewScanner(said)
+	if !lines.Scan() {
+		t.Fatal("sayso serve ended")
+	}
+	go func() {
+		for lines.Scan() { // what it says must go somewhere
+		}
+	}()
+}
+
+// recorded is what sayso prints for the home of a command.
+func recorded(t *testing.T, like *exec.Cmd, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(like.Path, args...)
+	cmd.Env = like.Env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("sayso %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
 }
