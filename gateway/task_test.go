@@ -238,7 +238,7 @@ func TestTask_cancelledWhileItRuns(t *testing.T) {
 	w.answer(r, sayso.Allow)
 	id := w.ours(tasked("1", "a"), "1")
 	w.about("tasks/get", task, "")
-	go w.client.send(`{"jsonrpc":"2.0","id":5,"method":"tasks/cancel","params":{` + takesTasks + `,"taskId":"` + task + `"}}`)
+	w.client.send(`{"jsonrpc":"2.0","id":5,"method":"tasks/cancel","params":{` + takesTasks + `,"taskId":"` + task + `"}}`)
 	w.server.got(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
 	w.client.got(`{"jsonrpc":"2.0","id":5,"result":{"resultType":"complete"}}`)
 	if h := w.about("tasks/get", task, ""); h.Result.Status != "cancelled" {
