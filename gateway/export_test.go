@@ -1,6 +1,11 @@
 package gateway
 
-import "github.com/sayso-dev/sayso"
+import (
+	"io"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+)
 
 // LongAnswer reports whether the pieces of a message would pass as an answer that
 // is too long to be looked at whole.
@@ -41,4 +46,18 @@ func (r *Relay) Rounds() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.rounds)
+}
+
+// SetSlowest has clients be faster, until the returned function is called.
+func SetSlowest(d time.Duration) (reset func()) {
+	before := slowest
+	slowest = d
+	return func() { slowest = before }
+}
+
+// EventLines are the lines that an event stream is read as.
+func EventLines(stream io.Reader) (lines string, last string) {
+	e := newEventLines(stream)
+	text, _ := io.ReadAll(e) // which ends as the stream does
+	return string(text), e.lastID
 }

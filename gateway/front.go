@@ -55,8 +55,10 @@ const (
 
 	idle    = time.Hour
 	opening = 500 * time.Millisecond
-	slowest = 30 * time.Second // for a message to come, and for a piece to go
 )
+
+// slowest is how long a message may take to come, and a piece of one to go.
+var slowest = 30 * time.Second // less in tests
 
 // NewFront returns a front of servers.
 func NewFront(o FrontOptions, servers ...Upstream) (*Front, error) {
@@ -124,6 +126,8 @@ func (f *Front) Close(ctx context.Context) error {
 
 // ServeHTTP takes one request of a client.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Also what is refused is read to its end. Where there is no deadline, nobody is slow.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(slowest))
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -162,6 +166,11 @@ func (f *Front) route(v *visit) {
 			v.refuse(nil, http.StatusMethodNotAllowed, codeNoRequest, "Without a session there is nothing to "+strings.ToLower(v.r.Method)+".")
 			return
 		}
+		if v.r.ContentLength != 0 {
+			v.refuse(nil, http.StatusBadRequest, codeNoRequest, "A message is sent with POST.")
+			return
+		}
+		v.waits()
 		s := v.session()
 		if s == nil {
 			return
@@ -193,7 +202,8 @@ func ours(r *http.Request) bool {
 	if err != nil || port != at {
 		return false
 	}
-	return len(r.Header["Origin"]) == 0 && len(r.Header["Sec-Fetch-Site"]) == 0
+	site := r.Header["Sec-Fetch-Site"] // none is a person's own doing, which no page can have a browser say
+	return len(r.Header["Origin"]) == 0 && (len(site) == 0 || len(site) == 1 && site[0] == "none")
 }
 
 // tokenHeader holds a token of ours, where Authorization is the server's.
@@ -335,6 +345,9 @@ func (v *visit) session() *session {
 	return s
 }
 
+// waits says that all of the request is there, and that the client waits now.
+func (v *visit) waits() { _ = http.NewResponseController(v.w).SetReadDeadline(time.Time{}) }
+
 // message reads the message in the body, as one line.
 func (v *visit) message() ([]byte, bool) {
 	kind, _, _ := strings.Cut(v.r.Header.Get("Content-Type"), ";")
@@ -342,10 +355,7 @@ func (v *visit) message() ([]byte, bool) {
 		v.refuse(nil, http.StatusUnsupportedMediaType, codeNoRequest, "Refused: a message is sent as application/json. Nothing ran.")
 		return nil, false
 	}
-	way := http.NewResponseController(v.w)
-	_ = way.SetReadDeadline(time.Now().Add(slowest)) // without one, as in a test of the handler alone, nobody is slow
 	text, err := io.ReadAll(http.MaxBytesReader(v.w, v.r.Body, int64(maxMessage)))
-	_ = way.SetReadDeadline(time.Time{})
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
@@ -355,5 +365,6 @@ func (v *visit) message() ([]byte, bool) {
 		v.refuse(nil, http.StatusBadRequest, codeNoRequest, "Refused: the message did not come whole. Nothing ran.")
 		return nil, false
 	}
+	v.waits()
 	return text, true
 }

@@ -12,10 +12,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/broker"
@@ -298,6 +301,14 @@ func streams(events ...string) http.HandlerFunc {
 
 const ran = `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"ran"}]}}`
 
+// bodyOf is a body for a method that has one.
+func bodyOf(method, body string) string {
+	if method == "GET" || method == "DELETE" {
+		return ""
+	}
+	return body
+}
+
 // What is not for the front is refused before anybody is asked or anything is
 // forwarded, and learns nothing.
 func TestFrontRefuses(t *testing.T) {
@@ -366,7 +377,7 @@ func TestFrontRefuses(t *testing.T) {
 			if tt.body == "" {
 				tt.body = call
 			}
-			r := s.does(s.ask(tt.method, tt.path, tt.body, append(in[:len(in):len(in)], tt.header...)...))
+			r := s.does(s.ask(tt.method, tt.path, bodyOf(tt.method, tt.body), append(in[:len(in):len(in)], tt.header...)...))
 			if r.StatusCode != tt.status || !strings.Contains(r.text, `"error"`) {
 				t.Errorf("%s, not %d: %s", r.Status, tt.status, r.text)
 			}
@@ -666,4 +677,93 @@ func TestFrontProgram(t *testing.T) {
 	if r := s.posts(echo("2", "a"), two...); r.StatusCode != 404 {
 		t.Errorf("%s %s", r.Status, r.text)
 	}
+}
+
+// A client that sends slowly, or does not read, holds nothing up: its connection
+// ends, and what was on its way for it is passed over.
+func TestFrontSlow(t *testing.T) {
+	defer gateway.SetMaxMessage(128 << 10)()
+	defer gateway.SetSlowest(100 * time.Millisecond)()
+	up := openShop(t)
+	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.learns()
+	dial := func(body string, length int) net.Conn {
+		t.Helper()
+		c, err := net.Dial("tcp", strings.TrimPrefix(s.at, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		fmt.Fprintf(c, "POST /srv/mcp HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"+
+			"Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: echo\r\nContent-Length: %d\r\n\r\n%s", strings.TrimPrefix(s.at, "http://"), adaToken, length, body)
+		return c
+	}
+	body, _ := modernEcho("1", "hi")
+	slow := dial(body[:len(body)-1], len(body))
+	if text, err := io.ReadAll(slow); err != nil || !strings.Contains(string(text), "the message did not come whole") {
+		t.Errorf("%v %s", err, text)
+	}
+	refused, err := net.Dial("tcp", strings.TrimPrefix(s.at, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer refused.Close()
+	fmt.Fprint(refused, "POST /srv/mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n1")
+	if text, err := io.ReadAll(refused); err != nil || !strings.Contains(string(text), "403") {
+		t.Errorf("%v %s", err, text)
+	}
+	if len(up.heard("tools/call")) > 0 {
+		t.Error("the server heard half a message")
+	}
+	// More than what lies in the buffers of a connection.
+	up.when("tools/call", streams("data: "+strings.Replace(ran, "ran", strings.Repeat("long ", 8<<20), 1)+"\n\n"))
+	dial(body, len(body))
+	s.until(sayso.EventFinished)
+}
+
+// What is read of an event stream as lines is what a reader of such streams has,
+// however it is cut.
+func FuzzEventLines(f *testing.F) {
+	for _, seed := range []string{
+		"data: a\n\n", "id: 1\rdata: a\rdata: b\r\r", "\ufeffdata:a\r\n\r\ndata\n\n", ": x\ndata:  a\nretry: 5\n\nid\ndata: b", "data: a\n\ndata: cut", "id: 7\n\ndata:\ndata: x\n\n",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, stream string) {
+		if !utf8.ValidString(stream) || strings.Contains(stream, "event") || len(stream) > 4096 {
+			return // bytes that are no text, and names behind data, are read otherwise
+		}
+		var want []string
+		in := sse.NewReader(strings.NewReader(stream), 0)
+		for {
+			e, err := in.Next()
+			if err != nil {
+				break
+			}
+			if text := strings.Join(strings.Fields(strings.ReplaceAll(string(e.Data), "\n", " ")), " "); text != "" {
+				want = append(want, text)
+			}
+		}
+		for _, r := range []io.Reader{strings.NewReader(stream), iotest.OneByteReader(strings.NewReader(stream)), iotest.HalfReader(strings.NewReader(stream))} {
+			lines, last := gateway.EventLines(r)
+			var got []string
+			whole, _, _ := cutLast(lines, "\n") // what was cut off is no event
+			for line := range strings.SplitSeq(whole, "\n") {
+				if text := strings.Join(strings.Fields(line), " "); text != "" {
+					got = append(got, text)
+				}
+			}
+			if !slices.Equal(got, want) || last != in.LastID() {
+				t.Fatalf("got %q, last %q; want %q, last %q", got, last, want, in.LastID())
+			}
+		}
+	})
+}
+
+func cutLast(text, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(text, sep)
+	if i < 0 {
+		return "", text, false
+	}
+	return text[:i], text[i+len(sep):], true
 }

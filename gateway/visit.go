@@ -54,7 +54,7 @@ func (v *visit) readStrict(text []byte) (m message, o outside, ok bool) {
 		return m, o, false
 	}
 	p := agrees(v.r.Header, &m, &o)
-	if p == nil && m.method == callMethod {
+	if p == nil && m.method == callMethod && v.version >= statelessSince { // clients before know nothing of them
 		p = v.up.known.mirrors(v.r.Header, &o)
 	}
 	if p != nil {
