@@ -191,6 +191,7 @@ func codes(t *testing.T) []policy.Code {
 func TestWarnings(t *testing.T) {
 	p := load(t, rules(
 		`allow: "frobnicate"`, `ask: ["bsh", "frob*"]`, `allow: "web-fetch:https://example.org"`, `deny: "bash:rm*"`, `allow: "mcp__any__thing"`, `allow: bash`, `deny: ["frob*", "*rm", "delete*", "drop_*:x", "*", "mcp__rm__*", "file-*:x"]`, `ask: "rm*"`,
+		`deny: write`, `deny: {tool: write}`, `ask: write`,
 	))
 	var got []string
 	for _, w := range p.Warnings() {
@@ -205,6 +206,8 @@ func TestWarnings(t *testing.T) {
 		`policy.yaml:9:21: warning: no tool is called "*rm", so this may never match`,
 		`policy.yaml:9:39: warning: no tool is called "drop_*", so this may never match`,
 		`policy.yaml:10:10: warning: no tool is called "rm*", so this may never match; write "bash:rm*" for the program, or "mcp__*__rm*" for tools of servers`,
+		`policy.yaml:11:11: warning: "write" is what some hosts call a tool of theirs, so this denies nothing of the others; for all of them write file-write`,
+		`policy.yaml:12:18: warning: "write" is what some hosts call a tool of theirs, so this denies nothing of the others; for all of them write file-write`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

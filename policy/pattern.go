@@ -55,6 +55,8 @@ func (r *reader) pattern(e sayso.Effect, n *yaml.Node, text string) matcher {
 	known := toolsNamed(tool)
 	if len(known) == 0 && tool != "*" {
 		r.unknownTool(e, n, tool)
+	} else {
+		r.ofSomeHosts(e, n, tool)
 	}
 	if !hasArg {
 		r.everyArgument(e, n, &m, known)

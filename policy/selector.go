@@ -171,6 +171,8 @@ func (r *reader) selectedTools(e sayso.Effect, s *selector, n *yaml.Node) {
 	for i, name := range s.tools {
 		if name != "*" && !strings.HasPrefix(name, "mcp__") && len(toolsNamed(name)) == 0 {
 			r.unknownTool(e, list(n)[i], name)
+		} else {
+			r.ofSomeHosts(e, list(n)[i], name)
 		}
 	}
 }

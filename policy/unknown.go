@@ -57,6 +57,14 @@ func (r *reader) unknownTool(e sayso.Effect, n *yaml.Node, tool string) {
 	r.warn(n, "no tool is called %s, so this may never match%s", quoted(tool), hint)
 }
 
+// ofSomeHosts warns of a deny that reads as if it were for all tools of a kind,
+// and is what some hosts call one of theirs.
+func (r *reader) ofSomeHosts(e sayso.Effect, n *yaml.Node, tool string) {
+	if meant := meantByWord[tool]; e == sayso.Deny && meant != "" {
+		r.warn(n, "%s is what some hosts call a tool of theirs, so this denies nothing of the others; for all of them write %s", quoted(tool), meant)
+	}
+}
+
 // mistaken is what to write instead of a name that nothing knows and that is
 // almost certainly meant otherwise: it is one letter away from a tool, or it is
 // a program. Empty for all others, which may be tools of servers or of hosts that
