@@ -5,7 +5,6 @@ package hosts_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -214,11 +213,39 @@ func TestOpencode_wall(t *testing.T) {
 	}
 }
 
+// The person at opencode cancels the turn while a call of the plugin waits: the
+// hook goes, what was asked is parked, and a yes that comes then runs nothing.
+func TestOpencode_cancelled(t *testing.T) {
+	t.Parallel()
+	g := opencode(t, "")
+	g.Must("init", "opencode", "--yes")
+	o, _ := g.served(modelstub.New(modelstub.Use(g.touch("toolu_1", "marker"))), saysotest.New(t))
+	said := make(chan error, 1)
+	go func() { said <- o.Say(t.Context(), "go") }()
+	r := g.unanswered()
+	if got := post(t, o, "/session/"+o.Session()+"/abort", "", o.Password); got != http.StatusOK {
+		t.Fatalf("cancelling: status %d", got)
+	}
+	if err := <-said; err == nil {
+		t.Error("a turn that was cancelled ended well")
+	}
+	g.Event(sayso.EventParked)
+	g.Approve(r)
+	if files := g.files(); len(files) > 0 {
+		t.Errorf("%q ran after it was cancelled", files)
+	}
+}
+
 // served is a server of opencode without our plugin, behind the driver's second
 // wall alone.
 func served(t *testing.T, calls *modelstub.Stub, b *saysotest.Broker) (o *drive.Opencode, dir string) {
 	t.Helper()
-	g := opencode(t, "")
+	return opencode(t, "").served(calls, b)
+}
+
+func (g *gate) served(calls *modelstub.Stub, b *saysotest.Broker) (o *drive.Opencode, dir string) {
+	t := g.t
+	t.Helper()
 	url, stop, err := calls.Listen()
 	if err != nil {
 		t.Fatal(err)
@@ -353,8 +380,12 @@ func waiting(t *testing.T, o *drive.Opencode) string {
 // status.
 func answered(t *testing.T, o *drive.Opencode, id, password string) int {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("%s/permission/%s/reply?directory=%s", o.URL, id, o.Dir),
-		strings.NewReader(`{"reply":"reject","message":"not today"}`))
+	return post(t, o, "/permission/"+id+"/reply", `{"reply":"reject","message":"not today"}`, password)
+}
+
+func post(t *testing.T, o *drive.Opencode, path, body, password string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, o.URL+path+"?directory="+o.Dir, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
