@@ -233,3 +233,41 @@ servers:
 		})
 	}
 }
+
+// What changes at a server reaches a client over HTTP, in both generations.
+func TestChangesOverHTTP(t *testing.T) {
+	for name, stateless := range map[string]bool{"stateful": false, "stateless": true} {
+		t.Run(name, func(t *testing.T) {
+			s := goServer()
+			srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: stateless}))
+			t.Cleanup(srv.Close)
+			f := listening(t, "version: 1\n", fmt.Sprintf("version: 1\nservers:\n  srv: {url: %q}\n", srv.URL), 1)
+			changed := make(chan struct{}, 16)
+			c := mcp.NewClient(&mcp.Implementation{Name: "lab", Version: "1"}, &mcp.ClientOptions{
+				ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
+			})
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			defer cancel()
+			session, err := c.Connect(ctx, f.to("srv"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer session.Close()
+			if _, err := session.ListTools(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+			for i := 0; ; i++ { // the client may not listen yet when the first one comes
+				mcp.AddTool(s, &mcp.Tool{Name: fmt.Sprintf("more%d", i)}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+					return &mcp.CallToolResult{}, nil, nil
+				})
+				select {
+				case <-changed:
+					return
+				case <-ctx.Done():
+					t.Fatal("the client was not told")
+				case <-time.After(500 * time.Millisecond):
+				}
+			}
+		})
+	}
+}
