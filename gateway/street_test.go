@@ -1,0 +1,296 @@
+package gateway_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/broker"
+	"github.com/sayso-dev/sayso/gateway"
+	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/internal/sse"
+	"github.com/sayso-dev/sayso/store/memory"
+)
+
+// street is a front before servers that the test plays, before a real broker.
+type street struct {
+	*world
+	at string // http://127.0.0.1:PORT
+}
+
+// The tokens of two clients.
+const adaToken, bobToken = "sayso_agent_ada", "sayso_agent_bob"
+
+// openFront opens a front before servers, whose names are given.
+func openFront(t *testing.T, p rules, servers ...gateway.Upstream) *street {
+	t.Helper()
+	w := &world{t: t, log: memory.New(nil)}
+	start := time.Now()
+	var err error
+	w.broker, err = broker.New(w.log, p, &broker.Options{
+		Now: func() sayso.Moment {
+			return sayso.Moment{Wall: time.Now().UTC(), Boot: "test", Since: time.Since(start)}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range servers {
+		u := &servers[i]
+		u.Gate, u.Pins, u.Calls, u.Actor, u.Session, u.Cwd = w.broker.Gate(asker), w.broker, w.broker, asker, "s", "/"
+		u.Facts = facts.Options{Workspace: "/"}
+		u.Note = func(text string) { w.mu.Lock(); defer w.mu.Unlock(); w.notes = append(w.notes, text) }
+	}
+	f, err := gateway.NewFront(gateway.FrontOptions{
+		Authenticate: func(secret string) (string, error) {
+			switch secret {
+			case adaToken:
+				return "ada", nil
+			case bobToken:
+				return "bob", nil
+			}
+			return "", errors.New("unknown")
+		},
+		Opening: 10 * time.Second, KeepAlive: 100 * time.Millisecond, // a slow machine answers alone, too
+	}, servers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- f.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := errors.Join(<-served, f.Close(context.Background()), w.broker.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return &street{w, "http://" + l.Addr().String()}
+}
+
+// ask makes a request of a client.
+func (s *street) ask(method, path, body string, header ...string) *http.Request {
+	s.t.Helper()
+	r, err := http.NewRequest(method, s.at+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + adaToken}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	for i := 0; i < len(header); i += 2 {
+		switch name, value := header[i], header[i+1]; {
+		case name == "Host":
+			r.Host = value
+		case strings.HasPrefix(name, "+"):
+			r.Header[name[1:]] = append(r.Header[name[1:]], value)
+		case value == "":
+			r.Header.Del(name)
+		default:
+			r.Header[http.CanonicalHeaderKey(name)] = []string{value}
+		}
+	}
+	return r
+}
+
+// client follows nothing, and begins each connection anew.
+var client = &http.Client{
+	Transport:     &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	Timeout:       time.Minute,
+}
+
+// reply is an answer over HTTP.
+type reply struct {
+	*http.Response
+	text   string
+	events []sse.Event
+}
+
+// last is the last message of an answer.
+func (r *reply) last() string {
+	if len(r.events) > 0 {
+		return string(r.events[len(r.events)-1].Data)
+	}
+	return r.text
+}
+
+// does makes a request, and reads the answer to its end.
+func (s *street) does(r *http.Request) *reply {
+	s.t.Helper()
+	resp, err := client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	out := &reply{Response: resp}
+	if resp.Header.Get("Content-Type") == sse.ContentType {
+		for in := sse.NewReader(resp.Body, 64<<20); ; {
+			e, err := in.Next()
+			if err != nil {
+				return out
+			}
+			out.events = append(out.events, e)
+		}
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out.text = string(text)
+	return out
+}
+
+// posts sends a message to the server srv.
+func (s *street) posts(body string, header ...string) *reply {
+	s.t.Helper()
+	return s.does(s.ask("POST", "/srv/mcp", body, header...))
+}
+
+// learns has a client list the tools of the server, which else would be asked about.
+func (s *street) learns() {
+	s.t.Helper()
+	body, header := modern("0", "tools/list", "", "")
+	if r := s.posts(body, header...); !strings.Contains(r.last(), `"echo"`) {
+		s.t.Fatalf("%s %s", r.Status, r.last())
+	}
+}
+
+// begins begins a session, and returns its id.
+func (s *street) begins(header ...string) string {
+	s.t.Helper()
+	r := s.posts(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"lab"}}}`, header...)
+	id := r.Header.Get("Mcp-Session-Id")
+	if r.StatusCode != 200 || id == "" {
+		s.t.Fatalf("no session: %s %s %v", r.Status, r.text, r.events)
+	}
+	return id
+}
+
+// modern is a message of 2026-07-28 with its headers.
+func modern(id, method, name, params string) (body string, header []string) {
+	if params != "" {
+		params = "," + params
+	}
+	body = `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}` + params + `}}`
+	header = []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method}
+	if name != "" {
+		header = append(header, "Mcp-Name", name)
+	}
+	return body, header
+}
+
+// modernEcho is a call of the tool echo.
+func modernEcho(id, text string) (string, []string) {
+	return modern(id, "tools/call", "echo", `"name":"echo","arguments":{"text":"`+text+`"}`)
+}
+
+// told is what a server that speaks HTTP was sent.
+type told struct {
+	method string
+	header http.Header
+	body   string
+}
+
+// shop is a server that speaks HTTP, which the test plays.
+type shop struct {
+	*httptest.Server
+	mu   sync.Mutex // guards what follows
+	told []told
+	does map[string]http.HandlerFunc // by the method of the message, or of HTTP
+}
+
+// openShop opens a server that begins sessions, and answers what it knows nothing of
+// with an empty result.
+func openShop(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{does: map[string]http.HandlerFunc{}}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	method := r.Method
+	if r.Method == "POST" {
+		method = between(string(body), `"method":"`, `"`)
+	}
+	s.mu.Lock()
+	s.told = append(s.told, told{method, r.Header.Clone(), string(body)})
+	do := s.does[method]
+	s.mu.Unlock()
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	switch {
+	case do != nil:
+		do(w, r)
+	case r.Method != "POST":
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case !strings.Contains(string(body), `"id":`) || method == "":
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		if method == "initialize" {
+			w.Header().Set("Mcp-Session-Id", "there")
+		}
+		result := "{}"
+		if method == "tools/list" {
+			result = `{"tools":[` + echoTool + `]}`
+		}
+		fmt.Fprintf(w, "{\n\"jsonrpc\":\"2.0\",\r\n\"id\":%s,\"result\":%s}", idOf(string(body)), result)
+	}
+}
+
+// when has the server do something.
+func (s *shop) when(method string, do http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.does[method] = do
+}
+
+// heard is what the server was sent with a method.
+func (s *shop) heard(method string) (all []told) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.told {
+		if h.method == method {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// idOf is the id in a message as it is spelled, of those above.
+func idOf(body string) string { return between(body, `"id":`, ",") }
+
+func between(text, from, to string) string {
+	_, text, _ = strings.Cut(text, from)
+	text, _, _ = strings.Cut(text, to)
+	return text
+}
+
+// streams answers with an event stream.
+func streams(events ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, e := range events {
+			_, _ = io.WriteString(w, strings.ReplaceAll(e, "ID", idOf(string(body))))
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+const ran = `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"ran"}]}}`
