@@ -233,7 +233,7 @@ func presented(h http.Header, passes bool) (string, error) {
 	scheme, secret, _ := strings.Cut(auth, " ")
 	switch {
 	case passes && strings.HasPrefix(secret, "sayso_"):
-		return "", errors.New("Authorization goes to the server behind this path, and held a token of sayso; send that as " + tokenHeader + ": TOKEN")
+		return "", errors.New("the header Authorization goes to the server behind this path, and held a token of sayso; send that as " + tokenHeader + ": TOKEN")
 	case own != "":
 		return own, nil
 	case !passes && strings.EqualFold(scheme, "Bearer") && secret != "":

@@ -294,9 +294,7 @@ func (v *visit) stream(s *session, st *stream, rd *reading, version string) bool
 			return true
 		case err != nil:
 		case e.long != nil:
-			_, err = io.WriteString(out, "event: message\ndata: ")
-			v.pass(e.long)
-			_, err = io.WriteString(out, "\n\n")
+			v.pass(io.MultiReader(strings.NewReader("event: message\ndata: "), e.long, strings.NewReader("\n\n")))
 			return true
 		default:
 			err = w.Event(id, "message", e.data)
