@@ -15,6 +15,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/lines"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // FromServer relays what the server sends, until it sends no more.
@@ -46,8 +47,8 @@ func (r *Relay) fromServer(ctx context.Context, line []byte) error {
 	case m.method == samplingMethod && m.request():
 		r.background(&r.telling, func() { r.sampled(ctx, m) })
 		return nil
-	case posesAs(m.method, []string{samplingMethod}):
-		r.drown(invalid("a method is called nearly like " + samplingMethod))
+	case rpc.PosesAs(m.method, []string{samplingMethod}):
+		r.drown(rpc.Invalid("a method is called nearly like " + samplingMethod))
 		return nil
 	case m.response():
 		return r.answered(ctx, m)
@@ -59,7 +60,7 @@ func (r *Relay) fromServer(ctx context.Context, line []byte) error {
 // answers for certain has failed: nothing else will answer it.
 func (r *Relay) unreadable(ctx context.Context, line []byte, why error) error {
 	r.drown(why)
-	id := soleID(line)
+	id := rpc.SoleID(line)
 	if id == nil {
 		return nil
 	}
@@ -165,7 +166,7 @@ func readResult(m *message) (res result, err error) {
 	if m.result.Kind() != '{' {
 		return res, nil
 	}
-	err = members(m.result, resultMembers, func(name string, value jsontext.Value, at int) error {
+	err = rpc.Members(m.result, resultMembers, func(name string, value jsontext.Value, at int) error {
 		switch {
 		case name == "isError":
 			res.isError = value.Kind() == 't'
@@ -181,11 +182,11 @@ func readResult(m *message) (res result, err error) {
 			res.requests = value
 			return err
 		case name == "taskId" && value.Kind() == '"':
-			_ = readText(value, &res.taskID)
+			_ = rpc.ReadText(value, &res.taskID)
 		case name == "resultType" && value.Kind() == '"':
-			_ = readText(value, &res.kind) // what cannot be read is no word of ours
+			_ = rpc.ReadText(value, &res.kind) // what cannot be read is no word of ours
 		case name == "requestState" && value.Kind() == '"':
-			_ = readText(value, &res.state) // a call that comes back with it is asked about
+			_ = rpc.ReadText(value, &res.state) // a call that comes back with it is asked about
 		}
 		return nil
 	})
@@ -193,7 +194,7 @@ func readResult(m *message) (res result, err error) {
 }
 
 // errNotForwarded is an answer to a call that still waits for the gate.
-var errNotForwarded = invalid("it answers a call that was not forwarded")
+var errNotForwarded = rpc.Invalid("it answers a call that was not forwarded")
 
 // finished is the call that a message answers, nil if it answers something else.
 // One that waits cannot be answered: the server never got it, and guessed its id.

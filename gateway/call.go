@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // called is a tools/call as it was read. Its parts are slices of the message.
@@ -35,31 +36,31 @@ var paramMembers = []string{"name", "arguments", "_meta", "requestState", "input
 func readCall(m message) (called, error) {
 	c := called{message: m}
 	if !m.request() {
-		return c, invalid("a call of a tool needs an id")
+		return c, rpc.Invalid("a call of a tool needs an id")
 	}
-	err := members(m.params, paramMembers, func(name string, value jsontext.Value, at int) error {
+	err := rpc.Members(m.params, paramMembers, func(name string, value jsontext.Value, at int) error {
 		switch name {
 		case "name":
-			return readText(value, &c.name)
+			return rpc.ReadText(value, &c.name)
 		case "arguments":
 			if value.Kind() != '{' {
-				return invalid("arguments are an object")
+				return rpc.Invalid("arguments are an object")
 			}
 			c.arguments, c.argumentsAt = value, m.paramsAt+at
 		case "_meta":
 			return c.meta.read(value)
 		case "requestState":
-			return readText(value, &c.state)
+			return rpc.ReadText(value, &c.state)
 		case "inputResponses":
 			c.responses = value
 		}
 		return nil
 	})
 	if err == nil && c.name == "" {
-		err = invalid("a call names a tool")
+		err = rpc.Invalid("a call names a tool")
 	}
 	if len(c.arguments) > sayso.MaxCall {
-		err = invalid(fmt.Sprintf("arguments may have %d bytes", sayso.MaxCall))
+		err = rpc.Invalid(fmt.Sprintf("arguments may have %d bytes", sayso.MaxCall))
 	}
 	return c, err
 }
@@ -72,9 +73,9 @@ const (
 
 func (m *meta) read(text jsontext.Value) error {
 	if text.Kind() != '{' {
-		return invalid("_meta is an object")
+		return rpc.Invalid("_meta is an object")
 	}
-	return members(text, nil, func(name string, value jsontext.Value, _ int) error {
+	return rpc.Members(text, nil, func(name string, value jsontext.Value, _ int) error {
 		switch name {
 		case "progressToken":
 			if k := value.Kind(); k == '"' || k == '0' {
@@ -82,7 +83,7 @@ func (m *meta) read(text jsontext.Value) error {
 			}
 		case claudeCallID, codexCallID:
 			if value.Kind() == '"' {
-				return readText(value, &m.callID)
+				return rpc.ReadText(value, &m.callID)
 			}
 		case "io.modelcontextprotocol/protocolVersion":
 			m.current = true
@@ -100,14 +101,14 @@ func (m *meta) declares(can jsontext.Value) error {
 	if can.Kind() != '{' {
 		return nil
 	}
-	return members(can, nil, func(name string, value jsontext.Value, _ int) error {
+	return rpc.Members(can, nil, func(name string, value jsontext.Value, _ int) error {
 		if name == "elicitation" {
 			m.form = showsForms(value)
 		}
 		if name != "extensions" || value.Kind() != '{' {
 			return nil
 		}
-		return members(value, nil, func(name string, value jsontext.Value, _ int) error {
+		return rpc.Members(value, nil, func(name string, value jsontext.Value, _ int) error {
 			m.tasks = m.tasks || name == tasksExtension && value.Kind() == '{'
 			return nil
 		})
@@ -121,7 +122,7 @@ func showsForms(can jsontext.Value) bool {
 		return false
 	}
 	forms, others := false, false
-	err := members(can, nil, func(name string, value jsontext.Value, _ int) error {
+	err := rpc.Members(can, nil, func(name string, value jsontext.Value, _ int) error {
 		forms, others = forms || name == "form" && value.Kind() == '{', others || name == "url"
 		return nil
 	})

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // maxClient is how much of a client's name is shown.
@@ -13,7 +15,7 @@ const maxClient = 40
 // forms. A client that says it in
 // no readable way has no name.
 func (r *Relay) greeted(m message) {
-	_ = members(m.params, nil, func(name string, value jsontext.Value, _ int) error {
+	_ = rpc.Members(m.params, nil, func(name string, value jsontext.Value, _ int) error {
 		if name == "capabilities" && value.Kind() == '{' {
 			can, _, err := memberOf(value, 0, "elicitation")
 			r.mu.Lock()
@@ -34,9 +36,9 @@ func (r *Relay) greeted(m message) {
 // it is the client's own word, and must not look like a name that others give.
 func clientName(info jsontext.Value) string {
 	var said string
-	err := members(info, nil, func(name string, value jsontext.Value, _ int) error {
+	err := rpc.Members(info, nil, func(name string, value jsontext.Value, _ int) error {
 		if name == "name" {
-			return readText(value, &said)
+			return rpc.ReadText(value, &said)
 		}
 		return nil
 	})

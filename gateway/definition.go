@@ -10,6 +10,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/rpc"
 	"github.com/sayso-dev/sayso/present"
 )
 
@@ -107,7 +108,7 @@ type listing struct {
 }
 
 func (l *listing) read(list jsontext.Value, at int) error {
-	return elements(list, func(value jsontext.Value, offset int) error {
+	return rpc.Elements(list, func(value jsontext.Value, offset int) error {
 		name, t, err := readTool(value)
 		if err != nil {
 			return fmt.Errorf("%w: the definition of a tool: %w", sayso.ErrInvalid, err)

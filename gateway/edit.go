@@ -7,6 +7,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // refusedError is a refusal with a text of its own for the model.
@@ -37,7 +38,7 @@ func (r *Relay) edited(h *held, d *sayso.Decision) ([]byte, error) {
 func (r *Relay) fits(name string, args sayso.Args) error {
 	t, known := r.known.tool(name)
 	if !known || t.schema == nil {
-		return invalid("the server never said what it takes")
+		return rpc.Invalid("the server never said what it takes")
 	}
 	var schema jsonschema.Schema
 	if err := schema.UnmarshalJSON(t.schema); err != nil {

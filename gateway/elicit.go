@@ -12,6 +12,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // Elicits puts a question to the person who uses the client that made the call,
@@ -244,7 +245,7 @@ func (r *Relay) comesBack(h *held) (q *question, err error) {
 // withoutAnswer is a call without what its client put into it for us.
 func withoutAnswer(m *message) ([]byte, error) {
 	params := []byte{'{'}
-	err := members(m.params, nil, func(name string, value jsontext.Value, _ int) error {
+	err := rpc.Members(m.params, nil, func(name string, value jsontext.Value, _ int) error {
 		if name == "requestState" || name == "inputResponses" {
 			return nil
 		}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // eventLines reads an event stream as lines, one for each event: what a server
@@ -83,7 +85,7 @@ func (e *eventLines) pass() {
 	if !e.field {
 		value, ok := bytes.CutPrefix(e.trimmed(), []byte("data:"))
 		if !ok {
-			e.err = invalid("a line of the event stream is too long")
+			e.err = rpc.Invalid("a line of the event stream is too long")
 			return
 		}
 		e.line, e.field = bytes.TrimPrefix(value, []byte(" ")), true

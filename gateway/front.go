@@ -16,6 +16,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/inspect/address"
+	"github.com/sayso-dev/sayso/internal/rpc"
 	"github.com/sayso-dev/sayso/internal/sse"
 )
 
@@ -63,7 +64,7 @@ var slowest = 30 * time.Second // less in tests
 // NewFront returns a front of servers.
 func NewFront(o FrontOptions, servers ...Upstream) (*Front, error) {
 	if o.Authenticate == nil {
-		return nil, invalid("a front needs to know whose a token is")
+		return nil, rpc.Invalid("a front needs to know whose a token is")
 	}
 	if o.Idle <= 0 {
 		o.Idle = idle
@@ -82,7 +83,7 @@ func NewFront(o FrontOptions, servers ...Upstream) (*Front, error) {
 			return nil, err
 		}
 		if f.servers[up.Name] != nil {
-			return nil, invalid("two servers are called " + up.Name)
+			return nil, rpc.Invalid("two servers are called " + up.Name)
 		}
 		f.servers[up.Name] = up
 	}

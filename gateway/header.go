@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // The headers of the protocol.
@@ -68,18 +69,18 @@ func readOutside(m *message) (o outside, err error) {
 	if source == "" {
 		source = "name"
 	}
-	err = members(m.params, []string{source, "_meta", "arguments"}, func(name string, value jsontext.Value, metaAt int) error {
+	err = rpc.Members(m.params, []string{source, "_meta", "arguments"}, func(name string, value jsontext.Value, metaAt int) error {
 		switch {
 		case name == source && value.Kind() == '"':
 			o.named = true
-			return readText(value, &o.name)
+			return rpc.ReadText(value, &o.name)
 		case name == "arguments":
 			o.args = value
 		case name == "_meta" && value.Kind() == '{':
-			return members(value, []string{metaVersionName, "progressToken"}, func(name string, value jsontext.Value, at int) error {
+			return rpc.Members(value, []string{metaVersionName, "progressToken"}, func(name string, value jsontext.Value, at int) error {
 				switch {
 				case name == metaVersionName && value.Kind() == '"':
-					return readText(value, &o.version)
+					return rpc.ReadText(value, &o.version)
 				case name == "progressToken" && (value.Kind() == '"' || value.Kind() == '0'):
 					o.token, o.tokenAt = value, m.paramsAt+metaAt+at
 				}
@@ -214,11 +215,11 @@ func statusOf(answer []byte) int {
 		return http.StatusOK
 	}
 	code := 0
-	_ = members(m.line, nil, func(name string, value jsontext.Value, _ int) error { // it was read before
+	_ = rpc.Members(m.line, nil, func(name string, value jsontext.Value, _ int) error { // it was read before
 		if name != "error" || value.Kind() != '{' {
 			return nil
 		}
-		return members(value, nil, func(name string, value jsontext.Value, _ int) error {
+		return rpc.Members(value, nil, func(name string, value jsontext.Value, _ int) error {
 			if name == "code" && value.Kind() == '0' {
 				_ = jcs.UnmarshalLenient(value, &code) // none is none of ours
 			}
@@ -236,9 +237,9 @@ func statusOf(answer []byte) int {
 
 // askedVersion is the version that a client wants to begin with.
 func askedVersion(m *message) (version string) {
-	_ = members(m.params, nil, func(name string, value jsontext.Value, _ int) error { // what is unreadable is no version
+	_ = rpc.Members(m.params, nil, func(name string, value jsontext.Value, _ int) error { // what is unreadable is no version
 		if name == "protocolVersion" {
-			return readText(value, &version)
+			return rpc.ReadText(value, &version)
 		}
 		return nil
 	})

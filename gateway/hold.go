@@ -10,6 +10,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // held is a call between the client and the server: first it waits for the gate,
@@ -85,7 +86,7 @@ func (r *Relay) keep(ctx context.Context, h *held) (why string, err error) {
 	defer r.mu.Unlock()
 	key := h.key()
 	if r.calls[key] != nil {
-		return "", invalid("the id of this call is that of one that is not answered yet")
+		return "", rpc.Invalid("the id of this call is that of one that is not answered yet")
 	}
 	h.call = sayso.Call{
 		Tool: h.name, Host: sayso.HostMCP, Server: r.o.Name, Kind: sayso.KindMCP, Args: h.args(), Cwd: r.o.Cwd, Session: r.o.Session,

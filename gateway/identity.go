@@ -13,6 +13,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/rpc"
 	"github.com/sayso-dev/sayso/redact"
 )
 
@@ -29,7 +30,7 @@ type identity struct {
 // Identity is what a command starts, to be pinned.
 func Identity(args []string) (sayso.Args, error) {
 	if len(args) == 0 {
-		return nil, invalid("there is no command to start")
+		return nil, rpc.Invalid("there is no command to start")
 	}
 	program, err := exec.LookPath(args[0])
 	if err != nil {
@@ -89,7 +90,7 @@ func NameOf(args []string) (string, error) {
 	name := base(word)
 	shown := strings.Contains(redact.Scrub(strings.Join(args, " ")), word)
 	if !shown || !shownName.MatchString(name) || redact.Scrub(name) != name {
-		return "", invalid("the command of this server says no name that can be shown: type --name NAME")
+		return "", rpc.Invalid("the command of this server says no name that can be shown: type --name NAME")
 	}
 	return name, nil
 }

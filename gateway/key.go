@@ -12,6 +12,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/inspect/address"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/rpc"
 	"github.com/sayso-dev/sayso/redact"
 )
 
@@ -29,16 +30,16 @@ func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.Fragment != "" || u.Opaque != "":
-		return invalid("an address is https://HOST/PATH")
+		return rpc.Invalid("an address is https://HOST/PATH")
 	case u.User != nil:
-		return invalid("an address holds no name and no password; put them into headers")
+		return rpc.Invalid("an address holds no name and no password; put them into headers")
 	case u.Scheme == "https":
 		return nil
 	case u.Scheme != "http":
-		return invalid("an address is https://HOST/PATH")
+		return rpc.Invalid("an address is https://HOST/PATH")
 	}
 	if _, ok := address.Loopback(u.Host); !ok {
-		return invalid("plain HTTP is spoken with this machine alone: https://" + u.Host)
+		return rpc.Invalid("plain HTTP is spoken with this machine alone: https://" + u.Host)
 	}
 	return nil
 }
@@ -47,7 +48,7 @@ func CheckURL(text string) error {
 func identify(text string, key *sayso.Digest) (sayso.Args, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, invalid("an address is https://HOST/PATH")
+		return nil, rpc.Invalid("an address is https://HOST/PATH")
 	}
 	u.RawQuery = ""
 	out, err := jcs.Marshal(addressIdentity{redact.Scrub(u.String()), sayso.HashOf("sayso/url/1", []byte(text)), key})

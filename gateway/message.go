@@ -40,7 +40,7 @@ func (m *message) key() string {
 		return string(m.id)
 	}
 	var word string
-	if readText(text, &word) == nil {
+	if rpc.ReadText(text, &word) == nil {
 		if n, err := jcs.Canonicalize([]byte(strings.TrimSpace(word))); err == nil && jsontext.Value(n).Kind() == '0' {
 			return string(n)
 		}
@@ -68,12 +68,12 @@ func readMessage(line []byte) (message, error) {
 	if err := lines.One(line); err != nil {
 		return m, err
 	}
-	err := members(line, messageMembers, func(name string, value jsontext.Value, at int) error {
+	err := rpc.Members(line, messageMembers, func(name string, value jsontext.Value, at int) error {
 		switch name {
 		case "id":
 			m.id, m.idAt = value, at
 		case "method":
-			return readText(value, &m.method)
+			return rpc.ReadText(value, &m.method)
 		case "params":
 			m.params, m.paramsAt = value, at
 		case "result":
@@ -95,21 +95,11 @@ func (m *message) check() error {
 	answers := m.result != nil || m.failed
 	switch {
 	case m.id != nil && m.id.Kind() != '"' && m.id.Kind() != '0' && (m.method != "" || m.id.Kind() != 'n'):
-		return invalid("an id is a text or a number")
+		return rpc.Invalid("an id is a text or a number")
 	case m.method != "" && answers, m.result != nil && m.failed:
-		return invalid("it asks and answers at once")
+		return rpc.Invalid("it asks and answers at once")
 	case m.method == "" && !answers:
-		return invalid("it neither asks nor answers")
+		return rpc.Invalid("it neither asks nor answers")
 	}
 	return nil
 }
-
-// How the members of messages are read is the same wherever we stand between two.
-var (
-	invalid  = rpc.Invalid
-	members  = rpc.Members
-	elements = rpc.Elements
-	soleID   = rpc.SoleID
-	posesAs  = rpc.PosesAs
-	readText = rpc.ReadText
-)

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // mirror is an argument that a server wants to see in a header, too.
@@ -34,7 +35,7 @@ func (t *tool) mirrors() (list []mirror) {
 			}
 			at := append(path[:len(path):len(path)], name)
 			var header string
-			if text.Kind() == '{' && jcs.UnmarshalLenient(text, &p) == nil && p.Header != nil && readText(p.Header, &header) == nil && len(list) < maxMirrors {
+			if text.Kind() == '{' && jcs.UnmarshalLenient(text, &p) == nil && p.Header != nil && rpc.ReadText(p.Header, &header) == nil && len(list) < maxMirrors {
 				list = append(list, mirror{header, at})
 			}
 			walk(text, at)
@@ -53,7 +54,7 @@ func (m mirror) value(args jsontext.Value) (found jsontext.Value) {
 		}
 		at := found
 		found = nil
-		_ = members(at, nil, func(name string, value jsontext.Value, _ int) error { // it was read strictly before
+		_ = rpc.Members(at, nil, func(name string, value jsontext.Value, _ int) error { // it was read strictly before
 			if name == want {
 				found = value
 			}
@@ -71,7 +72,7 @@ func said(value jsontext.Value) (string, bool) {
 	switch value.Kind() {
 	case '"':
 		var text string
-		return text, readText(value, &text) == nil
+		return text, rpc.ReadText(value, &text) == nil
 	case '0', 't', 'f':
 		return string(value), true
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sayso-dev/sayso/internal/lines"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // outline looks at a message that is too long to be looked at whole, piece by
@@ -196,12 +197,12 @@ var resultMembers = []string{"tools", "inputRequests", "isError"}
 func (o *outline) named(name string) error {
 	if o.depth == 2 {
 		o.inner = name
-		if name == "tools" || name == "inputRequests" || posesAs(name, resultMembers) {
+		if name == "tools" || name == "inputRequests" || rpc.PosesAs(name, resultMembers) {
 			return errUnjudged
 		}
 		return nil
 	}
-	if o.seen[name] || name == "method" || posesAs(name, messageMembers) {
+	if o.seen[name] || name == "method" || rpc.PosesAs(name, messageMembers) {
 		return errUnjudged
 	}
 	if o.seen == nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/facts"
 	"github.com/sayso-dev/sayso/internal/lines"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // Options say what a relay works with. Gate, Pins, Name and Session are
@@ -152,7 +153,7 @@ func New(o Options, client, server io.Writer) (*Relay, error) {
 // complete puts what is usual where nothing was said.
 func (o *Options) complete() error {
 	if o.Gate == nil || o.Pins == nil || o.Name == "" || o.Session == "" {
-		return invalid("a relay needs a gate, pins, a name and a session")
+		return rpc.Invalid("a relay needs a gate, pins, a name and a session")
 	}
 	if o.Patience <= 0 {
 		o.Patience = patience
@@ -229,8 +230,8 @@ const (
 // fromClient relays one message of the client. An error ends the relay.
 func (r *Relay) fromClient(ctx context.Context, line []byte) error {
 	m, err := readStrict(line)
-	if err == nil && posesAs(m.method, []string{callMethod}) {
-		err = invalid("a method is called nearly like " + callMethod)
+	if err == nil && rpc.PosesAs(m.method, []string{callMethod}) {
+		err = rpc.Invalid("a method is called nearly like " + callMethod)
 	}
 	switch {
 	case err != nil:

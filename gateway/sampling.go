@@ -7,6 +7,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // samplingDefinition stands for the definition of sampling, which is the
@@ -68,22 +69,22 @@ func samples(requests jsontext.Value) (found bool, err error) {
 		return false, nil
 	}
 	if err := jcs.Check(requests); err != nil {
-		return false, invalid("what it asks for")
+		return false, rpc.Invalid("what it asks for")
 	}
-	err = members(requests, nil, func(_ string, request jsontext.Value, _ int) error {
+	err = rpc.Members(requests, nil, func(_ string, request jsontext.Value, _ int) error {
 		if request.Kind() != '{' {
 			return nil
 		}
-		return members(request, messageMembers, func(name string, value jsontext.Value, _ int) error {
+		return rpc.Members(request, messageMembers, func(name string, value jsontext.Value, _ int) error {
 			var method string
 			if name != "method" {
 				return nil
 			}
-			if err := readText(value, &method); err != nil {
+			if err := rpc.ReadText(value, &method); err != nil {
 				return err
 			}
-			if posesAs(method, []string{samplingMethod}) {
-				return invalid("a method is called nearly like " + samplingMethod)
+			if rpc.PosesAs(method, []string{samplingMethod}) {
+				return rpc.Invalid("a method is called nearly like " + samplingMethod)
 			}
 			found = found || method == samplingMethod
 			return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // session is one client that talks to one server over HTTP, for as long as its
@@ -129,7 +130,7 @@ func (s *session) ended() bool {
 }
 
 // errTaken is a request that could not be told from another.
-var errTaken = invalid("the id or the progress token of a request is that of another")
+var errTaken = rpc.Invalid("the id or the progress token of a request is that of another")
 
 // place makes room for a message, and makes the session busy with it. A request has
 // a stream, unless one with its id or its progress token is not answered yet.
@@ -300,13 +301,13 @@ func aboutOf(m *message) (a about) {
 		a.from, a.to = at, at+len(value)
 		return (&message{id: value}).key()
 	}
-	_ = members(m.params, nil, func(name string, value jsontext.Value, at int) error { // what is unreadable is about nothing
+	_ = rpc.Members(m.params, nil, func(name string, value jsontext.Value, at int) error { // what is unreadable is about nothing
 		at += m.paramsAt
 		switch {
 		case name == "progressToken" && m.method == "notifications/progress":
 			a.token = key(value, at)
 		case name == "_meta" && value.Kind() == '{' && a.token == "":
-			return members(value, nil, func(name string, value jsontext.Value, within int) error {
+			return rpc.Members(value, nil, func(name string, value jsontext.Value, within int) error {
 				if name == "io.modelcontextprotocol/subscriptionId" {
 					a.listens = key(value, at+within)
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // The requests about tasks.
@@ -33,11 +34,11 @@ type asksTask struct {
 
 func readAsksTask(m message) (a asksTask, err error) {
 	a.message = m
-	err = members(m.params, []string{"taskId", "inputResponses", "_meta"}, func(name string, value jsontext.Value, at int) error {
+	err = rpc.Members(m.params, []string{"taskId", "inputResponses", "_meta"}, func(name string, value jsontext.Value, at int) error {
 		switch name {
 		case "taskId":
 			a.taskAt, a.taskLen = m.paramsAt+at, len(value)
-			return readText(value, &a.task)
+			return rpc.ReadText(value, &a.task)
 		case "inputResponses":
 			a.responses = value
 		case "_meta":
@@ -148,7 +149,7 @@ func (r *Relay) recalled(ctx context.Context, a *asksTask, id sayso.ID) *task {
 // every request.
 func ofProtocol(text jsontext.Value) jsontext.Value {
 	out := []byte{'{'}
-	err := members(text, nil, func(name string, value jsontext.Value, _ int) error {
+	err := rpc.Members(text, nil, func(name string, value jsontext.Value, _ int) error {
 		if strings.HasPrefix(name, "io.modelcontextprotocol/") {
 			if len(out) > 1 {
 				out = append(out, ',')
@@ -341,7 +342,7 @@ func first(object jsontext.Value, member string) []byte {
 // memberOf is the member of an object, and where it begins in the line; nil if it
 // has none.
 func memberOf(object jsontext.Value, objectAt int, want string) (found jsontext.Value, at int, err error) {
-	err = members(object, nil, func(name string, value jsontext.Value, offset int) error {
+	err = rpc.Members(object, nil, func(name string, value jsontext.Value, offset int) error {
 		if name == want {
 			found, at = value, objectAt+offset
 		}

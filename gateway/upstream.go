@@ -17,6 +17,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/child"
 	"github.com/sayso-dev/sayso/internal/lines"
+	"github.com/sayso-dev/sayso/internal/rpc"
 	"github.com/sayso-dev/sayso/redact"
 )
 
@@ -61,10 +62,10 @@ func (u Upstream) open(f *Front) (*upstream, error) {
 		return nil, err
 	}
 	if !pathName.MatchString(u.Name) {
-		return nil, invalid("a server that stands in a path has a name of letters, digits and .-_")
+		return nil, rpc.Invalid("a server that stands in a path has a name of letters, digits and .-_")
 	}
 	if (u.URL == "") == (len(u.Args) == 0) {
-		return nil, invalid(u.Name + " is either a program or an address")
+		return nil, rpc.Invalid(u.Name + " is either a program or an address")
 	}
 	up := &upstream{Upstream: u, f: f, known: newKnown(), alones: map[string]*session{}}
 	if u.URL != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // patience is how long a call waits for people. A client that asked to be told of
@@ -99,7 +100,7 @@ func (r *Relay) takeBack(key string) (taken bool, gone <-chan struct{}) {
 
 // unwanted is the id of the request that a cancellation names.
 func unwanted(m message) (id jsontext.Value, err error) {
-	err = members(m.params, []string{"requestId"}, func(name string, value jsontext.Value, _ int) error {
+	err = rpc.Members(m.params, []string{"requestId"}, func(name string, value jsontext.Value, _ int) error {
 		if name == "requestId" {
 			id = value
 		}
