@@ -188,8 +188,9 @@ func (f *Front) route(v *visit) {
 	}
 }
 
-// ours reports whether a request is for this machine, and was not made by a page:
-// there is none of ours, and any other was talked into it.
+// ours reports whether a request is for this machine, and was not made by a page of
+// anybody else, who was talked into it. There is none of ours: what comes with
+// our own origin is a client that is no browser.
 func ours(r *http.Request) bool {
 	port, ok := address.Loopback(strings.ToLower(r.Host))
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
@@ -204,7 +205,8 @@ func ours(r *http.Request) bool {
 		return false
 	}
 	site := r.Header["Sec-Fetch-Site"] // none is a person's own doing, which no page can have a browser say
-	return len(r.Header["Origin"]) == 0 && (len(site) == 0 || len(site) == 1 && site[0] == "none")
+	from := r.Header["Origin"]
+	return (len(from) == 0 || len(from) == 1 && from[0] == "http://"+r.Host) && (len(site) == 0 || len(site) == 1 && site[0] == "none")
 }
 
 // tokenHeader holds a token of ours, where Authorization is the server's.

@@ -88,8 +88,8 @@ func TestFrontAuthorization(t *testing.T) {
 		"a server of others":                   {ask("/own/mcp", "tools/list"), 404},
 		"the gateway's own token is wrong":     {ask("/own/mcp", "resources/list", "Authorization", "Bearer "+bobToken), 502},
 	} {
-		if tt.r.StatusCode != tt.status || !strings.Contains(tt.r.text, `"error"`) || strings.Contains(tt.r.text, canary) {
-			t.Errorf("%s: %s %s", name, tt.r.Status, tt.r.text)
+		if text := tt.r.last(); tt.r.StatusCode != tt.status || !strings.Contains(text, `"error"`) || strings.Contains(text, canary) {
+			t.Errorf("%s: %s %s", name, tt.r.Status, text)
 		}
 		if got := tt.r.Header.Get("WWW-Authenticate"); (got == demand) != (name == "the server wants another") {
 			t.Errorf("%s: it is told %q", name, got)

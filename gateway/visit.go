@@ -185,8 +185,9 @@ func (v *visit) listen(s *session) {
 	v.stream(s, rd.s, rd, v.version)
 }
 
-// answer waits for the answer to a request, and sends it: alone as JSON, if it is
-// there soon, else as a stream. It reports whether the client has all of it.
+// answer waits for the answer to a request, and sends it: as a stream, but alone as
+// JSON to a client that takes no stream, or where it is there soon and has a status
+// of its own. It reports whether the client has all of it.
 func (v *visit) answer(s *session, st *stream, rd *reading, version string, json, events bool) bool {
 	ctx := v.r.Context()
 	if events {
@@ -201,8 +202,10 @@ func (v *visit) answer(s *session, st *stream, rd *reading, version string, json
 					_, _, _ = rd.take()
 					continue // nothing but the answer has a place in it
 				}
-				s.forget(st)
-				return v.whole(st, rd, s)
+				if !events || v.status(st, s, &e) != http.StatusOK {
+					s.forget(st)
+					return v.whole(st, rd, s)
+				}
 			} else if err != nil && !events {
 				return errors.Is(err, io.EOF)
 			}
@@ -220,13 +223,8 @@ func (v *visit) whole(st *stream, rd *reading, s *session) bool {
 	if err != nil {
 		return false
 	}
-	status, demand := st.refused()
-	if status == 0 {
-		status = http.StatusOK
-		if s.alone() && e.long == nil {
-			status = statusOf(e.data)
-		}
-	}
+	status := v.status(st, s, &e)
+	_, demand := st.refused()
 	v.demand(demand)
 	if e.long == nil {
 		writeJSON(v.w, status, e.data)
@@ -236,6 +234,17 @@ func (v *visit) whole(st *stream, rd *reading, s *session) bool {
 	v.w.WriteHeader(status)
 	v.pass(e.long)
 	return true
+}
+
+// status is the status of HTTP that an answer has.
+func (v *visit) status(st *stream, s *session, e *event) int {
+	if status, _ := st.refused(); status != 0 {
+		return status
+	}
+	if s.alone() && e.long == nil {
+		return statusOf(e.data)
+	}
+	return http.StatusOK
 }
 
 // demand tells the client what the server wants to be shown.
