@@ -350,8 +350,12 @@ func TestConformance(t *testing.T) {
 		table(&text, rev.name, ways)
 	}
 	text.WriteString("\n## Why some end otherwise\n\n")
+	why := map[string][]string{}
 	for _, id := range slices.Sorted(maps.Keys(deviations)) {
-		fmt.Fprintf(&text, "- `%s`: %s\n", id, deviations[id])
+		why[deviations[id]] = append(why[deviations[id]], "`"+id+"`")
+	}
+	for _, reason := range slices.Sorted(maps.Keys(why)) {
+		fmt.Fprintf(&text, "- %s: %s\n", strings.Join(why[reason], ", "), reason)
 	}
 	compare(t, text.String())
 }
