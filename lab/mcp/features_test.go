@@ -72,15 +72,37 @@ type side struct {
 	t       *testing.T
 	session *mcp.ClientSession
 
-	mu   sync.Mutex // guards seen
-	seen []string   // what the server sent of its own accord
+	mu   sync.Mutex    // guards seen
+	seen []string      // what the server sent of its own accord
+	more chan struct{} // for each of them
 	told chan string
 }
 
 func (s *side) saw(text string) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.seen = append(s.seen, text)
+	s.mu.Unlock()
+	s.more <- struct{}{}
+}
+
+// progresses is how much of its progress a tool tells of.
+var progresses = map[string]int{"sum": 1, "trigger-long-running-operation": 4}
+
+// awaited returns what the server sent of its own accord, once it is as much as it
+// should be: the client may return the result of a call before it has handed on
+// what came ahead of it.
+func (s *side) awaited(ctx context.Context, count int) []string {
+	s.t.Helper()
+	for range count {
+		select {
+		case <-s.more:
+		case <-ctx.Done():
+			s.t.Fatalf("of %d lines of progress some never came", count)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.seen)
 }
 
 // connect starts a server and a client that can do all that clients can.
@@ -92,7 +114,7 @@ func connect(t *testing.T, cmd *exec.Cmd) *side {
 // connectOver connects such a client to a server.
 func connectOver(t *testing.T, way mcp.Transport) *side {
 	t.Helper()
-	s := &side{t: t, told: make(chan string, 64)}
+	s := &side{t: t, told: make(chan string, 64), more: make(chan struct{}, 64)}
 	c := mcp.NewClient(&mcp.Implementation{Name: "lab", Version: "1"}, &mcp.ClientOptions{
 		CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			return &mcp.CreateMessageResult{Model: "lab", Role: "assistant", Content: &mcp.TextContent{Text: "sampled"}}, nil
@@ -169,15 +191,15 @@ func (s *side) everything(calls map[string]map[string]any) []string {
 	if caps := s.session.InitializeResult().Capabilities; caps.Logging != nil {
 		note("logging", nil, s.session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "error"}))
 	}
+	due := 0
 	for _, name := range sortedNames(calls) {
+		due += progresses[name]
 		p := &mcp.CallToolParams{Name: name, Arguments: calls[name], Meta: mcp.Meta{}}
 		p.SetProgressToken("token-" + name)
 		result, err := s.session.CallTool(ctx, p)
 		note("call "+name, result, err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append(all, s.seen...)
+	return append(all, s.awaited(ctx, due)...)
 }
 
 func sortedNames(calls map[string]map[string]any) []string {
