@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -24,9 +25,12 @@ const (
 // or the host asks whoever drives it, under the host's own id for the call. What the later point denies stays denied, and
 // each answer counts once. Rules do not count: they hold here too, where more is
 // known of the tool, and what they ask about here nobody was asked.
+//
+// A host's own hook may be asked twice about one call too: before the tool, and then,
+// without an id, in the place of the host's prompt. See [waiter.again].
 func (w *waiter) linked(ctx context.Context, j *judged) error {
 	c := &w.a.Call
-	if j.Effect != sayso.Ask || c.CallID == "" || c.Host == "" || c.Host == sayso.HostMCP && c.Server == "" || c.Unlisted() || j.besides.Locked {
+	if j.Effect != sayso.Ask || c.CallID == "" && !w.again() || c.Host == "" || c.Host == sayso.HostMCP && c.Server == "" || c.Unlisted() || j.besides.Locked {
 		return nil
 	}
 	rows, err := w.b.log.Rows(ctx, sayso.RowQuery{Limit: linkLooks})
@@ -34,7 +38,7 @@ func (w *waiter) linked(ctx context.Context, j *judged) error {
 		return fmt.Errorf("looking for the call at an earlier point: %w", err)
 	}
 	for _, row := range rows {
-		if row.CallID != c.CallID || row.Asker == w.actor.Principal || row.State != sayso.StateAllowed {
+		if row.State != sayso.StateAllowed || !w.before(&row) {
 			continue
 		}
 		r, err := w.b.load(ctx, row.ID)
@@ -56,6 +60,26 @@ func (w *waiter) linked(ctx context.Context, j *judged) error {
 		return nil
 	}
 	return nil
+}
+
+// asksTwice is the host whose hook is always told an id before a tool, so that a
+// call without one is the second question about it, in the place of its prompt.
+// Other hooks may be told none at all, and then it is another call.
+const asksTwice = "codex"
+
+// again reports whether the call may be one that the same hook of the same host was
+// asked about before.
+func (w *waiter) again() bool {
+	c := &w.a.Call
+	return c.CallID == "" && c.Host == asksTwice && w.actor.Principal == asksTwice
+}
+
+// before reports whether a request may be this call at an earlier point.
+func (w *waiter) before(row *sayso.Row) bool {
+	if w.again() {
+		return row.CallID != "" && row.Asker == w.actor.Principal && row.Session == w.a.Call.Session
+	}
+	return row.CallID == w.a.Call.CallID && row.Asker != w.actor.Principal
 }
 
 // links reports whether a request is the same call at an earlier point, allowed
@@ -80,10 +104,13 @@ func (w *waiter) links(ctx context.Context, r *sayso.Request) (bool, error) {
 	if err != nil {
 		return false, nil // it was erased
 	}
+	if w.again() && (r.Life.Finished || asked.Call.Run != w.a.Call.Run || !asked.Facts.Equal(w.a.Facts)) {
+		return false, nil // only its arguments say which call it is, so all else must fit
+	}
 	if len(d.Args) > 0 {
 		asked.Call.Args = d.Args
 	}
-	if !same(r, asked.Call, w.a.Call) || !sameArgs(asked.Call.Args, w.a.Call.Args) {
+	if !same(r, asked.Call, w.a.Call) || !sameArgs(asked.Call.Args, w.a.Call.Args) && !(w.again() && samePatch(asked.Call, w.a.Call)) {
 		return false, nil
 	}
 	if _, err = w.b.log.Lookup(ctx, sayso.LinkKey(r.ID)); errors.Is(err, sayso.ErrNotFound) {
@@ -134,6 +161,28 @@ func sameTool(earlier, later sayso.Call) bool {
 	tool, server := earlier.CanonicalName()
 	other, second := later.CanonicalName()
 	return server != "" && tool == other && sayso.SpelledMCP(server) == sayso.SpelledMCP(second)
+}
+
+// samePatch reports whether the permission that a host asks for is to apply the patch
+// that it asked about. A patch names all that it writes, so who said yes to it saw how
+// far it goes. Of a command that is not so: whether it would leave the sandbox only
+// the permission says.
+func samePatch(earlier, later sayso.Call) bool {
+	if earlier.Tool != "apply_patch" {
+		return false
+	}
+	var first struct {
+		Patch string `json:"command"`
+	}
+	var second struct {
+		Patch string `json:"command"`
+		Wants string `json:"sandbox_permissions"`
+	}
+	if jcs.Unmarshal(earlier.Args, &first) != nil || jcs.Unmarshal(later.Args, &second) != nil {
+		return false
+	}
+	// The host leaves the last line feed out the second time.
+	return first.Patch != "" && second.Wants == "require_escalated" && strings.TrimSuffix(first.Patch, "\n") == second.Patch
 }
 
 func sameArgs(a, b sayso.Args) bool {

@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"cmp"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -227,6 +228,86 @@ func TestLinked_withoutPerson(t *testing.T) {
 					t.Fatal(err)
 				}
 				check(t, w, sayso.SourceMode, tt.mode)
+			})
+		})
+	}
+}
+
+// The hook of a host is asked about a call that a person allowed a moment ago once
+// more, where it stands in for the host's prompt: it is allowed, once, while the call
+// runs, and only if the person saw how far it goes.
+func TestLinked_again(t *testing.T) {
+	const add = "*** Begin Patch\\n*** Add File: a.txt\\n+x\\n*** End Patch"
+	hooked := func(tool, args string) sayso.Admission {
+		return sayso.Admission{Immediate: true, CanEdit: true, Facts: sayso.Facts{Workspace: "/w"}, Call: sayso.Call{
+			Tool: tool, Host: "codex", Args: sayso.Args(args), Cwd: "/w", Session: "s1", Run: "r1", CallID: "call_1",
+		}}
+	}
+	patch, permission := hooked("apply_patch", `{"command":"`+add+`\n"}`), sayso.Args(`{"command":"`+add+`","sandbox_permissions":"require_escalated"}`)
+	for name, tt := range map[string]struct {
+		first    sayso.Admission
+		change   func(*sayso.Admission)
+		finished bool
+		after    time.Duration
+		asker    string
+		linked   bool
+	}{
+		"a patch":              {first: patch, linked: true},
+		"another asks":         {first: patch, asker: "codex-driver"},
+		"another host":         {first: func() sayso.Admission { a := hooked("mcp__lab__add", `{"n":1}`); a.Call.Host = "claude-code"; return a }(), asker: "claude-code", change: func(a *sayso.Admission) { a.Call.Args = sayso.Args(`{"n":1}`) }},
+		"a tool of a server":   {first: hooked("mcp__lab__add", `{"n":1}`), change: func(a *sayso.Admission) { a.Call.Args = sayso.Args(`{ "n": 1 }`) }, linked: true},
+		"a command, as it was": {first: hooked("Bash", `{"command":"ls"}`), change: func(a *sayso.Admission) { a.Call.Args = sayso.Args(`{"command":"ls"}`) }, linked: true},
+		"a command, and more": {first: hooked("Bash", `{"command":"ls"}`), change: func(a *sayso.Admission) {
+			a.Call.Args = sayso.Args(`{"command":"ls","sandbox_permissions":"require_escalated"}`)
+		}},
+		"a patch, and a reason": {first: patch, change: func(a *sayso.Admission) {
+			a.Call.Args = sayso.Args(`{"command":"` + add + `","description":"it is safe","sandbox_permissions":"require_escalated"}`)
+		}},
+		"a patch, and more": {first: patch, change: func(a *sayso.Admission) {
+			a.Call.Args = sayso.Args(`{"command":"` + add + `","sandbox_permissions":"everything"}`)
+		}},
+		"another patch": {first: patch, change: func(a *sayso.Admission) {
+			a.Call.Args = sayso.Args(`{"command":"*** Begin Patch\n*** Delete File: a.txt\n*** End Patch","sandbox_permissions":"require_escalated"}`)
+		}},
+		"another meaning":  {first: patch, change: func(a *sayso.Admission) { a.Facts.Workspace = "/x" }},
+		"another folder":   {first: patch, change: func(a *sayso.Admission) { a.Call.Cwd = "/x" }},
+		"another run":      {first: patch, change: func(a *sayso.Admission) { a.Call.Run = "r2" }},
+		"another session":  {first: patch, change: func(a *sayso.Admission) { a.Call.Session = "s2" }},
+		"another tool":     {first: patch, change: func(a *sayso.Admission) { a.Call.Tool = "Edit" }},
+		"under an id":      {first: patch, change: func(a *sayso.Admission) { a.Call.CallID = "call_2" }},
+		"after it ended":   {first: patch, finished: true},
+		"a while later":    {first: patch, after: 3 * time.Minute},
+		"first with no id": {first: func() sayso.Admission { a := patch; a.Call.CallID = ""; return a }()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				hook := agent
+				hook.Principal = cmp.Or(tt.asker, "codex")
+				asked := w.askAs(t.Context(), hook, tt.first)
+				synctest.Wait()
+				r := w.only()
+				w.say(r.ID, sayso.Allow)
+				if d, err := asked.result(); err != nil || !d.Allowed() {
+					t.Fatalf("at first: %+v, %v", d, err)
+				}
+				if tt.finished {
+					if err := w.b.Gate(hook).Report(t.Context(), sayso.Outcome{Request: r.ID}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(tt.after)
+				again := tt.first
+				again.Patience, again.Call.CallID, again.Call.Args = time.Millisecond, "", permission
+				if tt.change != nil {
+					tt.change(&again)
+				}
+				d, err := w.b.Gate(hook).Admit(t.Context(), again)
+				if d.Allowed() != tt.linked || tt.linked && (err != nil || d.Source != sayso.SourcePerson || len(d.By) != 1) {
+					t.Fatalf("got %+v, %v", d, err)
+				}
+				if d, err := w.b.Gate(hook).Admit(t.Context(), again); d.Allowed() {
+					t.Errorf("the answer counted twice: %+v, %v", d, err)
+				}
 			})
 		})
 	}

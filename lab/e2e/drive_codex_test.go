@@ -194,3 +194,53 @@ func TestDriveCodex_mcp(t *testing.T) {
 		t.Error("what was approved did not run")
 	}
 }
+
+// Under a policy of Codex's own that asks about everything, its hook is asked twice.
+// Of a patch, and of a tool of a server, people are asked once: the second question
+// is about what they saw. Of a command they are asked again, as nothing tells whether
+// it would leave the sandbox: the same words come of one that would.
+func TestCodex_askedTwice(t *testing.T) {
+	t.Parallel()
+	g := wiredCodex(t, "")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	added, silent := patch("*** Add File: new.md\n+text\n"), shell("mkdir silent")
+	silent.Input = `{"cmd":"mkdir silent","sandbox_permissions":"require_escalated"}`
+	refused := patch("*** Add File: refused.md\n+text\n")
+	deploy := modelstub.Call{ID: "call_mcp", Name: "mcp__lab/deploy", Input: `{"env":"prod"}`}
+	d := g.driveCodex(modelstub.New(modelstub.Use(added), modelstub.Use(deploy), modelstub.Use(refused), modelstub.Use(shell("mkdir plain")), modelstub.Use(silent)),
+		fmt.Sprintf("[mcp_servers.lab]\ncommand = %q\nenv = { LAB_MCP_SERVER = \"1\" }\n", self), "--ask", "untrusted")
+	next := func(tool string, escalated, yes bool) string {
+		t.Helper()
+		r := g.opened(1)[0]
+		if r.Tool != tool || strings.Contains(string(r.Preview), "require_escalated") != escalated {
+			t.Fatalf("asked about %s, %s", r.Tool, r.Preview)
+		}
+		if yes {
+			g.approve(r)
+		} else {
+			g.sayso("deny", r.ShortID)
+		}
+		return string(r.Preview)
+	}
+	next("file-edit", false, true)
+	next("deploy", false, true)
+	next("file-edit", false, false)
+	next("bash", false, true)
+	stays := next("bash", true, true)
+	next("bash", false, true)
+	if leaves := next("bash", true, false); leaves != strings.Replace(stays, "plain", "silent", 1) {
+		t.Errorf("Codex tells the two apart now, and so could we: %s and %s", stays, leaves)
+	}
+	d.end(0)
+	for name, want := range map[string]bool{"new.md": true, "refused.md": false, "plain": true, "silent": false} {
+		if g.ran(name) != want {
+			t.Errorf("%s ran: %v", name, !want)
+		}
+	}
+	g.want("requested answered resolved redeemed finished", "requested resolved redeemed", "requested answered resolved redeemed finished", "requested resolved redeemed",
+		"requested answered resolved", "requested answered resolved redeemed finished", "requested answered resolved redeemed",
+		"requested answered resolved redeemed", "requested answered resolved")
+}
