@@ -10,9 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -75,6 +78,10 @@ func (a *app) drive(ctx context.Context, d driven, env []string, run func(contex
 	if err != nil {
 		return err
 	}
+	if env == nil {
+		env = os.Environ()
+	}
+	env = append(slices.Clone(env), home.Driven+"=1")
 	p, err := child.Start(child.Command{Args: append([]string{d.program}, d.args...), Env: env, Stderr: a.err})
 	if err != nil {
 		return errors.Join(fmt.Errorf("starting %s: %w", d.host.Title, err), closing())
@@ -136,11 +143,26 @@ func (a *app) deskAt(ctx context.Context, host, workspace string) (*driver.Desk,
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close())
 	}
+	var once sync.Once
+	tellOff := func() {
+		if _, off, _ := a.paths.IsOff(time.Now()); off { // where that is doubtful, it is on
+			once.Do(func() { a.note("%s", drivenWhileOff) })
+		}
+	}
+	tellOff()
 	return driver.NewDesk(driver.Options{
 		Gate: gate, Facts: a.machine(workspace, nil), Wanted: l.Wanted, Patience: a.askPatience(), Plain: hook.Plain,
-		Waits: func(c sayso.Call) { a.note("waits for a person: %s; type: sayso watch", callLine(c)) },
+		Waits: func(c sayso.Call) {
+			tellOff()
+			a.note("waits for a person: %s; type: sayso watch", callLine(c))
+		},
 	}), l, nil
 }
+
+// drivenWhileOff is said of the one switch that does not reach here: off hands calls
+// back to the host's own prompt, and the gate has taken its place.
+const drivenWhileOff = "sayso is off, and that does not reach an agent that asks nobody else: its calls are judged and asked about as before; " +
+	"for the agent's own prompts start it without sayso"
 
 // drivenScreen is what a person sees of a host that is driven.
 func (a *app) drivenScreen() driver.Screen {

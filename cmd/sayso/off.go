@@ -20,7 +20,10 @@ func (a *app) offCommand() *cobra.Command {
 Nothing is stopped and no call is recorded while it lasts; status shows it, and
 it ends by itself, also when the machine starts again. That it was switched off
 is recorded first, if the log can be written; it needs neither that nor a server
-nor a policy.`,
+nor a policy.
+
+An agent that sayso drives (claude, codex, opencode, mcp approve) has no other
+prompt: its calls are judged, asked about and recorded as before.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := a.noAgent("switching the gate off"); err != nil {
 				return err

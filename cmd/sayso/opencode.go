@@ -208,7 +208,7 @@ func (a *app) opencodeEnv(s *opencodeServer, program string) ([]string, error) {
 	}
 	return append(os.Environ(),
 		"OPENCODE_CONFIG_CONTENT="+string(text), `OPENCODE_PERMISSION={"*":"ask"}`,
-		"OPENCODE_SERVER_USERNAME=opencode", "OPENCODE_SERVER_PASSWORD="+s.server.Password, "SAYSO_OPENCODE_GATED="+s.gated()), nil
+		"OPENCODE_SERVER_USERNAME=opencode", "OPENCODE_SERVER_PASSWORD="+s.server.Password, "SAYSO_OPENCODE_GATED="+s.gated(), home.Driven+"=1"), nil
 }
 
 // gated is the file that the plugin makes once it is loaded.

@@ -102,8 +102,9 @@ func oneOf(name, v string, into *string, words ...string) error {
 	return nil
 }
 
-// reserved are variables of ours that are no settings: those of the tests.
-var reserved = []string{"SAYSO_OFFLINE", "SAYSO_TEST_CACHE"}
+// reserved are variables of ours that are no settings: those of the tests, and
+// those by which what drives a host tells what runs below it.
+var reserved = []string{"SAYSO_OFFLINE", "SAYSO_TEST_CACHE", Driven, "SAYSO_OPENCODE_GATED"}
 
 // Load reads the settings: a flag by its name counts before the variable
 // SAYSO_NAME, that before the default. A variable of that kind which is none

@@ -69,6 +69,11 @@ func (p Paths) SwitchOn() error {
 	return nil
 }
 
+// Driven is the variable by which a command that drives a host tells its hook so. The
+// gate has taken the place of the host's prompt there, so that a call cannot be handed
+// back to it: that the gate is off does not reach such a hook.
+const Driven = "SAYSO_DRIVEN"
+
 // IsOff reports whether the gate is off at now. Whatever is doubtful about the
 // file, the gate is on: a file of another boot, of another owner, that does
 // not parse, or from a time that has not come. The error says what is wrong

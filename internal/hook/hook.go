@@ -252,8 +252,12 @@ func changed(ctx context.Context, gate sayso.Gate, d sayso.Decision) (sayso.Deci
 		d.Request.Short(), sayso.ErrVoided)
 }
 
-// switchedOff reports whether the person switched the gate off.
+// switchedOff reports whether the person switched the gate off, and the host has a
+// prompt of its own to go back to.
 func switchedOff(env Env) bool {
+	if lookup(env.Environ)(home.Driven) != "" {
+		return false
+	}
 	paths, err := env.find()
 	if err != nil {
 		return false

@@ -315,3 +315,16 @@ func TestDriveClaude_subagent(t *testing.T) {
 		t.Error("it ran")
 	}
 }
+
+// So it is with Claude Code, in a mode in which its own prompt would ask about nothing.
+func TestDriveClaude_off(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "version: 1\nrules:\n  - allow: \"bash:touch asked\"\n")
+	g.sayso("off", "--for", "1h")
+	d := g.driveClaude(modelstub.New(modelstub.Use(touch("asked")), modelstub.Use(touch("denied"))), "--permission-mode", "acceptEdits")
+	g.sayso("deny", g.opened(1)[0].ShortID)
+	d.end(0)
+	if !g.ran("asked") || g.ran("denied") || !strings.Contains(d.errs.String(), "sayso is off, and that does not reach") {
+		t.Errorf("asked ran: %v; denied ran: %v; %s", g.ran("asked"), g.ran("denied"), d.errs.String())
+	}
+}

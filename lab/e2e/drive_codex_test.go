@@ -244,3 +244,21 @@ func TestCodex_askedTwice(t *testing.T) {
 		"requested answered resolved", "requested answered resolved redeemed finished", "requested answered resolved redeemed",
 		"requested answered resolved redeemed", "requested answered resolved")
 }
+
+// While sayso is off a driven Codex asks as before, also where its hook is installed:
+// it has no other prompt.
+func TestDriveCodex_off(t *testing.T) {
+	t.Parallel()
+	g := wiredCodex(t, "")
+	g.sayso("off", "--for", "1h")
+	d := g.driveCodex(modelstub.New(modelstub.Use(shell("mkdir asked")), modelstub.Use(shell("mkdir denied"))), "")
+	g.approve(g.opened(1)[0])
+	g.sayso("deny", g.opened(1)[0].ShortID)
+	d.end(0)
+	if !g.ran("asked") || g.ran("denied") {
+		t.Errorf("asked ran: %v; denied ran: %v", g.ran("asked"), g.ran("denied"))
+	}
+	if strings.Count(d.errs.String(), "sayso is off, and that does not reach") != 1 {
+		t.Errorf("it said %s", d.errs.String())
+	}
+}
