@@ -157,9 +157,10 @@ func (s *session) place(m *message, o *outside) (*stream, error) {
 }
 
 // placeAlone makes room for a request that stands alone. Its client knows nothing of
-// others that have the same id, so that all have one of ours here, and behind us.
+// others that have the same id, so that all have one of ours here, and behind us:
+// one that nobody guesses, since they share what is kept by it.
 func (s *session) placeAlone(m *message, o *outside) (*stream, error) {
-	own := jsontext.Value(strconv.Itoa(s.count + 1))
+	own := ownID()
 	line, token := m.line, ""
 	idFirst := m.idAt < o.tokenAt
 	if o.token != nil && idFirst {
@@ -169,10 +170,11 @@ func (s *session) placeAlone(m *message, o *outside) (*stream, error) {
 	if o.token != nil && !idFirst {
 		line = splice(line, o.tokenAt, o.tokenAt+len(o.token), own)
 	}
+	key := (&message{id: own}).key()
 	if o.token != nil {
-		token = string(own)
+		token = key
 	}
-	return s.opens(&stream{id: m.id, token: o.token, own: own, line: line}, string(own), token)
+	return s.opens(&stream{id: m.id, token: o.token, own: own, line: line}, key, token)
 }
 
 // opens opens the stream of a request. The mutex is held.

@@ -68,8 +68,8 @@ const (
 // atOnce is the patience of who only wants to know whether people are asked.
 const atOnce = time.Nanosecond
 
-// newTaskID is an id of ours for a request to the server, that nobody guesses.
-func newTaskID() jsontext.Value { return jsontext.Value(`"sayso-` + rand.Text() + `"`) }
+// ownID is an id of ours for a request to the server, that nobody guesses.
+func ownID() jsontext.Value { return jsontext.Value(`"sayso-` + rand.Text() + `"`) }
 
 // hand answers a call that people are asked about with a task, and goes on waiting
 // for it.
@@ -78,7 +78,7 @@ func (r *Relay) hand(ctx context.Context, h *held, pending *sayso.PendingError) 
 		id: pending.Ticket, call: h.call, line: h.line, until: pending.Deadline,
 		status: working, message: sayso.Told(sayso.Decision{}, &sayso.PendingError{Ticket: pending.Ticket}), changed: time.Now(),
 	}
-	own, client := newTaskID(), h.id
+	own, client := ownID(), h.id
 	if !r.becomes(h, t, own) {
 		r.withdraw(ctx, h, sayso.Decision{Request: t.id}, nil)
 		return

@@ -130,7 +130,7 @@ func (r *Relay) recalled(ctx context.Context, a *asksTask, id sayso.ID) *task {
 			Arguments sayso.Args     `json:"arguments"`
 			Meta      jsontext.Value `json:"_meta,omitempty"`
 		} `json:"params"`
-	}{"2.0", newTaskID(), callMethod, struct {
+	}{"2.0", ownID(), callMethod, struct {
 		Name      string         `json:"name"`
 		Arguments sayso.Args     `json:"arguments"`
 		Meta      jsontext.Value `json:"_meta,omitempty"`
@@ -230,7 +230,7 @@ func (r *Relay) update(ctx context.Context, a *asksTask, t *task) {
 		r.mu.Unlock()
 		return
 	}
-	id := newTaskID()
+	id := ownID()
 	more := `"inputResponses":` + string(a.responses) + `,`
 	if state != "" {
 		more += `"requestState":` + string(write(state)) + `,`

@@ -99,6 +99,12 @@ func (v *visit) place(m *message, o *outside) (s *session, st *stream) {
 
 // tell takes a message that nobody waits for an answer to.
 func (v *visit) tell(s *session, m *message) {
+	if s.alone() && (m.response() || m.method == cancelledMethod) {
+		// It is about a request, and its ids are those of all who stand alone: nobody
+		// may take back or answer what is another's. Who takes back closes the stream.
+		v.w.WriteHeader(http.StatusAccepted)
+		return
+	}
 	st := newStream("")
 	err := s.relay(st, v.r.Header, v.version).fromClient(s.ctx, m.line)
 	rd, _ := st.read(0)

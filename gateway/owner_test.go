@@ -1,0 +1,76 @@
+package gateway_test
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/gateway"
+)
+
+// notice is a message of 2026-07-28 that nobody answers, with its headers.
+func notice(method, params string) (string, []string) {
+	return `{"jsonrpc":"2.0","method":"` + method + `","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"},` + params + `}}`,
+		[]string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method}
+}
+
+// Where requests stand alone, none takes back or answers what another waits for,
+// even under the same token: not one that waits for people, and not one that runs.
+func TestFrontCancelsNoOther(t *testing.T) {
+	up := openShop(t)
+	begun, over := make(chan struct{}), make(chan struct{})
+	up.when("tools/call", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		close(begun)
+		select {
+		case <-r.Context().Done():
+			t.Error("the call was taken back at the server")
+		case <-over:
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, strings.Replace(ran, "ID", idOf(string(body)), 1))
+		}
+	})
+	s := openFront(t, nil, gateway.Upstream{Options: gateway.Options{Name: "srv", Impatience: time.Minute}, URL: up.URL})
+	s.learns()
+	got := make(chan string, 1)
+	go func() {
+		body, header := modernEcho(`"mine"`, "hi")
+		got <- s.posts(body, append(header, "Accept", "application/json")...).last()
+	}()
+	r := s.asked(1)[0]
+	meddle := func() {
+		t.Helper()
+		for _, id := range []string{"1", "2", "3", `"mine"`} {
+			body, header := notice("notifications/cancelled", `"requestId":`+id)
+			if r := s.posts(body, header...); r.StatusCode != http.StatusAccepted {
+				t.Errorf("%s %s", r.Status, r.text)
+			}
+			body = `{"jsonrpc":"2.0","id":` + id + `,"result":{}}`
+			if r := s.posts(body, "Mcp-Protocol-Version", "2026-07-28"); r.StatusCode != http.StatusAccepted {
+				t.Errorf("%s %s", r.Status, r.text)
+			}
+		}
+	}
+	meddle()
+	s.answer(r, sayso.Allow)
+	<-begun
+	meddle()
+	close(over)
+	if text := <-got; !strings.Contains(text, `"ran"`) || !strings.Contains(text, `"id":"mine"`) {
+		t.Error(text)
+	}
+	for _, h := range up.heard("tools/call") {
+		if id := idOf(h.body); len(id) < 20 {
+			t.Errorf("the id of a call can be guessed: %s", id)
+		} else if _, err := strconv.Atoi(id); err == nil {
+			t.Errorf("the id of a call can be counted: %s", id)
+		}
+	}
+	if got := len(up.heard("")) + len(up.heard("notifications/cancelled")); got > 0 {
+		t.Errorf("the server heard %d messages about what is another's", got)
+	}
+}
