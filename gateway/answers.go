@@ -52,6 +52,11 @@ func (r *Relay) fromServer(ctx context.Context, line []byte) error {
 		return nil
 	case m.response():
 		return r.answered(ctx, m)
+	case !m.request():
+		if err := r.tells(&m); err != nil {
+			r.drown(err)
+			return nil
+		}
 	}
 	return r.client.Send(line)
 }

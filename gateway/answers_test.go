@@ -216,6 +216,37 @@ func TestGW4_samplingAsks(t *testing.T) {
 	w.client.got(ask) // and not what came before
 }
 
+// What a server wants of the client does not pass by way of a notification, where
+// the client's model is to write something for it: the client has it from the task,
+// once that was judged.
+func TestSampling_pushed(t *testing.T) {
+	const told = `{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"theirs","status":"input_required","inputRequests":{"k":{"method":"sampling/createMessage","params":{}}}}}`
+	w := open(t, rules{"sampling/createMessage": sayso.Deny})
+	for _, line := range []string{
+		told,
+		strings.Replace(told, "notifications/tasks", "notifications/anything", 1),
+		strings.Replace(told, "sampling/", "Sampling/", 1),
+		strings.Replace(told, "inputRequests", "InputRequests", 1),
+		strings.Replace(told, "inputRequests", `inputRequests":{},"input\u0052equests`, 1),
+		strings.Replace(told, `"method":"sampling`, `"method":"ping","method":"sampling`, 1),
+		strings.Replace(told, `"k":`, `"j":{"method":"elicitation/create"},"k":`, 1),
+	} {
+		w.server.send(line)
+	}
+	passes := strings.Replace(told, "sampling/createMessage", "elicitation/create", 1)
+	w.server.send(passes)
+	w.client.got(passes) // and not what came before
+	w.asked(0)
+}
+
+// Switched off, nothing is left out.
+func TestSampling_pushedWhileOff(t *testing.T) {
+	w := open(t, rules{}, func(o *gateway.Options) { o.Off = func() bool { return true } })
+	const told = `{"jsonrpc":"2.0","method":"notifications/tasks","params":{"inputRequests":{"k":{"method":"sampling/createMessage"}}}}`
+	w.server.send(told)
+	w.client.got(told)
+}
+
 // A client that is gone leaves its questions parked; when it comes back the same
 // call takes them up.
 func TestRelay_clientLeaves(t *testing.T) {

@@ -63,6 +63,28 @@ func (r *Relay) samples(ctx context.Context, args jsontext.Value) bool {
 	return err == nil && d.Allowed() && len(d.Args) == 0
 }
 
+// errPushed is a notification that has the client ask its model.
+var errPushed = rpc.Invalid("a notification asks for sampling; who asks for the task is told of it, once that was judged")
+
+// tells reports a notification that may not pass: one that says what the server
+// wants of the client, as that of a task does, and has it ask its model. Nothing is
+// lost by it, since what a task says by itself is also there when it is asked for.
+func (r *Relay) tells(m *message) error {
+	if m.params.Kind() != '{' || r.o.Off() {
+		return nil
+	}
+	return rpc.Members(m.params, []string{"inputRequests"}, func(name string, value jsontext.Value, _ int) error {
+		if name != "inputRequests" {
+			return nil
+		}
+		found, err := samples(value)
+		if err == nil && found {
+			err = errPushed
+		}
+		return err
+	})
+}
+
 // samples reports whether a result has the client ask its model.
 func samples(requests jsontext.Value) (found bool, err error) {
 	if requests.Kind() != '{' {
