@@ -18,6 +18,7 @@ import (
 	"github.com/sayso-dev/sayso/broker"
 	"github.com/sayso-dev/sayso/gateway"
 	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/sse"
 	"github.com/sayso-dev/sayso/store/memory"
 )
@@ -207,6 +208,7 @@ type told struct {
 // shop is a server that speaks HTTP, which the test plays.
 type shop struct {
 	*httptest.Server
+	t    *testing.T
 	mu   sync.Mutex // guards what follows
 	told []told
 	does map[string]http.HandlerFunc // by the method of the message, or of HTTP
@@ -216,14 +218,20 @@ type shop struct {
 // with an empty result.
 func openShop(t *testing.T) *shop {
 	t.Helper()
-	s := &shop{does: map[string]http.HandlerFunc{}}
+	s := &shop{t: t, does: map[string]http.HandlerFunc{}}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
 }
 
 func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
+	body, err := io.ReadAll(r.Body)
+	if err == nil && len(body) > 0 {
+		err = jcs.Check(body) // what is forwarded has no member twice, however it was made
+	}
+	if err != nil {
+		s.t.Errorf("the server got %.300q: %v", body, err)
+	}
 	method := r.Method
 	if r.Method == "POST" {
 		method = between(string(body), `"method":"`, `"`)

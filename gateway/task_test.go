@@ -458,3 +458,30 @@ func TestTask_announced(t *testing.T) {
 		w.client.got(fmt.Sprintf(answer, tt.want))
 	}
 }
+
+// What a call brought with it for an earlier round gives way to what its next
+// round brings, wherever its id stands.
+func TestTask_nextRound(t *testing.T) {
+	const earlier = `"inputResponses":{"mine":1},"requestState":"forged",`
+	for _, call := range []string{
+		strings.Replace(tasked("1", "a"), `"name":"echo"`, earlier+`"name":"echo"`, 1),
+		`{"jsonrpc":"2.0","method":"tools/call","params":{` + takesTasks + `,` + earlier + `"name":"echo","arguments":{"text":"a"}},"id":1}`,
+	} {
+		w := open(t, rules{})
+		w.lists(echoTool)
+		w.client.send(call)
+		task := w.handed().Result.Task
+		w.answer(w.asked(1)[0], sayso.Allow)
+		id := w.ours(call, "1")
+		w.server.send(wantsOf(id, "real"))
+		w.stands(task, "working")
+		w.client.send(`{"jsonrpc":"2.0","id":"u","method":"tasks/update","params":{` + takesTasks + `,"taskId":"` + task + `","inputResponses":{"a":{"action":"accept"}}}}`)
+		again := strings.Replace(strings.Replace(call, earlier, "", 1), `"params":{`, `"params":{"inputResponses":{"a":{"action":"accept"}},"requestState":"real",`, 1)
+		w.ours(again, "1")
+	}
+}
+
+// wantsOf is a result by which a server wants something of the client first.
+func wantsOf(id, state string) string {
+	return strings.Replace(wants(0, state), `"id":0`, `"id":`+id, 1)
+}

@@ -224,28 +224,43 @@ func (r *Relay) update(ctx context.Context, a *asksTask, t *task) {
 		r.mu.Unlock()
 		return // what nobody wanted is ignored, as the protocol has it
 	}
-	h, line, state, current := t.held, t.line, t.state, t.held.request
-	m, err := readMessage(line)
+	h, current := t.held, t.held.request
+	id := ownID()
+	line, err := nextRound(t.line, id, a.responses, t.state)
 	if err != nil {
 		r.mu.Unlock()
-		return
-	}
-	id := ownID()
-	more := `"inputResponses":` + string(a.responses) + `,`
-	if state != "" {
-		more += `"requestState":` + string(write(state)) + `,`
-	}
-	line = splice(line, m.paramsAt+1, m.paramsAt+1, []byte(more))
-	if at, from := m.idAt, m.paramsAt; at < from {
-		line = splice(line, at, at+len(m.id), id)
-	} else {
-		line = splice(line, at+len(more), at+len(more)+len(m.id), id)
+		return // which was read before
 	}
 	next := &held{called: called{message: message{id: id}, meta: meta{current: true}}, task: t, request: current, sent: h.sent, gone: closed(), cancel: func() {}}
 	t.held, t.status, t.message, t.outcome, t.changed = next, working, "The tool goes on.", nil, time.Now()
 	r.calls[next.key()] = next
 	r.mu.Unlock()
 	_ = r.server.Send(line)
+}
+
+// nextRound is a call that is made again, under another id: what it brought with it
+// for an earlier round gives way to these responses and this state.
+func nextRound(line []byte, id, responses jsontext.Value, state string) ([]byte, error) {
+	m, err := readMessage(line)
+	if err == nil {
+		line, err = withoutAnswer(&m)
+	}
+	if err == nil {
+		m, err = readMessage(line)
+	}
+	if err != nil {
+		return nil, err
+	}
+	more := `"inputResponses":` + string(responses) + `,` // the name of the tool stands behind it
+	if state != "" {
+		more += `"requestState":` + string(write(state)) + `,`
+	}
+	line = splice(line, m.paramsAt+1, m.paramsAt+1, []byte(more))
+	at := m.idAt
+	if at > m.paramsAt {
+		at += len(more)
+	}
+	return splice(line, at, at+len(m.id), id), nil
 }
 
 func closed() chan struct{} {

@@ -65,10 +65,13 @@ type side struct {
 	out  *bufio.Reader
 	from *io.PipeReader // what out reads
 	wait time.Duration  // for the next line
+	// strict has every line be one that is read in one way: what is forwarded has no
+	// member twice, however it was made.
+	strict bool
 }
 
 func newSide(t *testing.T, in *io.PipeWriter, from *io.PipeReader) *side {
-	return &side{t, in, bufio.NewReaderSize(from, 1<<20), from, 30 * time.Second}
+	return &side{t: t, in: in, out: bufio.NewReaderSize(from, 1<<20), from: from, wait: 30 * time.Second}
 }
 
 func (s *side) send(line string) {
@@ -93,6 +96,11 @@ func (s *side) gets() string {
 	line, err := s.next()
 	if err != nil {
 		s.t.Fatalf("no line within %v: %v", s.wait, err)
+	}
+	if s.strict {
+		if err := jcs.Check([]byte(strings.TrimSuffix(line, "\n"))); err != nil {
+			s.t.Fatalf("%v: %.300q", err, line)
+		}
 	}
 	return strings.TrimSuffix(line, "\n")
 }
@@ -132,6 +140,7 @@ func (w *world) start(change ...func(*gateway.Options)) {
 	fromServer, server := io.Pipe()
 	toServer, serverOut := io.Pipe()
 	w.client, w.server = newSide(w.t, client, toClient), newSide(w.t, server, toServer)
+	w.server.strict = true
 	o := gateway.Options{
 		Gate: w.broker.Gate(asker), Pins: w.broker, Actor: asker, Name: "srv", Session: "s", Cwd: "/",
 		Facts: facts.Options{Workspace: "/"},
