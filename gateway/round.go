@@ -30,12 +30,17 @@ const (
 func stateKey(state string) sayso.Digest { return sayso.HashOf("sayso/mcp state/1", []byte(state)) }
 
 // pauses has a call wait for its client, that was answered with this state. Only
-// the newest of those that wait are remembered.
+// the newest of those that wait are remembered, and of those with one state.
 func (r *Relay) pauses(ctx context.Context, h *held, state string) {
 	r.mu.Lock()
-	r.rounds[stateKey(state)] = round{h.digest, h.request, h.edit, h.sent, time.Now()}
+	key := stateKey(state)
+	before, twice := r.rounds[key]
+	r.rounds[key] = round{h.digest, h.request, h.edit, h.sent, time.Now()}
 	lost := r.overdue()
 	r.mu.Unlock()
+	if twice {
+		lost = append(lost, before.request)
+	}
 	r.lose(ctx, lost)
 }
 

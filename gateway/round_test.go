@@ -170,6 +170,23 @@ func TestRound_sampling(t *testing.T) {
 	}
 }
 
+// Two calls that the server gave one state are one that goes on and one that did
+// not come to an end, as far as anybody knows.
+func TestRound_oneStateTwice(t *testing.T) {
+	w := open(t, rules{})
+	w.lists(echoTool)
+	first, second := w.paused(1, "a", "s"), w.paused(2, "b", "s")
+	if e := w.until(sayso.EventFinished); e.RequestID != first.ID || !strings.Contains(string(e.Payload), `"interrupt":true`) {
+		t.Errorf("finished: %s, not %s: %s", e.RequestID, first.ID, e.Payload)
+	}
+	w.client.send(says(3, "b", back("s")))
+	w.server.got(says(3, "b", back("s")))
+	w.client.send(says(4, "a", back("s")))
+	if again := w.asked(1)[0]; again.ID == first.ID || again.ID == second.ID {
+		t.Error("it went on")
+	}
+}
+
 // A round that ends with the relay is on the record as one that did not end.
 func TestRound_relayEnds(t *testing.T) {
 	w := open(t, rules{})
