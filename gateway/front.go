@@ -302,6 +302,14 @@ type visit struct {
 	version string
 }
 
+// still reports a token that does not count any more, or is another's now.
+func (v *visit) still() error {
+	if owner, err := v.f.owner(v.r, v.up); err != nil || owner != v.owner {
+		return &refusedError{"Not run: the token that this was asked with does not count any more. Report this to the user: sayso token create --name NAME --kind agent makes another."}
+	}
+	return nil
+}
+
 func (v *visit) refuse(id []byte, status, code int, text string) { refuse(v.w, id, status, code, text) }
 
 // refuse answers with an error of the protocol.

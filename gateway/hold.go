@@ -234,11 +234,15 @@ func (r *Relay) gather(ctx context.Context, c sayso.Call, want sayso.FactsWanted
 }
 
 // ready is what is forwarded of a call that was allowed: its own bytes, or those
-// with the arguments that a person put in their place.
+// with the arguments that a person put in their place. What may not run any more is
+// recorded as not run.
 func (r *Relay) ready(ctx context.Context, h *held, d *sayso.Decision) ([]byte, error) {
 	line, err := r.edited(h, d)
 	if err == nil {
 		err = r.redefined(ctx, h)
+	}
+	if err == nil && r.still != nil {
+		err = r.still() // people may have taken long
 	}
 	if err != nil {
 		r.unrun(ctx, d.Request)

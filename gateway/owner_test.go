@@ -74,3 +74,39 @@ func TestFrontCancelsNoOther(t *testing.T) {
 		t.Errorf("the server heard %d messages about what is another's", got)
 	}
 }
+
+// A call that waited while the token that it came with was revoked does not run,
+// whatever people said; and that it did not is on the record. So it is where the
+// client waits, where it took a task, and in a session.
+func TestFrontRevoked(t *testing.T) {
+	for name, ask := range map[string]func(s *street) (string, []string){
+		"alone":  func(*street) (string, []string) { return modernEcho(`"1"`, "hi") },
+		"a task": func(*street) (string, []string) { _, header := modernEcho("", ""); return tasked(`"1"`, "hi"), header },
+		"a session": func(s *street) (string, []string) {
+			return echo(`"1"`, "hi"), []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			up := openShop(t)
+			s := openFront(t, nil, gateway.Upstream{Options: gateway.Options{Name: "srv", Impatience: time.Minute}, URL: up.URL})
+			s.learns()
+			body, header := ask(s)
+			got := make(chan string, 1)
+			go func() {
+				got <- s.posts(body, append(header, "Accept", "application/json, text/event-stream")...).last()
+			}()
+			r := s.asked(1)[0]
+			s.revoked.Store(true)
+			s.answer(r, sayso.Allow)
+			if e := s.until(sayso.EventFinished); e.RequestID != r.ID || !strings.Contains(string(e.Payload), `"interrupt":true`) {
+				t.Errorf("%s: %s", e.RequestID, e.Payload)
+			}
+			if text := <-got; strings.Contains(text, `"ran"`) || name != "a task" && !strings.Contains(text, "does not count any more") {
+				t.Error(text)
+			}
+			if calls := up.heard("tools/call"); len(calls) > 0 {
+				t.Errorf("the server heard %v", calls)
+			}
+		})
+	}
+}

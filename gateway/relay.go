@@ -80,6 +80,8 @@ type Relay struct {
 	client outlet // to it
 	server outlet
 	silent bool // the client hears nothing until it is answered
+	// still reports a client that may not ask any more; nil where that cannot happen.
+	still func() error
 }
 
 // outlet takes messages for one side, each whole before the next.

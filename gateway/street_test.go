@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,7 +27,8 @@ import (
 // street is a front before servers that the test plays, before a real broker.
 type street struct {
 	*world
-	at string // http://127.0.0.1:PORT
+	at      string      // http://127.0.0.1:PORT
+	revoked atomic.Bool // ada's token
 }
 
 // The tokens of two clients.
@@ -35,7 +37,8 @@ const adaToken, bobToken = "sayso_agent_ada", "sayso_agent_bob"
 // openFront opens a front before servers, whose names are given.
 func openFront(t *testing.T, p rules, servers ...gateway.Upstream) *street {
 	t.Helper()
-	w := &world{t: t, log: memory.New(nil)}
+	s := &street{world: &world{t: t, log: memory.New(nil)}}
+	w := s.world
 	start := time.Now()
 	var err error
 	w.broker, err = broker.New(w.log, p, &broker.Options{
@@ -54,10 +57,10 @@ func openFront(t *testing.T, p rules, servers ...gateway.Upstream) *street {
 	}
 	f, err := gateway.NewFront(gateway.FrontOptions{
 		Authenticate: func(secret string) (string, error) {
-			switch secret {
-			case adaToken:
+			switch {
+			case secret == adaToken && !s.revoked.Load():
 				return "ada", nil
-			case bobToken:
+			case secret == bobToken:
 				return "bob", nil
 			}
 			return "", errors.New("unknown")
@@ -80,7 +83,8 @@ func openFront(t *testing.T, p rules, servers ...gateway.Upstream) *street {
 			t.Error(err)
 		}
 	})
-	return &street{w, "http://" + l.Addr().String()}
+	s.at = "http://" + l.Addr().String()
+	return s
 }
 
 // ask makes a request of a client.

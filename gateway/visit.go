@@ -137,7 +137,7 @@ func (v *visit) ask(s *session, st *stream, m *message) {
 		return
 	}
 	relay := s.relay(st, v.r.Header, v.version)
-	relay.silent = !events
+	relay.silent, relay.still = !events, v.still
 	s.work.Go(func() {
 		if err := relay.fromClient(s.ctx, st.line); err != nil {
 			st.add(failure(m.id, codeInternal, "The server did not take the message: "+v.up.plain(err)+"."), true)
