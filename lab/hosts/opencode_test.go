@@ -109,6 +109,24 @@ func TestOpencode_driver(t *testing.T) {
 	}
 }
 
+// While sayso is off a driven opencode asks as before, also for what its own
+// permissions pass over: it has no other prompt.
+func TestOpencode_driverWhileOff(t *testing.T) {
+	t.Parallel()
+	g := opencode(t, "")
+	g.Must("off", "--for", "1h")
+	_, wait := g.driven(modelstub.New(modelstub.Use(g.touch("toolu_1", "marker")), modelstub.Use(g.h.Call("toolu_2", ">redirected"))))
+	g.Approve(g.Opened(1)[0])
+	g.Must("deny", g.Opened(1)[0].ShortID)
+	out := wait()
+	if diff := cmp.Diff([]string{"marker"}, g.files()); diff != "" {
+		t.Errorf("ran (-want +got):\n%s\n%s", diff, out)
+	}
+	if strings.Count(out, "sayso is off, and that does not reach") != 1 {
+		t.Errorf("it says %q", out)
+	}
+}
+
 // The driver is killed as nothing can be killed harder: opencode is gone with it,
 // what waits is parked, and a yes that comes then runs nothing.
 func TestOpencode_driverIsKilled(t *testing.T) {
