@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -244,4 +245,24 @@ func FuzzServers(f *testing.F) {
 			t.Errorf("%s\n%s", d, out)
 		}
 	})
+}
+
+// A project's file may be as deep and as long as it likes: it is read, or refused.
+func TestServers_largeTOML(t *testing.T) {
+	l := listOf(t, "codex", install.ScopeUser)
+	for _, text := range []string{
+		"a = " + strings.Repeat("[", 1<<20), "a = " + strings.Repeat("{b=", 1<<20), "a = " + strings.Repeat("[", 65) + strings.Repeat("]", 65),
+	} {
+		if _, err := l.Servers([]byte(text)); err == nil {
+			t.Errorf("%.20s… is read", text)
+		}
+	}
+	var many strings.Builder
+	for i := range 200_000 { // takes minutes where each is compared with those before
+		fmt.Fprintf(&many, "a%d = 1\n", i)
+	}
+	many.WriteString("b = " + strings.Repeat("[", 64) + strings.Repeat("]", 64) + "\n[mcp_servers.s]\ncommand = \"s\"\n")
+	if list, err := l.Servers([]byte(many.String())); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
 }

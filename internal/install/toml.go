@@ -15,7 +15,7 @@ import (
 // date is whatever stands in its place. What is not TOML is refused, and so is a
 // key that stands twice.
 func parseTOML(text []byte) (*node, error) {
-	r := &tomlReader{text: string(text)}
+	r := &tomlReader{text: string(text), names: map[*node]map[string]*node{}}
 	root := &node{kind: '{', to: len(text)}
 	if !utf8.Valid(text) {
 		return nil, r.wrong("the file is no UTF-8")
@@ -42,8 +42,25 @@ func parseTOML(text []byte) (*node, error) {
 }
 
 type tomlReader struct {
-	text string
-	at   int
+	text  string
+	at    int
+	depth int // of lists and tables within values
+	names map[*node]map[string]*node
+}
+
+// tomlDepth is how many lists and tables a value may have within each other.
+const tomlDepth = 64
+
+// get finds a member of a table.
+func (r *tomlReader) get(table *node, name string) *node { return r.names[table][name] }
+
+// add adds a member to a table.
+func (r *tomlReader) add(table *node, name string, at int, n *node) {
+	table.members = append(table.members, member{name, at, n})
+	if r.names[table] == nil {
+		r.names[table] = map[string]*node{}
+	}
+	r.names[table][name] = n
 }
 
 func (r *tomlReader) wrong(what string) error {
@@ -107,14 +124,14 @@ func (r *tomlReader) header(root *node) (*node, error) {
 	}
 	name := path[len(path)-1]
 	table := &node{kind: '{', from: from, to: r.at}
-	found := parent.get(name)
+	found := r.get(parent, name)
 	switch {
 	case closing == "]]" && found == nil:
-		parent.members = append(parent.members, member{name, from, &node{kind: '[', from: from, to: r.at, elements: []*node{table}}})
+		r.add(parent, name, from, &node{kind: '[', from: from, to: r.at, elements: []*node{table}})
 	case closing == "]]" && found.kind == '[':
 		found.elements = append(found.elements, table)
 	case closing == "]" && found == nil:
-		parent.members = append(parent.members, member{name, from, table})
+		r.add(parent, name, from, table)
 	case closing == "]" && found.kind == '{' && found.to == 0: // until now only tables below it were named
 		found.from, found.to = from, r.at
 		return found, nil
@@ -128,10 +145,10 @@ func (r *tomlReader) header(root *node) (*node, error) {
 // a one has no end.
 func (r *tomlReader) descend(from *node, path []string) (*node, error) {
 	for _, name := range path {
-		n := from.get(name)
+		n := r.get(from, name)
 		if n == nil {
 			n = &node{kind: '{'}
-			from.members = append(from.members, member{name, r.at, n})
+			r.add(from, name, r.at, n)
 		}
 		if n.kind == '[' && len(n.elements) > 0 {
 			n = n.elements[len(n.elements)-1] // of tables in a list, the last is meant
@@ -164,10 +181,10 @@ func (r *tomlReader) pair(table *node) error {
 		return err
 	}
 	name := path[len(path)-1]
-	if table.get(name) != nil {
+	if r.get(table, name) != nil {
 		return r.wrong(strconv.Quote(name) + " stands twice")
 	}
-	table.members = append(table.members, member{name, from, v})
+	r.add(table, name, from, v)
 	return nil
 }
 
@@ -232,6 +249,10 @@ func (r *tomlReader) value() (*node, error) {
 
 // within reads the entries of a list or of a table in one value.
 func (r *tomlReader) within(n *node, closing string) (*node, error) {
+	if r.depth++; r.depth > tomlDepth {
+		return nil, r.wrong("lists and tables lie too deep within each other")
+	}
+	defer func() { r.depth-- }()
 	r.at++
 	for {
 		r.skip(true)

@@ -98,7 +98,7 @@ func TestWaits_elicitation(t *testing.T) {
 // not in the command's own process.
 func serve(t *testing.T, like *exec.Cmd) {
 	t.Helper()
-	cmd := exec.Command(like.Path, "serve")
+	cmd := exec.Command(like.Path, "serve", "--listen", "127.0.0.1:0")
 	cmd.Env = like.Env
 	said, err := cmd.StderrPipe()
 	if err != nil {
@@ -109,8 +109,13 @@ func serve(t *testing.T, like *exec.Cmd) {
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	lines := bufio.NewScanner(said)
-	if !lines.Scan() {
-		t.Fatal("sayso serve ended")
+	for {
+		if !lines.Scan() {
+			t.Fatal("sayso serve ended")
+		}
+		if strings.Contains(lines.Text(), "listening on") {
+			break
+		}
 	}
 	go func() {
 		for lines.Scan() { // what it says must go somewhere
