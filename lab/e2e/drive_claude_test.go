@@ -328,3 +328,23 @@ func TestDriveClaude_off(t *testing.T) {
 		t.Errorf("asked ran: %v; denied ran: %v; %s", g.ran("asked"), g.ran("denied"), d.errs.String())
 	}
 }
+
+// And with the tool that Claude Code asks in the place of its prompt.
+func TestPromptTool_off(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "")
+	g.sayso("off", "--for", "1h")
+	config := filepath.Join(g.home, "mcp.json")
+	g.write(config, fmt.Sprintf(`{"mcpServers":{"sayso":{"command":%q,"args":["mcp","approve"],"env":{"SAYSO_HOME":%q,"SAYSO_NOTICE":"off"}}}}`,
+		filepath.Join(g.bin, "sayso"), filepath.Join(g.home, "sayso")))
+	s := claude.Start(t, claude.Options{
+		Stub: modelstub.New(modelstub.Use(touch("asked")), modelstub.Use(touch("denied"))), Dir: g.dir, Home: g.home, Mode: "default", Env: g.env,
+		Args: []string{"--mcp-config", config, "--permission-prompt-tool", "mcp__sayso__approve"},
+	})
+	g.approve(g.opened(1)[0])
+	g.sayso("deny", g.opened(1)[0].ShortID)
+	g.end(s)
+	if !g.ran("asked") || g.ran("denied") {
+		t.Errorf("asked ran: %v; denied ran: %v", g.ran("asked"), g.ran("denied"))
+	}
+}
