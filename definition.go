@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
@@ -52,6 +53,8 @@ type Pin struct {
 	Other       Args   // the text of the one in quarantine
 	By          Actor  // who trusted it
 	At          Moment // of the newest event
+
+	first int // which event of the stream told of it first, from 1
 }
 
 // Trusts reports whether d is the definition that is trusted.
@@ -83,6 +86,41 @@ func (p *Pins) Servers() []string { return slices.Sorted(maps.Keys(p.known)) }
 // Of are the definitions of one server by tool; the server itself has none.
 func (p *Pins) Of(server string) map[string]Pin { return p.known[server] }
 
+// Earlier reports whether the tool a of a server was known before its tool b. One
+// that is not known comes after all others.
+func (p *Pins) Earlier(server, a, b string) bool {
+	first, second := p.known[server][a].first, p.known[server][b].first
+	return first != 0 && (second == 0 || first < second)
+}
+
+// Alike names, for each tool of a server that looks like another which was known
+// before it, that other. Where the server lists both, such a tool is left out.
+func (p *Pins) Alike(server string) map[string]string {
+	known := p.known[server]
+	names := slices.SortedFunc(maps.Keys(known), func(a, b string) int { return known[a].first - known[b].first })
+	of, alike := map[string]string{}, map[string]string{}
+	for _, name := range names {
+		if name == "" {
+			continue // the server itself
+		}
+		looks := Appearance(server, name)
+		if other, taken := of[looks]; taken {
+			alike[name] = other
+		} else {
+			of[looks] = name
+		}
+	}
+	return alike
+}
+
+// Appearance is what the names of two tools of a server have in common that people
+// cannot tell apart.
+func Appearance(server, tool string) string {
+	name, _ := Call{Server: server, Tool: tool}.CanonicalName()
+	name = strings.ToLower(strings.ReplaceAll(name, "I", "l"))
+	return strings.NewReplacer("1", "l", "0", "o", "-", "_", ".", "_").Replace(name)
+}
+
 // Apply adds the next event of the stream. On error p is unchanged.
 func (p *Pins) Apply(e *Event) error {
 	if e.Type != EventDefinitionAccepted && e.Type != EventDefinitionQuarantined {
@@ -105,13 +143,16 @@ func (p *Pins) Apply(e *Event) error {
 	pin := p.known[seen.Server][seen.Tool]
 	pin.At = e.At
 	if e.Type == EventDefinitionAccepted {
-		pin = Pin{Trusted: seen.Digest, Text: text, By: e.Actor, At: e.At}
+		pin = Pin{Trusted: seen.Digest, Text: text, By: e.Actor, At: e.At, first: pin.first}
 	} else {
 		pin.Quarantined, pin.Other = seen.Digest, text
 	}
 	tools := maps.Clone(p.known[seen.Server])
 	if tools == nil {
 		tools = map[string]Pin{}
+	}
+	if pin.first == 0 {
+		pin.first = p.Len + 1
 	}
 	tools[seen.Tool] = pin
 	if p.known = maps.Clone(p.known); p.known == nil {

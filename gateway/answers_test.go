@@ -164,6 +164,8 @@ type noGate struct{ sayso.Gate }
 
 type noPins struct{}
 
+func (noPins) Pins(context.Context) (sayso.Pins, error) { return sayso.Pins{}, nil }
+
 func (noPins) Meet(context.Context, sayso.Actor, string, []sayso.Definition) ([]bool, error) {
 	return nil, sayso.ErrUnavailable
 }

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,6 +18,9 @@ type Pins interface {
 	// Meet says of each definition that a server presents whether it is trusted,
 	// having put on the record those that are new and those that changed.
 	Meet(ctx context.Context, by sayso.Actor, server string, seen []sayso.Definition) ([]bool, error)
+	// Pins are those on the record, which says what was known first of two tools
+	// that look alike.
+	Pins(ctx context.Context) (sayso.Pins, error)
 }
 
 // standing is what may be done with a tool. The zero standing refuses.
@@ -90,13 +92,6 @@ func unclear(name string) string {
 		return "its name deceives the eye (" + string(warnings[0].Kind) + ")"
 	}
 	return ""
-}
-
-// appearance is what two names have in common that look alike.
-func appearance(server, name string) string {
-	name, _ = sayso.Call{Server: server, Tool: name}.CanonicalName()
-	name = strings.ToLower(strings.ReplaceAll(name, "I", "l"))
-	return strings.NewReplacer("1", "l", "0", "o", "-", "_", ".", "_").Replace(name)
 }
 
 // listing is a list of tools as the server sent it.

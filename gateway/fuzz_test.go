@@ -40,6 +40,8 @@ type seenPins struct {
 	seen map[string]bool
 }
 
+func (p *seenPins) Pins(context.Context) (sayso.Pins, error) { return sayso.Pins{}, nil }
+
 func (p *seenPins) Meet(_ context.Context, _ sayso.Actor, _ string, seen []sayso.Definition) ([]bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -100,6 +100,10 @@ func (r *Relay) judge(ctx context.Context, l *listing) error {
 			l.tools[i].standing = trusted
 		}
 	}
+	pins, err := r.o.Pins.Pins(ctx)
+	if err != nil {
+		return err
+	}
 	r.known.mu.Lock()
 	defer r.known.mu.Unlock()
 	twice := map[string]int{}
@@ -109,8 +113,15 @@ func (r *Relay) judge(ctx context.Context, l *listing) error {
 			t.standing, r.known.full = quarantined, true
 			continue
 		}
-		looks := appearance(r.o.Name, name)
+		looks := sayso.Appearance(r.o.Name, name)
 		first, taken := r.known.looks[looks]
+		if taken && pins.Earlier(r.o.Name, name, first) {
+			r.known.deceives(first, name)
+			if at, listed := twice[first]; listed {
+				l.tools[at] = r.known.tools[first]
+			}
+			taken = false
+		}
 		if !taken {
 			r.known.looks[looks] = name
 		}
@@ -119,7 +130,7 @@ func (r *Relay) judge(ctx context.Context, l *listing) error {
 			l.tools[at].why, l.tools[at].standing = t.why, deceptive
 			r.known.tools[name] = *t
 		} else if taken && first != name {
-			t.why = "its name looks like that of " + first
+			t.why = likeAnother + first
 		}
 		twice[name] = i
 		if t.why != "" {
@@ -128,6 +139,16 @@ func (r *Relay) judge(ctx context.Context, l *listing) error {
 		r.known.tools[name] = *t
 	}
 	return nil
+}
+
+const likeAnother = "its name looks like that of "
+
+// deceives leaves out a tool that was listed before the one that it looks like,
+// which was known earlier. The mutex is held.
+func (k *known) deceives(name, other string) {
+	t := k.tools[name]
+	t.standing, t.why = deceptive, likeAnother+other
+	k.tools[name] = t
 }
 
 // What is remembered of one server: so many tools, and so many bytes of what it

@@ -163,6 +163,34 @@ func TestGW1_neverListed(t *testing.T) {
 	}
 }
 
+// Of two tools that look alike the one runs that was known first, in whatever order
+// the server lists them later, and the record says so too.
+func TestGW1_lookAlikeComesFirstLater(t *testing.T) {
+	w := open(t, rules{"list": sayso.Allow, "Iist": sayso.Allow})
+	list, alike := strings.Replace(echoTool, `"echo"`, `"list"`, 1), strings.Replace(echoTool, `"echo"`, `"Iist"`, 1)
+	for _, listed := range []string{list, list + "," + alike} {
+		if got := w.lists(listed); !strings.Contains(got, `"list"`) || strings.Contains(got, "Iist") {
+			t.Fatalf("%s: %s", listed, got)
+		}
+	}
+	pins, err := w.broker.Pins(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := pins.Alike("srv"); len(got) != 1 || got["Iist"] != "list" {
+		t.Errorf("on the record: %v", got)
+	}
+	w.stop()
+	w.start()
+	if got := w.lists(alike + "," + list); !strings.Contains(got, `"list"`) || strings.Contains(got, "Iist") {
+		t.Errorf("the server lists the other first: %s", got)
+	}
+	w.client.send(strings.Replace(echo("1", "a"), `"echo"`, `"Iist"`, 1))
+	if text := w.refused(w.client.gets(), "1"); !strings.Contains(text, "its name looks like that of list") {
+		t.Error(text)
+	}
+}
+
 // Names that cannot be told from others are left out, and do not run.
 func TestGW1_namesThatDeceive(t *testing.T) {
 	named := func(name string) string { return `{"name":"` + name + `","inputSchema":{"type":"object"}}` }

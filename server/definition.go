@@ -39,26 +39,29 @@ func (s *Server) definitions(ctx context.Context, c *caller, _ *wire.Nothing) (a
 	if err != nil {
 		return nil, err
 	}
-	changed, trusted := []wire.Definition{}, []wire.Definition{}
+	changed, others := []wire.Definition{}, []wire.Definition{}
 	for _, server := range pins.Servers() {
-		known := pins.Of(server)
+		known, alike := pins.Of(server), pins.Alike(server)
 		for _, tool := range slices.Sorted(maps.Keys(known)) {
-			if d := definitionOf(server, tool, known[tool]); d.State == wire.DefinitionChanged {
+			if d := definitionOf(server, tool, known[tool], alike[tool]); d.State == wire.DefinitionChanged {
 				s.shown.add(c, seenAs(d.Changed))
 				changed = append(changed, d)
 			} else {
-				trusted = append(trusted, d)
+				others = append(others, d)
 			}
 		}
 	}
-	return &wire.Definitions{Definitions: append(changed, trusted...)}, nil
+	return &wire.Definitions{Definitions: append(changed, others...)}, nil
 }
 
-// definitionOf is what is shown of one definition.
-func definitionOf(server, tool string, pin sayso.Pin) wire.Definition {
+// definitionOf is what is shown of one definition, which may look like another.
+func definitionOf(server, tool string, pin sayso.Pin, like string) wire.Definition {
 	d := wire.Definition{
-		Server: server, Tool: tool, State: wire.DefinitionTrusted, Digest: pin.Trusted,
+		Server: server, Tool: tool, State: wire.DefinitionTrusted, LooksLike: like, Digest: pin.Trusted,
 		TrustedBy: pin.By.Principal, At: pin.At.Wall, Changed: pin.Quarantined,
+	}
+	if like != "" {
+		d.State = wire.DefinitionLeftOut
 	}
 	if !pin.Quarantined.IsZero() {
 		shown, kinds := present.Redefined(pin)

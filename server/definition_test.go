@@ -56,6 +56,21 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
+// A tool that looks like one that was known before it is not shown as trusted.
+func TestDefinitions_lookAlike(t *testing.T) {
+	f := newFixture(t)
+	for _, tool := range []string{"list", "Iist"} {
+		d := sayso.Definition{Tool: tool, Text: sayso.Args(`{}`)}
+		if _, err := f.b.Meet(t.Context(), actors["tool"], "twins", []sayso.Definition{d}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := string(f.do("person", "GET", "/v1/definitions", "").body)
+	if !strings.Contains(got, `"tool":"Iist","state":"left-out","looks_like":"list"`) || !strings.Contains(got, `"tool":"list","state":"trusted"`) {
+		t.Error(got)
+	}
+}
+
 // What was not served to a page, the page cannot accept.
 func TestPageToken_acceptsWhatItWasShown(t *testing.T) {
 	var from string

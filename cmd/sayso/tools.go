@@ -44,6 +44,7 @@ type knownTool struct {
 	Server      string       `json:"server"`
 	Tool        string       `json:"tool"` // empty for the server itself
 	State       string       `json:"state"`
+	LooksLike   string       `json:"looks_like,omitempty"` // the tool known before it that people could take it for
 	Digest      sayso.Digest `json:"digest"`
 	Quarantined sayso.Digest `json:"quarantined"`
 	By          string       `json:"by"`
@@ -60,10 +61,13 @@ func (a *app) tools(ctx context.Context) error {
 			if pins.Met(server).Full {
 				a.note("%s presented more than is kept of one server: what came then is not trusted, and does not run", safe(server))
 			}
-			known := pins.Of(server)
+			known, alike := pins.Of(server), pins.Alike(server)
 			for _, tool := range slices.Sorted(maps.Keys(known)) {
 				pin := known[tool]
-				k := knownTool{server, tool, "trusted", pin.Trusted, pin.Quarantined, pin.By.Principal}
+				k := knownTool{server, tool, "trusted", alike[tool], pin.Trusted, pin.Quarantined, pin.By.Principal}
+				if k.LooksLike != "" {
+					k.State = "left-out"
+				}
 				if !pin.Quarantined.IsZero() {
 					k.State = "changed"
 				}
@@ -88,7 +92,7 @@ func (a *app) listTools(list []knownTool) error {
 		if k.State == "changed" {
 			changed = k.Server
 		}
-		rows = append(rows, []string{safe(k.Server), safe(toolName(k.Tool)), k.State, shortDigest(k.Digest), safe(k.By)})
+		rows = append(rows, []string{safe(k.Server), safe(toolName(k.Tool)), k.stands(), shortDigest(k.Digest), safe(k.By)})
 	}
 	if err := table(a.out, rows); err != nil {
 		return err
@@ -97,6 +101,17 @@ func (a *app) listTools(list []knownTool) error {
 		a.note("changed ones do not run; to see the difference: sayso tools accept %s", changed)
 	}
 	return nil
+}
+
+// stands is the state in words, safe for the eye.
+func (k knownTool) stands() string {
+	switch {
+	case k.LooksLike == "":
+		return k.State
+	case k.State == "changed":
+		return "changed; looks like " + safe(k.LooksLike)
+	}
+	return "left out: looks like " + safe(k.LooksLike)
 }
 
 func toolName(tool string) string {

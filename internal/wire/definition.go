@@ -10,9 +10,10 @@ import (
 // gateway of this machine, or of the server itself.
 type Definition struct {
 	Server    string              `json:"server"`
-	Tool      string              `json:"tool"`   // empty for the server itself
-	State     string              `json:"state"`  // trusted or changed
-	Digest    sayso.Digest        `json:"digest"` // of the one that is trusted
+	Tool      string              `json:"tool"`                 // empty for the server itself
+	State     string              `json:"state"`                // trusted, changed or left-out
+	LooksLike string              `json:"looks_like,omitempty"` // the tool known before it that people could take it for
+	Digest    sayso.Digest        `json:"digest"`               // of the one that is trusted
 	TrustedBy string              `json:"trusted_by"`
 	At        time.Time           `json:"at"`                     // of the newest event
 	Changed   sayso.Digest        `json:"changed"`                // of the one in quarantine; empty if none is
@@ -24,6 +25,7 @@ type Definition struct {
 const (
 	DefinitionTrusted = "trusted"
 	DefinitionChanged = "changed"
+	DefinitionLeftOut = "left-out" // where the server lists the tool that it looks like
 )
 
 // Definitions is the answer to GET /v1/definitions: those that changed first.

@@ -10,12 +10,12 @@ import { everywhere, program } from './world.mjs'
 
 stage()
 
-// A server that says of its one tool what stands in a file.
+// A server that says of its tools what stands in a file.
 const server = `
 const { readFileSync } = require('node:fs')
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = JSON.parse(line)
-  if (method === 'tools/list') console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { tools: [JSON.parse(readFileSync(process.argv[2], 'utf8'))] } }))
+  if (method === 'tools/list') console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { tools: JSON.parse('[' + readFileSync(process.argv[2], 'utf8') + ']') } }))
 })`
 
 const tool = (description) => JSON.stringify({ name: 'read', description, inputSchema: { type: 'object' } })
@@ -60,6 +60,18 @@ test('tools: what changed is counted, shown with its difference, and accepted by
   await page.keyboard.up('Enter')
   await views.getByRole('link', { name: 'Tools', exact: true }).waitFor()
   assert.deepEqual(await list(), ['read'])
+})
+
+test('tools: one that looks like another is not shown as trusted', async () => {
+  const file = join(w.home, 'alike.json')
+  const named = (name) => JSON.stringify({ name, inputSchema: { type: 'object' } })
+  writeFileSync(file, `${named('list')},${named('Iist')}`)
+  assert.deepEqual(await behind('twins', file)(), ['list'])
+  const page = await w.page({ path: '/tools', secret: w.bob })
+  const known = page.locator('.known li')
+  await known.filter({ hasText: 'left out: looks like list' }).waitFor()
+  assert.match(await known.filter({ hasText: /^Iist/ }).innerText(), /left out/)
+  assert.match(await known.filter({ hasText: /^list/ }).innerText(), /trusted/)
 })
 
 test('tools: what changed again while somebody looked is not accepted', async () => {
