@@ -106,16 +106,19 @@ var geminiWall = Wall{
 		return []byte(geminiRules), nil
 	},
 	Take: func(text []byte) ([]byte, error) {
-		if len(bytes.TrimSpace(text)) > 0 && !strings.HasPrefix(string(text), geminiHead) {
-			return nil, fmt.Errorf("%w: the file is not one that sayso init wrote", sayso.ErrConflict)
+		before, after, ours := strings.Cut(string(text), geminiRules)
+		rest := before + after
+		switch {
+		case !ours && strings.TrimSpace(rest) != "":
+			return nil, fmt.Errorf("%w: what sayso init wrote is not there as it wrote it", sayso.ErrConflict)
+		case strings.TrimSpace(rest) == "":
+			return nil, nil
 		}
-		return nil, nil
+		return []byte(rest), nil // what the person wrote beside it
 	},
 }
 
-const (
-	geminiHead  = "# The second wall of sayso"
-	geminiRules = geminiHead + `: Gemini CLI asks by itself, also with --yolo, whatever a hook
+const geminiRules = `# The second wall of sayso: Gemini CLI asks by itself, also with --yolo, whatever a hook
 # says. It is put here by "sayso init gemini --second-wall"; with --undo it goes.
 [[rule]]
 toolName = ["run_shell_command", "write_file", "replace", "web_fetch"]
@@ -128,4 +131,3 @@ mcpName = "*"
 decision = "ask_user"
 priority = 998
 `
-)

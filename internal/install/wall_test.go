@@ -79,7 +79,12 @@ func TestWall_gemini(t *testing.T) {
 			t.Errorf("written over: %s", theirs)
 		}
 	}
-	if _, err := w.Take([]byte("[[rule]]\n")); err == nil {
-		t.Error("somebody else's file was taken")
+	if out, err := w.Take(append(in[:len(in):len(in)], "# mine\n"...)); err != nil || string(out) != "# mine\n" {
+		t.Errorf("what was written beside it is gone: %v, %q", err, out)
+	}
+	for _, theirs := range []string{"[[rule]]\n", strings.Replace(string(in), "ask_user", "allow", 1)} {
+		if _, err := w.Take([]byte(theirs)); err == nil {
+			t.Errorf("somebody else's was taken: %s", theirs)
+		}
 	}
 }
