@@ -7,7 +7,6 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
-	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
 // The kinds of options, of which two are ever chosen.
@@ -156,72 +155,3 @@ func (p Permission) Cancelled() []byte {
 
 // Key is what the request's id is compared by.
 func (p *Permission) Key() string { return Key(p.ID) }
-
-// Once is the request as an editor may be asked it as well: with the way to say yes
-// once and the one to say no once, and no other. ok says that it has both.
-func (p *Permission) Once(line []byte) (shown []byte, ok bool) {
-	if p.allow == "" || p.reject == "" {
-		return nil, false
-	}
-	from, to := 0, 0
-	var kept []jsontext.Value
-	err := rpc.Members(line, messageMembers, func(name string, params jsontext.Value, at int) error {
-		if name != "params" {
-			return nil
-		}
-		return rpc.Members(params, []string{"options"}, func(name string, options jsontext.Value, within int) error {
-			if name != "options" {
-				return nil
-			}
-			from = at + within
-			to = from + len(options)
-			return rpc.Elements(options, func(one jsontext.Value, _ int) error {
-				var o option
-				err := jcs.UnmarshalLenient(one, &o)
-				if o.ID == p.allow || o.ID == p.reject {
-					kept = append(kept, one)
-				}
-				return err
-			})
-		})
-	})
-	if err != nil || len(kept) != 2 {
-		return nil, false
-	}
-	shown = append(shown, line[:from]...)
-	shown = append(append(append(append(shown, '['), kept[0]...), ','), kept[1]...)
-	return append(append(shown, ']'), line[to:]...), true
-}
-
-// Said is what an editor answered: allow or deny, for this call alone. ok says that it
-// is one of the two; all else is no answer.
-func (p *Permission) Said(m *Message) (effect sayso.Effect, ok bool) {
-	var r outcomeResult
-	if m.Result == nil || jcs.UnmarshalLenient(m.Result, &r) != nil || r.Outcome.Outcome != selected {
-		return sayso.Deny, false
-	}
-	switch r.Outcome.Option {
-	case "":
-	case p.allow:
-		return sayso.Allow, true
-	case p.reject:
-		return sayso.Deny, true
-	}
-	return sayso.Deny, false
-}
-
-// TakeBack has an editor forget a request.
-func (p *Permission) TakeBack() []byte {
-	type params struct {
-		ID jsontext.Value `json:"requestId"`
-	}
-	line, err := jcs.Marshal(struct {
-		Version string `json:"jsonrpc"`
-		Method  string `json:"method"`
-		Params  params `json:"params"`
-	}{"2.0", CancelRequest, params{p.ID}})
-	if err != nil { // an id that was read can be written
-		return []byte(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{}}`)
-	}
-	return line
-}

@@ -15,7 +15,7 @@ import (
 const maxAsked = 4096
 
 // errTwin is a request whose answer could not be told from that to another.
-var errTwin = errors.New("its id is that of a request for permission that is not answered yet")
+var errTwin = errors.New("its id is that of another request for permission")
 
 // ask puts a request for permission to the gate. An error ends the relay.
 func (r *Relay) ask(ctx context.Context, m *acp.Message) error {
@@ -118,8 +118,9 @@ func (r *Relay) desk(workspace string) *drive.Desk {
 	return d
 }
 
-// cancel takes back what the agent asked and nobody answered, and tells it so.
-func (r *Relay) cancel(which func(*held) bool, why string) {
+// cancel takes back what the agent asked and nobody answered, and tells it so, and the
+// editor if it was not the editor that ended it.
+func (r *Relay) cancel(which func(*held) bool, elsewhere bool, why string) {
 	r.mu.Lock()
 	var gone []*held
 	for key, h := range r.held {
@@ -130,21 +131,18 @@ func (r *Relay) cancel(which func(*held) bool, why string) {
 	}
 	r.mu.Unlock()
 	for _, h := range gone {
-		r.over(h, false)
+		r.over(h, elsewhere)
 		_ = r.agent.Send(h.Cancelled()) // an agent that is gone needs none
 	}
 }
 
 // cancelled takes back what the agent itself does not want answered any more, and
-// reports whether it waited here, so that the editor need not hear of it.
+// reports whether it waited here: the editor knows it by another id, if at all.
 func (r *Relay) cancelled(m *acp.Message) bool {
 	key := acp.Key(m.Cancelled())
-	r.mu.Lock()
-	h := r.held[key]
-	r.mu.Unlock()
-	if h == nil {
+	if !r.waits(key) {
 		return false
 	}
-	r.cancel(func(h *held) bool { return h.Key() == key }, "the agent took it back")
-	return !h.put.wasPut()
+	r.cancel(func(h *held) bool { return h.Key() == key }, true, "the agent took it back")
+	return true
 }

@@ -2,8 +2,9 @@ package acprelay
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
-	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,8 +31,7 @@ const maxLate = 256
 
 // put is a question that may be put to the editor as well.
 type put struct {
-	acp.Permission
-	line          []byte // as the editor is asked
+	acp.Card
 	session, call string
 	timer         *time.Timer
 
@@ -43,28 +43,28 @@ type put struct {
 	at      time.Time // when it was sent
 }
 
-// wasPut reports whether the editor was asked.
-func (p *put) wasPut() bool {
-	if p == nil {
-		return false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.sent
-}
-
-// puts is the question to the editor, nil if it is not to be asked. It names the ways to
-// answer once alone, and everything else as the agent does.
+// puts is the question to the editor, nil if it is not to be asked. Its id is ours: the
+// agent's may come again, and an answer to the first question would then be one to the
+// second. The caller holds the lock.
 func (r *Relay) puts(p *acp.Permission, line []byte, c *sayso.Call) *put {
 	if r.o.Editor == nil {
 		return nil
 	}
-	shown, ok := p.Once(line)
+	card, ok := p.Card(r.mark+rand.Text(), line)
 	if !ok {
 		return nil
 	}
-	return &put{Permission: *p, line: slices.Clip(shown), session: c.Session, call: c.CallID}
+	q := &put{Card: card, session: c.Session, call: c.CallID}
+	r.cards[acp.Key(card.ID)] = q
+	return q
 }
+
+// newMark is what the ids begin with of the questions that one relay puts to its
+// editor.
+func newMark() string { return "sayso-" + rand.Text() + "-" }
+
+// marked reports whether an id is one of ours, also of a question that is long over.
+func (r *Relay) marked(key string) bool { return strings.HasPrefix(key, `"`+r.mark) }
 
 // putTo asks the editor, if policy permits that it is.
 func (r *Relay) putTo(ctx context.Context, h *held) {
@@ -75,8 +75,8 @@ func (r *Relay) putTo(ctx context.Context, h *held) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute) // it is in the log by then, or never
 	defer cancel()
 	request, _, err := r.o.Editor.Elicitable(ctx, r.o.Actor, p.session, p.call)
-	if err != nil {
-		return // people are asked elsewhere
+	if err != nil || len(request.Warnings)+len(request.Danger) > 0 {
+		return // people are asked elsewhere, where they are warned
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,7 +84,7 @@ func (r *Relay) putTo(ctx context.Context, h *held) {
 		return
 	}
 	p.request, p.sent, p.at = request, true, time.Now()
-	_ = r.editor.Send(p.line) // an editor that is gone ends the relay
+	_ = r.editor.Send(p.Line) // an editor that is gone ends the relay
 }
 
 // over ends a question to the editor. One that was decided elsewhere is taken back, and
@@ -100,37 +100,42 @@ func (r *Relay) over(h *held, elsewhere bool) {
 	p.over = true
 	open := p.sent && !p.said
 	p.mu.Unlock()
+	r.leave(p, open)
+	if open && elsewhere {
+		_ = r.editor.Send(p.TakeBack()) // an editor that is gone ends the relay
+	}
+}
+
+// leave forgets a question that is over, unless the editor may still answer it: what it
+// says then is on the record as said too late.
+func (r *Relay) leave(p *put, open bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := acp.Key(p.ID)
 	if !open {
+		delete(r.cards, key)
 		return
 	}
-	r.mu.Lock()
-	if len(r.late) >= maxLate {
-		clear(r.late) // what is said to those reaches the agent, which does not wait for it
-	}
-	r.late[h.Key()] = p
-	r.mu.Unlock()
-	if elsewhere {
-		_ = r.editor.Send(p.TakeBack()) // an editor that is gone ends the relay
+	r.late = append(r.late, key)
+	if len(r.late) > maxLate {
+		delete(r.cards, r.late[0]) // what is said to that one is left out
+		r.late = r.late[1:]
 	}
 }
 
 // editorSaid takes an answer of the editor to a request for permission, and reports
 // whether it is one. What it was not asked is left out, and the agent hears what stands
-// in the log alone.
+// in the log alone: also where the editor answers by the id of a request that waits here.
 func (r *Relay) editorSaid(ctx context.Context, m *acp.Message) bool {
 	key := m.Key()
 	r.mu.Lock()
-	h, p := r.held[key], r.late[key]
-	delete(r.late, key)
+	p, waits := r.cards[key], r.held[key] != nil
 	r.mu.Unlock()
-	if h != nil {
-		p = h.put
-	}
-	if h == nil && p == nil {
+	if p == nil && !waits && !r.marked(key) {
 		return false
 	}
-	if !p.wasPut() || !p.first() {
-		r.drown("the editor", errors.New("it answers a request for permission that it was not asked"))
+	if !p.first() {
+		r.drown("the editor", errors.New("it answers a request for permission that it was not asked, or a second time"))
 		return true
 	}
 	effect, ok := p.Said(m)
@@ -147,11 +152,16 @@ func (r *Relay) editorSaid(ctx context.Context, m *acp.Message) bool {
 	return true
 }
 
-// first reports whether the editor had not answered before.
+// first reports whether this is the one answer to a question that the editor was asked.
 func (p *put) first() bool {
+	if p == nil {
+		return false
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	before := p.said
+	if !p.sent || p.said {
+		return false
+	}
 	p.said = true
-	return !before
+	return true
 }

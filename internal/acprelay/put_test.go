@@ -24,9 +24,13 @@ type lets bool
 
 func (lets) Version() string { return "lets" }
 
-func (l lets) Judge(context.Context, sayso.Call, sayso.Facts) sayso.Verdict {
+func (l lets) Judge(_ context.Context, c sayso.Call, _ sayso.Facts) sayso.Verdict {
 	m := sayso.Match{Effect: sayso.Ask, Cause: sayso.CauseRule, Rule: "a rule", Elicit: bool(l)}
-	return sayso.Verdict{Match: m, Matches: []sayso.Match{m}}
+	v := sayso.Verdict{Match: m, Matches: []sayso.Match{m}}
+	if strings.Contains(string(c.Args), "sudo") {
+		v.Danger = []sayso.Danger{sayso.DangerPrivilege}
+	}
+	return v
 }
 
 // beside is a relay whose editor is asked as well, where the policy lets it be.
@@ -66,9 +70,26 @@ func events(t *testing.T, b *broker.Broker, types ...sayso.EventType) (all []str
 	return all
 }
 
-// once is a question as the editor is asked it: without "always", and else as it was.
-func once(line string) string {
-	return strings.Replace(line, `{"optionId":"a2","kind":"allow_always","name":"Always"},`, ``, 1)
+// The options of a card, and how the agent's own are written.
+const (
+	ours   = `[{"optionId":"sayso-allow","kind":"allow_once","name":"Allow this call once"},{"optionId":"sayso-deny","kind":"reject_once","name":"Deny this call"}]`
+	theirs = `[{"optionId":"a1","kind":"allow_once","name":"Yes"},{"optionId":"a2","kind":"allow_always","name":"Always"},{"optionId":"r1","kind":"reject_once","name":"No"}]`
+)
+
+// card is the next question that the editor is asked, which must be the agent's own but
+// for its id and its options, and its id.
+func (w *world) card(line string) (id string) {
+	w.t.Helper()
+	got := w.editor.next()
+	id, _, _ = strings.Cut(strings.TrimPrefix(got, `{"jsonrpc":"2.0","id":`), ",")
+	if !strings.HasPrefix(id, `"sayso-`) {
+		w.t.Errorf("the editor is asked by the id %s", id)
+	}
+	want := strings.Replace(strings.Replace(line, `"id":3`, `"id":`+id, 1), theirs, ours, 1)
+	if got != want {
+		w.t.Errorf("the editor was asked %s, want %s", got, want)
+	}
+	return id
 }
 
 // Each answer at the editor, and what becomes of the question.
@@ -79,25 +100,25 @@ func TestEditor(t *testing.T) {
 		agent  string // the option that it hears; empty where the question stays open
 		record string
 	}{
-		"allowed":           {said("3", "a1"), time.Minute, "a1", "approval.answered elicitation"},
-		"denied":            {said("3", "r1"), time.Minute, "r1", "approval.answered elicitation"},
-		"always":            {said("3", "a2"), time.Minute, "", ""},
-		"cancelled":         {said("3", ""), time.Minute, "", ""},
-		"an error":          {`{"jsonrpc":"2.0","id":3,"error":{"code":-1,"message":"x"}}`, time.Minute, "", ""},
-		"nothing":           {`{"jsonrpc":"2.0","id":3,"result":null}`, time.Minute, "", ""},
-		"allowed at once":   {said("3", "a1"), time.Millisecond, "", "answer.refused elicitation"},
-		"denied at once":    {said("3", "r1"), time.Millisecond, "", "answer.refused elicitation"},
-		"an outcome of its": {`{"jsonrpc":"2.0","id":3,"result":{"outcome":{"outcome":"allowed","optionId":"a1"}}}`, time.Minute, "", ""},
+		"allowed":           {said("ID", "sayso-allow"), time.Minute, "a1", "approval.answered elicitation"},
+		"denied":            {said("ID", "sayso-deny"), time.Minute, "r1", "approval.answered elicitation"},
+		"always":            {said("ID", "a2"), time.Minute, "", ""},
+		"the agent's yes":   {said("ID", "a1"), time.Minute, "", ""},
+		"the agent's id":    {said("3", "sayso-allow"), time.Minute, "", ""},
+		"cancelled":         {said("ID", ""), time.Minute, "", ""},
+		"an error":          {`{"jsonrpc":"2.0","id":ID,"error":{"code":-1,"message":"x"}}`, time.Minute, "", ""},
+		"nothing":           {`{"jsonrpc":"2.0","id":ID,"result":null}`, time.Minute, "", ""},
+		"allowed at once":   {said("ID", "sayso-allow"), time.Millisecond, "", "answer.refused elicitation"},
+		"denied at once":    {said("ID", "sayso-deny"), time.Millisecond, "", "answer.refused elicitation"},
+		"an outcome of its": {`{"jsonrpc":"2.0","id":ID,"result":{"outcome":{"outcome":"allowed","optionId":"sayso-allow"}}}`, time.Minute, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, b := beside(t, true)
 				w.agent.send(ask("3", "c1", "make"))
-				if got := w.editor.next(); got != once(ask("3", "c1", "make")) {
-					t.Errorf("the editor was asked %s", got)
-				}
+				id := w.card(ask("3", "c1", "make"))
 				time.Sleep(tt.after) // of the bubble: the person reads
-				w.editor.send(tt.answer)
+				w.editor.send(strings.Replace(tt.answer, "ID", id, 1))
 				if tt.agent != "" {
 					if got := w.agent.next(); got != said("3", tt.agent) {
 						t.Errorf("the agent heard %s", got)
@@ -105,6 +126,9 @@ func TestEditor(t *testing.T) {
 				} else {
 					synctest.Wait()
 					w.answer(b, sayso.Deny)
+					if tt.agent == "" && strings.Contains(tt.answer, `"id":3`) {
+						w.takenBack(id) // it was not answered
+					}
 					if got := w.agent.next(); got != said("3", "r1") {
 						t.Errorf("denied elsewhere, and the agent heard %s", got)
 					}
@@ -139,20 +163,96 @@ func TestEditor_late(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, b := beside(t, true)
 		w.agent.send(ask("3", "c1", "make"))
-		_ = w.editor.next()
+		id := w.card(ask("3", "c1", "make"))
 		time.Sleep(time.Minute) // of the bubble
 		w.answer(b, sayso.Deny)
-		if got := w.editor.next(); got != `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}` {
-			t.Errorf("taken back: %s", got)
-		}
+		w.takenBack(id)
 		if got := w.agent.next(); got != said("3", "r1") {
 			t.Errorf("the agent heard %s", got)
 		}
-		w.editor.send(said("3", "a1"))
+		w.editor.send(said(id, "sayso-allow"))
+		w.editor.send(said(id, "sayso-allow"))
 		w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
 		synctest.Wait()
 		if got := events(t, b, sayso.EventAnswered, sayso.EventAnswerRefused); strings.Join(got, ", ") != "approval.answered terminal, answer.refused elicitation" {
 			t.Errorf("on the record: %q", got)
+		}
+	})
+}
+
+// takenBack is that the editor is told to forget a question.
+func (w *world) takenBack(id string) {
+	w.t.Helper()
+	if got := w.editor.next(); got != `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":`+id+`}}` {
+		w.t.Errorf("taken back: %s", got)
+	}
+}
+
+// An agent that asks again by an id that it used does not get the answer to what was
+// asked before, however that ended; nor does one that knows an id of ours.
+func TestEditor_sameID(t *testing.T) {
+	for name, elsewhere := range map[string]bool{"taken back": false, "denied elsewhere": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, b := beside(t, true)
+				w.agent.send(ask("3", "c1", "make"))
+				first := w.card(ask("3", "c1", "make"))
+				time.Sleep(time.Minute) // of the bubble: the person reads
+				if elsewhere {
+					w.answer(b, sayso.Deny)
+					w.takenBack(first)
+					_ = w.agent.next()
+				} else {
+					w.agent.send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}`)
+					w.takenBack(first)
+					if got := w.agent.next(); got != said("3", "") {
+						t.Errorf("it took back, and heard %s", got)
+					}
+				}
+				w.agent.send(ask("3", "c2", "make deploy"))
+				second := w.card(ask("3", "c2", "make deploy"))
+				if first == second {
+					t.Errorf("both are %s to the editor", first)
+				}
+				time.Sleep(time.Minute)                         // of the bubble
+				w.editor.send(said(first, "sayso-allow"))       // on the first card
+				w.editor.send(said("3", "sayso-allow"))         // by the agent's id
+				w.editor.send(said(`"sayso-x"`, "sayso-allow")) // passes: it is none of ours
+				if got := w.agent.next(); got != said(`"sayso-x"`, "sayso-allow") {
+					t.Errorf("the agent heard %s", got)
+				}
+				w.agent.send(strings.Replace(ask("3", "c3", "make deploy"), `"id":3`, `"id":`+second, 1))
+				w.agent.send(`{"jsonrpc":"2.0","id":` + second + `,"method":"fs/read_text_file","params":{}}`)
+				w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
+				synctest.Wait()
+				for _, e := range events(t, b, sayso.EventAnswered) {
+					if e != "approval.answered terminal" {
+						t.Errorf("on the record: %s", e)
+					}
+				}
+				w.editor.send(said(second, "sayso-allow"))
+				if got := w.agent.next(); got != said("3", "a1") {
+					t.Errorf("allowed, and the agent heard %s", got)
+				}
+				synctest.Wait()
+				w.editor.send(said(second, "sayso-allow")) // once more, and it stays here
+				w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
+			})
+		})
+	}
+}
+
+// What an agent calls its options does not reach the editor.
+func TestEditor_lyingOptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := beside(t, true)
+		w.agent.send(strings.Replace(ask("3", "c1", "make"), theirs,
+			`[{"optionId":"sayso-deny","kind":"allow_once","name":"Deny","_meta":{"label":"Deny"}},{"optionId":"sayso-allow","kind":"reject_once","name":"Allow"}]`, 1))
+		id := w.card(ask("3", "c1", "make"))
+		time.Sleep(time.Minute) // of the bubble: the person reads
+		w.editor.send(said(id, "sayso-deny"))
+		if got := w.agent.next(); got != said("3", "sayso-allow") { // which is its own way to say no
+			t.Errorf("the agent heard %s", got)
 		}
 	})
 }
@@ -193,14 +293,23 @@ func TestEditor_decidedMeanwhile(t *testing.T) {
 }
 
 // Where no rule lets it, the editor is not asked, and what it says all the same counts
-// for nothing; nor is it asked what has no way to say no.
+// for nothing; nor is it asked what has no way to say no, what an
+// eye could miss something in, and what is dangerous.
 func TestEditor_notAsked(t *testing.T) {
 	for name, line := range map[string]string{
 		"no rule": ask("3", "c1", "make"), "no way to say no": strings.Replace(ask("3", "c1", "make"), "reject_once", "reject_always", 1),
+		"hidden in the command": ask("3", "c1", "make \u202etset\u202c; x"), "hidden in the title": strings.Replace(ask("3", "c1", "make"), "harmless", "harm\u200bless", 1),
+		"hidden elsewhere":               strings.Replace(ask("3", "c1", "make"), `"options"`, `"_meta":{"text":"\u202ekam"},"options"`, 1),
+		"hidden in what was told before": strings.Replace(ask("3", "c1", "make"), `"rawInput":{"command":"make"}`, `"rawInput":null`, 1),
+		"dangerous":                      ask("3", "c1", "sudo make"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, b := beside(t, lets(name != "no rule"))
+				if name == "hidden in what was told before" {
+					w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"c1",`+
+						`"title":"harmless","kind":"execute","rawInput":{"command":"make","cwd":"/a\u202e/b"}}}}`)
+				}
 				w.agent.send(line)
 				time.Sleep(time.Minute) // of the bubble
 				w.editor.send(said("3", "a1"))
@@ -220,13 +329,13 @@ func TestEditor_cancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := beside(t, true)
 		w.agent.send(ask("3", "c1", "make"))
-		_ = w.editor.next()
+		id := w.card(ask("3", "c1", "make"))
 		time.Sleep(time.Minute) // of the bubble
 		w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
 		if got := w.agent.next(); got != said("3", "") {
 			t.Errorf("the agent heard %s", got)
 		}
-		w.editor.send(said("3", ""))
+		w.editor.send(said(id, ""))
 		w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
 	})
 }

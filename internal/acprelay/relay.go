@@ -73,13 +73,15 @@ type Relay struct {
 	told   acp.Told // of the one reader of the agent
 
 	telling sync.WaitGroup // what the editor said
+	mark    string         // with which our own ids begin
 
 	mu       sync.Mutex             // guards what follows
 	desks    map[string]*drive.Desk // by the root of the project
 	held     map[string]*held       // by the agent's id of the request
 	sessions map[string]string      // by the agent's name for it: the folder it works in
 	begun    map[string]string      // by the editor's id of the request: the folder of a session that is to begin
-	late     map[string]*put        // by the agent's id: what the editor was asked and has not answered, and was decided elsewhere
+	cards    map[string]*put        // by our id: what the editor may be asked, or was
+	late     []string               // our ids of what the editor was asked and has not answered, and is over; the oldest first
 	asked    map[string][]string    // by call: our ids of what was asked about it
 	met      map[string]bool        // sessions, as they are called here
 	hello    string                 // the editor's id of the request with which it begins
@@ -112,7 +114,7 @@ func New(o Options, editor, agent io.Writer) (*Relay, error) {
 	return &Relay{
 		o: o, editor: lines.NewSink(editor), agent: lines.NewSink(agent),
 		desks: map[string]*drive.Desk{}, held: map[string]*held{}, sessions: map[string]string{}, begun: map[string]string{},
-		late: map[string]*put{}, asked: map[string][]string{}, met: map[string]bool{},
+		mark: newMark(), cards: map[string]*put{}, asked: map[string][]string{}, met: map[string]bool{},
 	}, nil
 }
 
@@ -128,7 +130,7 @@ func (r *Relay) FromEditor(ctx context.Context, from io.Reader) error {
 	r.mu.Lock()
 	r.gone = true
 	r.mu.Unlock()
-	r.cancel(func(*held) bool { return true }, "the editor is gone")
+	r.cancel(func(*held) bool { return true }, false, "the editor is gone")
 	return err
 }
 
@@ -164,6 +166,9 @@ func (r *Relay) fromAgent(ctx context.Context, line []byte) error {
 		return r.unreadable(line, err)
 	}
 	switch {
+	case m.Request() && r.marked(m.Key()):
+		r.drown("the agent", errTwin)
+		return nil
 	case m.Method == acp.Ask && m.Request():
 		return r.ask(ctx, &m)
 	case m.Method == acp.Ask:
@@ -217,7 +222,7 @@ func (r *Relay) fromEditor(ctx context.Context, line []byte) error {
 	err = r.agent.Send(line)
 	if m.Method == acp.CancelSession {
 		session := m.Session().ID
-		r.cancel(func(h *held) bool { return h.Session == session }, "the turn was cancelled in the editor")
+		r.cancel(func(h *held) bool { return h.Session == session }, false, "the turn was cancelled in the editor")
 	}
 	return err
 }
