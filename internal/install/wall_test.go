@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
