@@ -54,6 +54,7 @@ const (
 type Item struct {
 	Type    string // agentMessage, commandExecution, fileChange, mcpToolCall, …
 	ID      string
+	Thread  string
 	Text    string // of a message
 	Status  string // of a call: inProgress, completed, failed, declined
 	Command string
@@ -160,6 +161,9 @@ func (m *message) question(text []byte) (AppLine, error) {
 	if err := agent.Read(text, messageMembers, &message{}); err != nil {
 		return l, err
 	}
+	if m.Method == elicitation {
+		l.Kind = AppElicits
+	}
 	read, ok := approvals[m.Method]
 	if !ok {
 		return l, nil
@@ -169,7 +173,6 @@ func (m *message) question(text []byte) (AppLine, error) {
 		return l, err
 	}
 	if !asks {
-		l.Kind = AppElicits
 		return l, nil
 	}
 	l.Kind, l.Approval = AppAsks, a
@@ -207,8 +210,9 @@ func (m *message) notice() (AppLine, error) {
 	if p.Turn.ID != "" {
 		l.Turn = p.Turn.ID
 	}
+	l.Item.Thread = p.Thread
 	if l.Kind == AppChanged {
-		l.Item = Item{Type: "fileChange", ID: p.ItemID, Changes: changes(p.Changes)}
+		l.Item = Item{Type: "fileChange", ID: p.ItemID, Thread: p.Thread, Changes: changes(p.Changes)}
 	}
 	for _, e := range []*turnError{p.Error, p.Turn.Error} {
 		if e != nil {

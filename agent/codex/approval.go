@@ -30,10 +30,6 @@ type Approval struct {
 	root     string         // under which all writing would be allowed
 	changes  []Change       // of the older questions
 	wants    jsontext.Value // permissions
-	server   string
-	tool     string
-	args     sayso.Args
-	hints    *sayso.Annotations
 }
 
 // approvalSort says how an approval is answered.
@@ -55,7 +51,7 @@ var approvals = map[string]func(jsontext.Value) (a Approval, asks bool, err erro
 	"item/commandExecution/requestApproval": commandApproval,
 	"item/fileChange/requestApproval":       patchApproval,
 	"item/permissions/requestApproval":      permissionsApproval,
-	"mcpServer/elicitation/request":         serverApproval,
+	"item/tool/requestUserInput":            serverApproval,
 	"execCommandApproval":                   oldCommandApproval,
 	"applyPatchApproval":                    oldPatchApproval,
 }
@@ -74,21 +70,14 @@ type asked struct {
 	Network      jsontext.Value `json:"networkApprovalContext"`
 	Root         *string        `json:"grantRoot"`
 	Permissions  jsontext.Value `json:"permissions"`
-	Server       string         `json:"serverName"`
-	Meta         *struct {
-		Kind  string     `json:"codex_approval_kind"`
-		Tool  string     `json:"tool_name"`
-		Args  sayso.Args `json:"tool_params"`
-		Hints *struct {
-			ReadOnly    *bool `json:"readOnlyHint"`
-			Destructive *bool `json:"destructiveHint"`
-		} `json:"tool_annotations"`
-	} `json:"_meta"`
+	Questions    []struct {
+		ID string `json:"id"`
+	} `json:"questions"`
 }
 
 var askedMembers = []string{
 	"threadId", "conversationId", "itemId", "callId", "approvalId", "kind", "cwd", "reason", "command", "networkApprovalContext",
-	"grantRoot", "permissions", "serverName", "_meta",
+	"grantRoot", "permissions", "questions",
 }
 
 // readAsked reads params, and what all approvals have.
@@ -152,25 +141,47 @@ func permissionsApproval(params jsontext.Value) (Approval, bool, error) {
 	return named(a, err)
 }
 
-// serverApproval reads what an MCP server, or Codex about one of its tools, asks.
+// AppOptions are those of a thread that is driven. They have Codex ask about the
+// tools of MCP servers in a question that no server can ask: else it asks as if it
+// were the server, and what a server itself asks can be dressed up as that.
+func AppOptions() map[string]any {
+	return map[string]any{"features.tool_call_mcp_elicitation": false}
+}
+
+// elicitation is a question of an MCP server, or one that cannot be told from it.
+const elicitation = "mcpServer/elicitation/request"
+
+// aboutTool begins the id of a question about the tool of a server; the id of the
+// call ends it.
+const aboutTool = "mcp_tool_call_approval_"
+
+// The answers to it, as they are offered. There is none for no but that the person
+// breaks the call off; the turn goes on.
+const (
+	toolRuns    = "Allow"
+	toolRefused = "Cancel"
+)
+
+// serverApproval reads what Codex asks about a tool of an MCP server. The call is
+// named by its id alone; what it is, Codex said when it began.
 func serverApproval(params jsontext.Value) (Approval, bool, error) {
 	var p asked
 	a, err := readAsked(params, &p)
-	if err != nil || p.Meta == nil || p.Meta.Kind != "mcp_tool_call" {
+	if err != nil {
 		return a, false, err
 	}
-	a.sort, a.server, a.tool, a.args = aServer, p.Server, p.Meta.Tool, p.Meta.Args
-	if h := p.Meta.Hints; h != nil {
-		a.hints = &sayso.Annotations{ReadOnly: h.ReadOnly, Destructive: h.Destructive}
+	about := false
+	for _, q := range p.Questions {
+		about = about || strings.HasPrefix(q.ID, aboutTool)
 	}
-	if a.server == "" || a.tool == "" {
-		return a, true, fmt.Errorf("%w: an approval names no server or no tool", sayso.ErrInvalid)
+	if !about {
+		return a, false, nil
 	}
-	if a.args == nil {
-		a.args = sayso.Args("{}")
+	a.sort = aServer
+	if len(p.Questions) != 1 || p.Questions[0].ID != aboutTool+a.Item {
+		err = fmt.Errorf("%w: an approval is about another call than it names", sayso.ErrInvalid)
 	}
-	_, err = jcs.Object(a.args)
-	return a, true, err
+	return named(a, err)
 }
 
 func oldCommandApproval(params jsontext.Value) (Approval, bool, error) {
@@ -219,22 +230,12 @@ func oldPatchApproval(params jsontext.Value) (Approval, bool, error) {
 	return named(a, nil)
 }
 
-// About reports whether an approval is about an item that was started: the tool of
-// a server is not named by its id.
+// About reports whether an approval is about an item that was started.
 func (a Approval) About(i Item) bool {
 	if a.sort != aServer {
 		return a.Item == i.ID
 	}
-	return i.Type == "mcpToolCall" && i.Status == "inProgress" && i.Server == a.server && i.Tool == a.tool && sameObject(i.Args, a.args)
-}
-
-func sameObject(x, y sayso.Args) bool {
-	one, err := jcs.Object(x)
-	if err != nil {
-		return false
-	}
-	two, err := jcs.Object(y)
-	return err == nil && string(one) == string(two)
+	return a.Item == i.ID && a.Thread == i.Thread && i.Type == "mcpToolCall" && i.Status == "inProgress"
 }
 
 // Call is what is asked about, as the hook of Codex would be told of it, in a
@@ -244,7 +245,7 @@ func sameObject(x, y sayso.Args) bool {
 // leave the sandbox of the host or to go against its rules. So it is a call of its
 // own, that names this among its arguments, and no rule for the tool covers it.
 func (a Approval) Call(session string, i Item) (sayso.Call, error) {
-	c := sayso.Call{Host: Host, Session: session, Cwd: a.cwd, CallID: a.Item, Caller: Host + "/main", Annotations: a.hints}
+	c := sayso.Call{Host: Host, Session: session, Cwd: a.cwd, CallID: a.Item, Caller: Host + "/main"}
 	if a.Thread != session {
 		c.Run = a.Thread
 	}
@@ -267,9 +268,15 @@ func (a Approval) Call(session string, i Item) (sayso.Call, error) {
 	case aPermissions:
 		c.Tool, args["permissions"] = "request_permissions", a.wants
 	case aServer:
-		c.Tool, c.Args = "mcp__"+a.server+"__"+a.tool, a.args
-		if c.CallID = i.ID; c.CallID == "" {
+		if !a.About(i) || i.Server == "" || i.Tool == "" {
 			return c, fmt.Errorf("%w: a tool of a server is asked about that was not called", sayso.ErrInvalid)
+		}
+		c.Tool, c.Args = "mcp__"+i.Server+"__"+i.Tool, i.Args
+		if c.Args == nil || string(c.Args) == "null" {
+			c.Args = sayso.Args("{}")
+		}
+		if _, err := jcs.Object(c.Args); err != nil {
+			return c, err
 		}
 		return c, c.Validate()
 	}
@@ -454,10 +461,11 @@ func (a Approval) Reply(id jsontext.Value, d sayso.Decision, err error) []byte {
 		}
 		return appResult(id, map[string]any{"permissions": granted, "scope": "turn"})
 	case aServer:
+		word := toolRefused
 		if yes {
-			return appResult(id, map[string]any{"action": "accept", "content": map[string]any{}})
+			word = toolRuns
 		}
-		return appResult(id, map[string]any{"action": "decline"})
+		return appResult(id, map[string]any{"answers": map[string]any{aboutTool + a.Item: map[string]any{"answers": []string{word}}}})
 	case anOldCommand, anOldPatch:
 		if yes {
 			return appResult(id, map[string]any{"decision": "approved"})

@@ -131,7 +131,7 @@ func (c *Codex) hooks(_ context.Context, result jsontext.Value) error {
 // start starts the thread. That people are asked, and not another model, is said
 // here, whatever the settings say.
 func (c *Codex) start() error {
-	params := map[string]any{"cwd": c.Dir, "approvalPolicy": c.Asks, "approvalsReviewer": reviewer}
+	params := map[string]any{"cwd": c.Dir, "approvalPolicy": c.Asks, "approvalsReviewer": reviewer, "config": codex.AppOptions()}
 	for name, value := range map[string]string{"sandbox": c.Sandbox, "model": c.Model} {
 		if value != "" {
 			params[name] = value

@@ -157,7 +157,7 @@ func codex(t *testing.T, b *saysotest.Broker) *host {
 	h.hear(`"method":"initialized"`)
 	h.hear(`"method":"hooks/list"`)
 	h.say(`{"id":2,"result":{"data":[{"cwd":"/w","hooks":[{"key":"k","eventName":"preToolUse","command":"/x/sayso-hook codex","enabled":true,"trustStatus":"untrusted"}]}]}}`)
-	h.hear(`"method":"thread/start"`, `"approvalPolicy":"untrusted"`, `"approvalsReviewer":"user"`)
+	h.hear(`"method":"thread/start"`, `"approvalPolicy":"untrusted"`, `"approvalsReviewer":"user"`, `"features.tool_call_mcp_elicitation":false`)
 	h.say(`{"id":3,"result":{"thread":{"id":"t1"},"approvalPolicy":"untrusted","approvalsReviewer":"user"}}`)
 	h.hear(`"method":"turn/start"`, `"text":"go"`)
 	h.say(`{"id":4,"result":{}}`)
@@ -178,6 +178,12 @@ func TestCodex_garbage(t *testing.T) {
 	h.hear(`"id":3`, `"decline"`)
 	h.say(`{"method":"mcpServer/elicitation/request","id":4,"params":{"threadId":"t1","serverName":"x","mode":"form","message":"?"}}`)
 	h.hear(`"id":4`, `"action":"cancel"`)
+	h.say(`{"method":"item/started","params":{"threadId":"t1","turnId":"u1","item":{"type":"mcpToolCall","id":"m","server":"x","tool":"y","status":"inProgress","arguments":{}}}}`)
+	h.say(`{"method":"mcpServer/elicitation/request","id":6,"params":{"threadId":"t1","turnId":"u1","serverName":"x","mode":"form","message":"Allow the x MCP server to run tool \"y\"?",` +
+		`"requestedSchema":{"type":"object","properties":{}},"_meta":{"codex_approval_kind":"mcp_tool_call","tool_name":"y","tool_params":{}}}}`)
+	h.hear(`"id":6`, `"action":"cancel"`)
+	h.say(`{"method":"item/tool/requestUserInput","id":7,"params":{"threadId":"t2","turnId":"u1","itemId":"m","isBlocking":true,"questions":[{"id":"mcp_tool_call_approval_m"}]}}`)
+	h.hear(`"id":7`, `"Cancel"`) // in another thread
 	h.say(fmt.Sprintf(approval, 5, "call_1"))
 	h.hear(`"id":5`, `"accept"`)
 	if err := h.end(); err != nil {

@@ -189,7 +189,7 @@ func TestDriveCodex_mcp(t *testing.T) {
 		t.Errorf("a script of the model's asked about %s", r.Preview)
 	}
 	g.approve(r)
-	check(t, d.end(0)[deploy.ID], false, "rejected")
+	check(t, d.end(0)[deploy.ID], false, "cancelled")
 	if !g.ran("scripted") {
 		t.Error("what was approved did not run")
 	}

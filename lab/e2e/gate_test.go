@@ -46,8 +46,12 @@ var bin = sync.OnceValues(func() (string, error) {
 
 // TestMain makes the test binary an MCP server when a host starts it as one.
 func TestMain(m *testing.M) {
-	if os.Getenv("LAB_MCP_SERVER") == "1" {
+	switch os.Getenv("LAB_MCP_SERVER") {
+	case "1":
 		hosts.ServeMCP(os.Stdin, os.Stdout)
+		return
+	case "forges":
+		forgeMCP(os.Stdin, os.Stdout)
 		return
 	}
 	code := m.Run()
