@@ -47,6 +47,7 @@ type state struct {
 	Mistake string            `json:"policy_error,omitempty"`
 	Stands  string            `json:"policy_in_force,omitempty"` // by which a server goes on, despite the mistake
 	Watched bool              `json:"watched"`
+	Changed string            `json:"changed,omitempty"` // what MCP servers came with that waits to be accepted
 	Relayed []string          `json:"relayed,omitempty"` // agents that asked through sayso acp of late
 
 	prove string // what to type where it is not known
@@ -124,6 +125,9 @@ func (a *app) statusOfGate(ctx context.Context, s *state) error {
 		return err
 	}
 	if s.Stands, err = a.stands(ctx, l, in, s.Mistake); err != nil {
+		return err
+	}
+	if s.Changed, err = a.changed(ctx, l); err != nil {
 		return err
 	}
 	if s.Relayed, err = a.relayed(ctx, in); err != nil {
@@ -219,6 +223,9 @@ func (a *app) printStatus(s state, aboutGate, aboutPolicy string) {
 		for _, line := range l.lines() {
 			a.print("servers  %s", printable(line))
 		}
+	}
+	if s.Changed != "" {
+		a.print("changed  %s", printable(s.Changed))
 	}
 	if s.Error != "" {
 		a.print("gate     broken: %s", printable(s.Error))

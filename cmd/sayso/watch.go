@@ -96,6 +96,13 @@ func (a *app) door(ctx context.Context) (tui.Door, error) {
 		return tui.Door{}, errors.Join(err, l.Close())
 	}
 	d := tui.Door{Inbox: in, All: all, Where: what + " " + path, Close: l.Close}
+	d.Changed = func(ctx context.Context) string {
+		line, err := a.changed(ctx, l)
+		if err != nil {
+			return "whether tools changed is not known: " + err.Error()
+		}
+		return line
+	}
 	if e, ok := l.Engine(); ok {
 		ctx, stop := context.WithCancel(ctx)
 		swept := make(chan struct{})
@@ -192,6 +199,13 @@ func (w *watcher) begin(ctx context.Context, l *local.Local, in sayso.Inbox) err
 	w.begun, w.seen = true, head.Seq
 	what, path := l.Where()
 	w.note("watching the %s %s; %d waiting", what, path, len(open))
+	changed, err := w.changed(ctx, l)
+	if err != nil {
+		return err
+	}
+	if changed != "" {
+		w.note("%s", printable(changed))
+	}
 	for _, r := range open {
 		if w.json {
 			err = w.printLine(r)
@@ -213,7 +227,7 @@ func (w *watcher) tell(ctx context.Context, in sayso.Inbox, e sayso.Event) error
 	switch e.Type {
 	case sayso.EventRequested:
 		return w.shout(ctx, in, e.RequestID)
-	case sayso.EventModeChanged, sayso.EventGrantCreated, sayso.EventGrantRevoked, sayso.EventAnswerRefused:
+	case sayso.EventModeChanged, sayso.EventGrantCreated, sayso.EventGrantRevoked, sayso.EventAnswerRefused, sayso.EventDefinitionQuarantined:
 	case sayso.EventResolved:
 		var p words.Told
 		if err := jcs.UnmarshalLenient(e.Payload, &p); err != nil {

@@ -30,3 +30,17 @@ func Fresh(d Door, open []sayso.Request) tea.Msg {
 	return connectedMsg{door: d, fresh: true, open: open}
 }
 func Back(d Door) tea.Msg { return connectedMsg{door: d} }
+
+// Changed is what a message says of tools that changed.
+func Changed(m tea.Msg) (text string, ok bool) {
+	switch m := m.(type) {
+	case connectedMsg:
+		return m.changed, true
+	case changedMsg:
+		return string(m), true
+	}
+	return "", false
+}
+
+// ToolsChanged says which tools changed.
+func ToolsChanged(text string) tea.Msg { return changedMsg(text) }

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,9 +20,12 @@ type (
 		fresh bool
 		open  []sayso.Request
 		mode  sayso.ModeState
+		// changed says which tools changed
+		changed string
 	}
-	eventsMsg []sayso.Event
-	modeMsg   sayso.ModeState
+	changedMsg string
+	eventsMsg  []sayso.Event
+	modeMsg    sayso.ModeState
 	// lostMsg says that the inbox is gone and looked for.
 	lostMsg struct{ err error }
 	// failedMsg says that there is no use in looking.
@@ -71,7 +75,7 @@ func (f *feed) round(ctx context.Context) error {
 	if err := f.begin(ctx, door); err != nil {
 		return err
 	}
-	return f.follow(ctx, door.Inbox)
+	return f.follow(ctx, door)
 }
 
 // begin tells what waits, the first time and where the log is not the one that
@@ -85,6 +89,9 @@ func (f *feed) begin(ctx context.Context, door Door) error {
 	if m.mode, err = door.Inbox.Mode(ctx, ""); err != nil {
 		return err
 	}
+	if door.Changed != nil {
+		m.changed = door.Changed(ctx)
+	}
 	if m.fresh {
 		if m.open, err = door.Inbox.Requests(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true}); err != nil {
 			return err
@@ -95,13 +102,13 @@ func (f *feed) begin(ctx context.Context, door Door) error {
 	return nil
 }
 
-func (f *feed) follow(ctx context.Context, in sayso.Inbox) error {
+func (f *feed) follow(ctx context.Context, door Door) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	events, ended := make(chan sayso.Event, 256), make(chan error, 1)
 	go func() { // ends with ctx, or when the log does
 		defer close(events)
-		for e, err := range in.Follow(ctx, f.seen, sayso.EventQuery{}) {
+		for e, err := range door.Inbox.Follow(ctx, f.seen, sayso.EventQuery{}) {
 			if err != nil {
 				ended <- err
 				return
@@ -117,14 +124,19 @@ func (f *feed) follow(ctx context.Context, in sayso.Inbox) error {
 		batch := gathered(e, events)
 		f.send(eventsMsg(batch))
 		f.seen = batch[len(batch)-1].Seq
-		for _, e := range batch {
-			if e.Type == sayso.EventModeChanged {
-				f.tellMode(ctx, in)
-				break
-			}
+		if holds(batch, sayso.EventModeChanged) {
+			f.tellMode(ctx, door.Inbox)
+		}
+		if door.Changed != nil && holds(batch, sayso.EventDefinitionQuarantined, sayso.EventDefinitionAccepted) {
+			f.send(changedMsg(door.Changed(ctx)))
 		}
 	}
 	return <-ended
+}
+
+// holds reports whether one of the events is of one of these types.
+func holds(batch []sayso.Event, types ...sayso.EventType) bool {
+	return slices.ContainsFunc(batch, func(e sayso.Event) bool { return slices.Contains(types, e.Type) })
 }
 
 // gathered is an event with those that follow it at once.

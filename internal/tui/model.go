@@ -31,6 +31,7 @@ type model struct {
 	mode          sayso.ModeState
 	modeEnd       time.Time
 	switched      string // which switch is turned, in words
+	changed       string // which tools changed, in words
 
 	items  items
 	list   []row // as it is drawn
@@ -126,6 +127,8 @@ func (m *model) heard(msg tea.Msg) tea.Cmd {
 		return m.connected(msg)
 	case eventsMsg:
 		return m.events(msg)
+	case changedMsg:
+		m.changed = string(msg)
 	case modeMsg:
 		m.setMode(sayso.ModeState(msg))
 	case lostMsg:
@@ -156,7 +159,7 @@ func (m *model) heard(msg tea.Msg) tea.Cmd {
 type forPanel interface{ deliver(m *model) tea.Cmd }
 
 func (m *model) connected(msg connectedMsg) tea.Cmd {
-	m.link, m.door = live, msg.door
+	m.link, m.door, m.changed = live, msg.door, msg.changed
 	m.setMode(msg.mode)
 	if m.away.lost {
 		m.away = away{until: m.now.Add(10 * time.Second)}

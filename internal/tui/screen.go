@@ -127,6 +127,8 @@ func (m *model) head() []string {
 		second = fmt.Sprintf("Connected again. Meanwhile %d came in and %d ended.", m.away.came, m.away.went)
 	case m.switched != "":
 		second = m.color(yellow, paint(bold, words.Safe(m.switched)))
+	case m.changed != "":
+		second = m.color(yellow, paint(bold, words.Safe(m.changed)))
 	default:
 		second = paint(dim, words.Safe(m.door.Where))
 	}

@@ -24,6 +24,9 @@ type Door struct {
 	All   sayso.Inbox  // for what concerns all sessions; nil for Inbox
 	Where string       // in words: "server /run/…", "database …"
 	Close func() error // nil for nothing to close
+	// Changed says in words which tools of MCP servers changed and wait to be
+	// accepted; empty for none. Nil is for a gate of which that is not known.
+	Changed func(context.Context) string
 }
 
 // Options say what the screen works with.
