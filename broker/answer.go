@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
-	"github.com/sayso-dev/sayso/present"
 )
 
 // ChannelAgentProcess is the channel of an answer that comes from under an
@@ -345,12 +343,7 @@ func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, s *sayso.Sessio
 		if !in.b.sameSubject(&asked, a.Args) {
 			return nil, fmt.Errorf("%w: where the edited arguments lead is not known here, and policy may deny it; deny, and say in a note what to ask for instead", sayso.ErrInvalid)
 		}
-		c.Args = a.Args
-		// What was gathered for other arguments says nothing of these.
-		facts.Files, facts.Words, facts.Secrets, facts.Truncated = nil, nil, nil, true
-		if c.Known().Operand != sayso.OperandPath {
-			facts.Operands = nil
-		}
+		c, facts = editedCall(c, facts, a.Args)
 	}
 	v := in.b.verdict(ctx, c, facts)
 	besides := in.b.besides(c, s)
@@ -401,18 +394,10 @@ func (in inbox) answerContent(r *sayso.Request, a sayso.Answer, allows sayso.Dig
 		return nil, err
 	}
 	shown := sayso.AnsweredShown{Note: note, Digest: a.Digest}
-	if len(a.Args) == 0 {
-		return content(&shown, nil, nil)
+	if len(a.Args) > 0 {
+		shown.Edited = allows
 	}
-	shown.Edited = allows
-	hidden, err := in.b.o.Redactor().Call(a.Args, nil)
-	if err != nil {
-		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
-	}
-	if shown.Args, _, err = present.SafeJSON(hidden.Full); err != nil {
-		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
-	}
-	return content(&shown, nil, &sayso.AnsweredPrivate{Args: bytes.Clone(a.Args)})
+	return in.b.editedContent(shown, a.Args)
 }
 
 // hide takes out of somebody's words about a request what is hidden in the

@@ -21,6 +21,7 @@ type judged struct {
 	elicit  bool           // the client that made the call may put it to its person
 	reach   sayso.Remember // how far a yes may be remembered, if a person is asked
 	link    *sayso.Request // the same call at an earlier point, if a person allowed it there
+	edit    sayso.Args     // what it was given there instead of its arguments, if it was
 	ended   []sayso.Grant  // grants that this call shows to have ended
 	bare    bool           // that the session has no grant was taken for granted
 	seen    *cover.Subject // the call as covers see it, once that was needed
@@ -31,6 +32,10 @@ type judged struct {
 func (w *waiter) judge(ctx context.Context) (judged, error) {
 	j, err := w.ruled(ctx)
 	if err != nil {
+		return j, err
+	}
+	if settled, err := w.edited(ctx, &j); err != nil || settled {
+		j.effect = j.Effect
 		return j, err
 	}
 	if err := w.remembered(ctx, &j); err != nil {

@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -183,13 +182,4 @@ func samePatch(earlier, later sayso.Call) bool {
 	}
 	// The host leaves the last line feed out the second time.
 	return first.Patch != "" && second.Wants == "require_escalated" && strings.TrimSuffix(first.Patch, "\n") == second.Patch
-}
-
-func sameArgs(a, b sayso.Args) bool {
-	one, err := jcs.Object(a)
-	if err != nil {
-		return false
-	}
-	two, err := jcs.Object(b)
-	return err == nil && bytes.Equal(one, two)
 }

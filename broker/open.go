@@ -148,7 +148,16 @@ func (w *waiter) resolvedAtOnce(batch *batch, r *sayso.Request, j *judged) error
 		batch.add(sayso.GrantStream(j.grant.ID), j.grant.Len, sayso.EventGrantUsed,
 			about{session: r.SessionID, request: r.ID, callID: r.CallID}, w.actor, sayso.GrantUsed{Request: r.ID}, nil)
 	}
-	text, err := content(&sayso.AnsweredShown{Digest: r.Digest}, nil, nil)
+	shown := sayso.AnsweredShown{Digest: r.Digest}
+	if len(j.edit) > 0 {
+		runs := w.a.Call
+		runs.Args = j.edit
+		var err error
+		if shown.Edited, err = runs.Digest(); err != nil {
+			return err
+		}
+	}
+	text, err := w.b.editedContent(shown, j.edit)
 	if err != nil {
 		return err
 	}

@@ -105,6 +105,40 @@ func TestDriveClaude_andTheHook(t *testing.T) {
 	g.sayso("log", "verify")
 }
 
+// Where two hooks answer and one has it ask, Claude Code forgets what the other gave
+// back. What a person made of a call at our hook runs all the same, in any mode, and
+// is not asked about again.
+func TestDriveClaude_andTheHookEdited(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"interactive", "approve_all", "strict"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			g := wired(t, "")
+			call := touch("plain")
+			d := g.driveClaude(modelstub.New(modelstub.Use(call)))
+			r := g.opened(1)[0]
+			switch mode {
+			case "approve_all":
+				g.sayso("mode", mode, "--for", "5m")
+			case "strict":
+				g.sayso("mode", mode)
+			}
+			edit := filepath.Join(g.home, "edit.json")
+			g.write(edit, `{"command":"touch edited"}`)
+			g.approve(r, "--edit="+edit)
+			check(t, d.end(0)[call.ID], false)
+			if g.ran("plain") || !g.ran("edited") {
+				t.Errorf("plain ran: %v; edited ran: %v", g.ran("plain"), g.ran("edited"))
+			}
+			g.want("requested answered resolved redeemed finished", "requested resolved redeemed finished")
+			if events := g.sayso("log", "--json"); strings.Contains(events, `"changed":true`) {
+				t.Errorf("it ran with other arguments: %s", events)
+			}
+			g.sayso("log", "verify")
+		})
+	}
+}
+
 // A hook of another's answers Claude Code's question before anybody here does: what
 // was asked here is withdrawn.
 func TestDriveClaude_takenBack(t *testing.T) {

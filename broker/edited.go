@@ -1,0 +1,172 @@
+package broker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/present"
+)
+
+// edited holds a call to what people made of it at an earlier point. Who allowed it
+// with other arguments allowed these and no others; but a host may forget what its
+// hook gave back, as where a second hook has it ask, and come to a later point with
+// the arguments as they were. Then neither a mode nor a grant nor a rule decides: the
+// call is allowed with the edited arguments, once, or it is denied. settled says so.
+func (w *waiter) edited(ctx context.Context, j *judged) (settled bool, err error) {
+	c := &w.a.Call
+	if j.Effect == sayso.Deny || c.CallID == "" || c.Host == "" || w.actor.Principal == c.Host && c.Host != sayso.HostMCP {
+		return false, nil
+	}
+	earlier, err := w.earlier(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range earlier {
+		d := r.Decision
+		if d == nil || !d.Allowed() || d.Digest == r.Digest {
+			continue
+		}
+		asked, err := r.Asked()
+		switch {
+		case err != nil:
+			// What it was is erased, and so is what people made of it.
+		case c.Host == sayso.HostMCP && !sameTool(asked.Call, *c):
+			continue // another call, which has the id from another host
+		case len(d.Args) > 0 && sameArgs(d.Args, c.Args):
+			return false, nil
+		}
+		why := "its content was erased"
+		if err == nil {
+			if why, err = w.unedited(ctx, r, &asked, j); err != nil {
+				return false, err
+			}
+		}
+		j.source, j.edit = sayso.SourcePolicy, nil
+		j.Match = sayso.Match{Effect: sayso.Deny, Cause: sayso.CauseBuiltin,
+			Reason: "people changed this call as " + r.ID.Short() + ", and it came without the changes; " + why}
+		if why == "" {
+			j.link, j.source, j.edit = r, d.Source, d.Args
+			j.Match.Effect, j.Match.Reason = sayso.Allow, "allowed with changes a moment ago as "+r.ID.Short()+", where the host asked"
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// earlier are the requests of other requesters of the same owner that this call's id
+// belongs to, the newest first: also of those that took a request up under it.
+func (w *waiter) earlier(ctx context.Context) ([]*sayso.Request, error) {
+	c := &w.a.Call
+	q := sayso.RowQuery{Limit: linkLooks}
+	if c.Host != sayso.HostMCP {
+		q.Session, q.Host = c.Session, c.Host
+	}
+	rows, err := w.b.log.Rows(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the call at an earlier point: %w", err)
+	}
+	var found []*sayso.Request
+	looked := map[string]bool{}
+	for _, row := range rows {
+		key := sayso.CallKey(row.Asker, row.Session, c.CallID)
+		if row.Asker == w.actor.Principal || looked[key] {
+			continue
+		}
+		looked[key] = true
+		stream, err := w.b.log.Lookup(ctx, key)
+		if errors.Is(err, sayso.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("looking for the call at an earlier point: %w", err)
+		}
+		r, err := w.b.read(ctx, stream)
+		if err != nil {
+			return nil, err
+		}
+		s, err := w.b.session(ctx, r.SessionID)
+		if err != nil {
+			return nil, err
+		}
+		if s.Owner == w.actor.Owner {
+			found = append(found, &r)
+		}
+	}
+	return found, nil
+}
+
+// unedited says why a call that people changed cannot be given their changes here;
+// empty if it can. It must be the call that they saw, a moment ago, and policy must
+// let the changed one pass here too.
+func (w *waiter) unedited(ctx context.Context, r *sayso.Request, asked *sayso.RequestedPrivate, j *judged) (string, error) {
+	c, d := &w.a.Call, r.Decision
+	now, recorded, err := w.b.clock(ctx)
+	if err != nil {
+		return "", err
+	}
+	ago, doubtful := sayso.Elapsed(sayso.Moment{Wall: d.At}, now, recorded)
+	_, err = w.b.log.Lookup(ctx, sayso.LinkKey(r.ID))
+	switch {
+	case err == nil:
+		return "they counted once already", nil
+	case !errors.Is(err, sayso.ErrNotFound):
+		return "", err
+	case !w.canEdit:
+		return "they cannot be made here", nil
+	case d.Source != sayso.SourcePerson || len(d.Args) == 0 || !r.Life.Redeemed || r.Life.Finished:
+		return "they were not for a call that runs now", nil
+	case doubtful || ago > linkTime:
+		return "they were made too long ago", nil
+	case !same(r, asked.Call, *c) || !sameArgs(asked.Call.Args, c.Args):
+		return "it is not the call that was shown either", nil
+	case c.Unlisted() || j.besides.Locked && !r.Life.Locked:
+		return "somebody must be asked about it here", nil
+	case !w.b.sameSubject(&sayso.RequestedPrivate{Call: *c, Facts: w.a.Facts, Besides: j.besides}, d.Args):
+		return "where they lead is not known here", nil
+	}
+	changed, facts := editedCall(*c, w.a.Facts, d.Args)
+	if settled := j.besides.Settle(w.b.verdict(ctx, changed, facts)); settled.Effect == sayso.Deny {
+		return "policy denies it with them", nil
+	}
+	return "", nil
+}
+
+// editedCall is a call with other arguments, and what is known of it then: what was
+// gathered for its own says nothing of these.
+func editedCall(c sayso.Call, facts sayso.Facts, args sayso.Args) (sayso.Call, sayso.Facts) {
+	c.Args = args
+	facts.Files, facts.Words, facts.Secrets, facts.Truncated = nil, nil, nil, true
+	if c.Known().Operand != sayso.OperandPath {
+		facts.Operands = nil
+	}
+	return c, facts
+}
+
+// editedContent is the erasable part of an answer, or of a decision, with edited
+// arguments; without if there are none.
+func (b *Broker) editedContent(shown sayso.AnsweredShown, args sayso.Args) (*text, error) {
+	if len(args) == 0 {
+		return content(&shown, nil, nil)
+	}
+	hidden, err := b.o.Redactor().Call(args, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
+	}
+	if shown.Args, _, err = present.SafeJSON(hidden.Full); err != nil {
+		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
+	}
+	return content(&shown, nil, &sayso.AnsweredPrivate{Args: bytes.Clone(args)})
+}
+
+func sameArgs(a, b sayso.Args) bool {
+	one, err := jcs.Object(a)
+	if err != nil {
+		return false
+	}
+	two, err := jcs.Object(b)
+	return err == nil && bytes.Equal(one, two)
+}

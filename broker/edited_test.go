@@ -1,0 +1,194 @@
+package broker_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+)
+
+const (
+	lost = `{"command":"mkdir aaa"}`
+	kept = `{"command":"mkdir bbb"}`
+)
+
+// atEdit is a call at the hook of a host.
+func atEdit() sayso.Admission {
+	return sayso.Admission{Immediate: true, CanEdit: true, Call: sayso.Call{
+		Tool: "Bash", Host: "claude-code", Args: sayso.Args(lost), Cwd: "/w", Session: "s1", CallID: "toolu_1",
+	}}
+}
+
+// edit has a person answer the hook's call with other arguments, and returns the
+// request.
+func edit(t *testing.T, w *world, first sayso.Admission, args string) sayso.Request {
+	t.Helper()
+	hook := agent
+	hook.Principal = first.Call.Host
+	asked := w.askAs(t.Context(), hook, first)
+	synctest.Wait()
+	r := w.only()
+	if _, err := w.answer(dev, r.ID, edited(r, args)); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := asked.result(); err != nil || string(d.Args) != args {
+		t.Fatalf("at the hook: %+v, %v", d, err)
+	}
+	return r
+}
+
+// What people made of a call at the hook is what runs, whatever the host, which may
+// have forgotten it, puts to its driver: in any mode, and whatever rules say.
+func TestEdited_driver(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change  func(*sayso.Admission)
+		policy  *sayso.Effect // at the driver; nil for ask
+		mode    sayso.Mode
+		grant   bool
+		after   time.Duration
+		ended   bool
+		another bool   // that the driver is of another owner
+		args    string // with which it runs; empty if it does not
+		own     bool   // that these are the arguments that it came with
+	}{
+		"as it was":               {args: kept},
+		"as it was, approve_all":  {mode: sayso.ModeApproveAll, args: kept},
+		"as it was, strict":       {mode: sayso.ModeStrict, args: kept},
+		"as it was, by a rule":    {policy: new(sayso.Allow), args: kept},
+		"as it was, remembered":   {grant: true, args: kept},
+		"as it was, denied":       {policy: new(sayso.Deny)},
+		"as it was, spelled":      {change: func(a *sayso.Admission) { a.Call.Args = sayso.Args(`{ "command" : "mkdir aaa" }`) }, args: kept},
+		"as it was made":          {change: func(a *sayso.Admission) { a.Call.Args = sayso.Args(kept) }, args: kept, own: true},
+		"neither":                 {mode: sayso.ModeApproveAll, change: func(a *sayso.Admission) { a.Call.Args = sayso.Args(`{"command":"mkdir ccc"}`) }},
+		"in another folder":       {mode: sayso.ModeApproveAll, change: func(a *sayso.Admission) { a.Call.Cwd = "/x" }},
+		"another tool":            {mode: sayso.ModeApproveAll, change: func(a *sayso.Admission) { a.Call.Tool = "Monitor" }},
+		"where none can be made":  {mode: sayso.ModeApproveAll, change: func(a *sayso.Admission) { a.CanEdit = false }},
+		"a while later":           {mode: sayso.ModeApproveAll, after: 3 * time.Minute},
+		"after it ended":          {mode: sayso.ModeApproveAll, ended: true},
+		"another call":            {change: func(a *sayso.Admission) { a.Call.CallID = "toolu_2" }, mode: sayso.ModeApproveAll, args: lost, own: true},
+		"the call of another one": {change: func(a *sayso.Admission) { a.Call.Session = "s2" }, another: true, mode: sayso.ModeApproveAll, args: lost, own: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, later := always(sayso.Ask), false
+			p.judge = func(sayso.Call) sayso.Verdict {
+				if later && tt.policy != nil {
+					return ruled(rule(*tt.policy))
+				}
+				return ruled(rule(sayso.Ask))
+			}
+			bubble(t, p, func(t *testing.T, w *world) {
+				r := edit(t, w, atEdit(), kept)
+				if tt.grant {
+					first := atEdit()
+					first.Call.CallID = "toolu_0"
+					w.remember(first)
+				}
+				if tt.ended {
+					hook := agent
+					hook.Principal = "claude-code"
+					if err := w.b.Gate(hook).Report(t.Context(), sayso.Outcome{Request: r.ID}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if tt.mode != "" {
+					if err := w.b.Inbox(admin).SetMode(t.Context(), "", tt.mode, time.Hour); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(tt.after)
+				later = true
+				a, by := atEdit(), driver
+				a.Patience = time.Millisecond
+				if tt.change != nil {
+					tt.change(&a)
+				}
+				if tt.another {
+					by.Owner = "somebody else"
+				}
+				d, err := w.b.Gate(by).Admit(t.Context(), a)
+				runs := string(d.Args)
+				if runs == "" && d.Allowed() {
+					runs = string(a.Call.Args)
+				}
+				if !d.Allowed() {
+					runs = ""
+				}
+				if runs != tt.args || tt.args != "" && (err != nil || !d.Redeemed || tt.own != (len(d.Args) == 0)) {
+					t.Fatalf("ran %q, want %q: %+v, %v", runs, tt.args, d, err)
+				}
+				if len(w.open()) > 0 {
+					t.Errorf("people are asked again: %+v", w.open())
+				}
+				if tt.args != kept || tt.own {
+					return
+				}
+				if want := digest(t, withArgs(a.Call, kept)); d.Digest != want || d.Receipt.Digest != want || d.Source != sayso.SourcePerson || len(d.By) != 1 {
+					t.Errorf("got %+v", d)
+				}
+				by.Principal = "another driver"
+				if d, err := w.b.Gate(by).Admit(t.Context(), a); d.Allowed() {
+					t.Errorf("it counted twice: %+v, %v", d, err)
+				}
+			})
+		})
+	}
+}
+
+// The same holds where the call comes to the gateway behind the hook, also when the
+// hook took the request up under another id than it was asked with.
+func TestEdited_gateway(t *testing.T) {
+	hooked := atHook()
+	hooked.Call.Args = sayso.Args(`{"n":1}`)
+	for name, tt := range map[string]struct {
+		change func(*sayso.Admission)
+		taken  bool
+		args   string
+	}{
+		"as it was":           {args: `{"n":2}`},
+		"taken up":            {taken: true, args: `{"n":2}`},
+		"neither":             {change: func(a *sayso.Admission) { a.Call.Args = sayso.Args(`{"n":3}`) }},
+		"another tool":        {change: func(a *sayso.Admission) { a.Call.Tool = "sub" }, args: `{ "n": 1 }`},
+		"no definition of it": {change: func(a *sayso.Admission) { a.Call.DefinitionDigest = "" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				hook, first := agent, hooked
+				hook.Principal = "claude-code"
+				if tt.taken {
+					parked := first
+					parked.Call.CallID, parked.Patience = "toolu_0", time.Second
+					_, err := w.b.Gate(hook).Admit(t.Context(), parked)
+					wantErr(t, err, sayso.ErrPending)
+					r := w.only()
+					if _, err := w.answer(dev, r.ID, edited(r, `{"n":2}`)); err != nil {
+						t.Fatal(err)
+					}
+					if d, err := w.b.Gate(hook).Admit(t.Context(), first); err != nil || d.Request != r.ID || len(d.Args) == 0 {
+						t.Fatalf("taken up: %+v, %v", d, err)
+					}
+				} else {
+					edit(t, w, first, `{"n":2}`)
+				}
+				if err := w.b.Inbox(admin).SetMode(t.Context(), "", sayso.ModeApproveAll, time.Hour); err != nil {
+					t.Fatal(err)
+				}
+				a := atGateway()
+				if tt.change != nil {
+					tt.change(&a)
+				}
+				d, err := w.b.Gate(later).Admit(t.Context(), a)
+				runs := string(d.Args)
+				switch {
+				case !d.Allowed():
+					runs = ""
+				case runs == "":
+					runs = string(a.Call.Args)
+				}
+				if runs != tt.args || err != nil {
+					t.Errorf("ran %q, want %q: %+v, %v", runs, tt.args, d, err)
+				}
+			})
+		})
+	}
+}
