@@ -28,8 +28,8 @@ runs before every tool, and Codex trusts it, on-request is the default, so that
 nobody is asked twice; else untrusted is.
 
 Without PROMPT it is read from the standard input; at a terminal line by line, as a
-conversation. What stands behind -- goes to codex app-server: -c, --enable,
---disable and --strict-config.`,
+conversation. What stands behind -- goes to codex app-server: -c with what is about
+the model, and --strict-config.`,
 		Example: `  sayso codex "run the tests and fix what fails" -- -c model_reasoning_effort=high`,
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
@@ -56,7 +56,7 @@ func checkCodex(o *driver.Codex, own []string) error {
 		return usage(errors.New("--sandbox "+o.Sandbox+" is none that holds"), "--sandbox read-only, or --sandbox workspace-write")
 	}
 	if err := driver.CheckCodex(own); err != nil {
-		return usage(err, "sayso codex \"PROMPT\" -- -c KEY=VALUE")
+		return usage(err, "sayso codex \"PROMPT\" -- -c model_reasoning_effort=high")
 	}
 	return nil
 }

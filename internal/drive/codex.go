@@ -150,6 +150,9 @@ func (c *Codex) started(ctx context.Context, result jsontext.Value) error {
 		} `json:"thread"`
 		Asks     jsontext.Value `json:"approvalPolicy"`
 		Reviewer string         `json:"approvalsReviewer"`
+		Sandbox  struct {
+			Type string `json:"type"`
+		} `json:"sandbox"`
 	}
 	if err := jcs.UnmarshalLenient(result, &r); err != nil || r.Thread.ID == "" {
 		return errors.New("codex does not say which thread it started")
@@ -157,11 +160,20 @@ func (c *Codex) started(ctx context.Context, result jsontext.Value) error {
 	if string(r.Asks) != `"`+c.Asks+`"` || r.Reviewer != reviewer {
 		return fmt.Errorf("codex does not ask as it was told to: approval policy %s, reviewer %q; its requirements say otherwise", r.Asks, r.Reviewer)
 	}
+	if !c.holds(r.Sandbox.Type) {
+		return fmt.Errorf("codex does not stay in its sandbox, so it would not ask to leave it: it is %q by its settings; say --sandbox workspace-write, or --sandbox read-only", r.Sandbox.Type)
+	}
 	c.mu.Lock()
 	c.thread = r.Thread.ID
 	c.mu.Unlock()
 	c.next(ctx)
 	return nil
+}
+
+// holds reports whether a sandbox, in the word of the server, is one that holds, and
+// no wider than the person said.
+func (c *Codex) holds(sandbox string) bool {
+	return sandbox == "readOnly" || sandbox == "workspaceWrite" && c.Sandbox != "read-only"
 }
 
 // next says what the person says next, while the server is read on.
@@ -353,20 +365,38 @@ func (c *Codex) explain(why string) {
 }
 
 // CheckCodex reports arguments of the person that codex app-server may not have
-// here. Those that it may have are known: the others could have it listen to
-// somebody else.
+// here. Those that it may have are known: the others could have it listen to somebody
+// else, leave its sandbox, switch hooks off, or not ask.
 func CheckCodex(own []string) error {
 	for i := 0; i < len(own); i++ {
-		name, _, given := strings.Cut(own[i], "=")
+		name, setting, given := strings.Cut(own[i], "=")
 		switch name {
-		case "-c", "--config", "--enable", "--disable":
+		case "-c", "--config":
 			if !given {
-				i++ // the value
+				if i++; i == len(own) {
+					return fmt.Errorf("%s has no setting behind it", name)
+				}
+				setting = own[i]
+			}
+			if !aboutModel(setting) {
+				return fmt.Errorf("%s %s: of Codex's settings, those of the model can be given here (model, model_…); others belong into its config.toml", name, setting)
 			}
 		case "--strict-config":
+			if given {
+				return fmt.Errorf("%s is nothing that codex app-server takes here", own[i])
+			}
 		default:
 			return fmt.Errorf("%s is nothing that codex app-server takes here", own[i])
 		}
 	}
 	return nil
+}
+
+// aboutModel reports whether a setting is about which model speaks, and how. No other
+// is known to leave alone what Codex asks about, and what its sandbox lets run.
+func aboutModel(setting string) bool {
+	key, _, ok := strings.Cut(setting, "=")
+	return ok && (key == "model" || strings.HasPrefix(key, "model_") || slices.Contains([]string{
+		"review_model", "personality", "service_tier", "hide_agent_reasoning", "show_raw_agent_reasoning", "tool_output_token_limit",
+	}, key))
 }

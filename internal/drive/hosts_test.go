@@ -158,7 +158,7 @@ func codex(t *testing.T, b *saysotest.Broker) *host {
 	h.hear(`"method":"hooks/list"`)
 	h.say(`{"id":2,"result":{"data":[{"cwd":"/w","hooks":[{"key":"k","eventName":"preToolUse","command":"/x/sayso-hook codex","enabled":true,"trustStatus":"untrusted"}]}]}}`)
 	h.hear(`"method":"thread/start"`, `"approvalPolicy":"untrusted"`, `"approvalsReviewer":"user"`, `"features.tool_call_mcp_elicitation":false`)
-	h.say(`{"id":3,"result":{"thread":{"id":"t1"},"approvalPolicy":"untrusted","approvalsReviewer":"user"}}`)
+	h.say(`{"id":3,"result":{"thread":{"id":"t1"},"approvalPolicy":"untrusted","approvalsReviewer":"user","sandbox":{"type":"workspaceWrite"}}}`)
 	h.hear(`"method":"turn/start"`, `"text":"go"`)
 	h.say(`{"id":4,"result":{}}`)
 	return h
@@ -224,8 +224,12 @@ func TestCodex_asksSomebodyElse(t *testing.T) {
 		"another policy":   `{"thread":{"id":"t1"},"approvalPolicy":"never","approvalsReviewer":"user"}`,
 		"another reviewer": `{"thread":{"id":"t1"},"approvalPolicy":"on-request","approvalsReviewer":"auto_review"}`,
 		"no thread":        `{"approvalPolicy":"on-request","approvalsReviewer":"user"}`,
+		"no sandbox":       `{"thread":{"id":"t1"},"approvalPolicy":"on-request","approvalsReviewer":"user","sandbox":{"type":"dangerFullAccess"}}`,
+		"one elsewhere":    `{"thread":{"id":"t1"},"approvalPolicy":"on-request","approvalsReviewer":"user","sandbox":{"type":"externalSandbox"}}`,
+		"a wider sandbox":  `{"thread":{"id":"t1"},"approvalPolicy":"on-request","approvalsReviewer":"user","sandbox":{"type":"workspaceWrite"}}`,
+		"an unsaid one":    `{"thread":{"id":"t1"},"approvalPolicy":"on-request","approvalsReviewer":"user"}`,
 	} {
-		c := &drive.Codex{Desk: drive.NewDesk(drive.Options{Gate: saysotest.New(t).Gate()}), Prompts: make(chan string), Dir: "/w"}
+		c := &drive.Codex{Desk: drive.NewDesk(drive.Options{Gate: saysotest.New(t).Gate()}), Prompts: make(chan string), Dir: "/w", Sandbox: "read-only"}
 		h := driven(t, c.Run)
 		h.hear(`"method":"initialize"`)
 		h.say(`{"id":1,"result":{}}`)
@@ -273,7 +277,7 @@ func TestConversation(t *testing.T) {
 	h.say(`{"id":1,"result":{}}`)
 	h.hear(`"method":"initialized"`)
 	h.hear(`"method":"thread/start"`)
-	h.say(`{"id":2,"result":{"thread":{"id":"t1"},"approvalPolicy":"untrusted","approvalsReviewer":"user"}}`)
+	h.say(`{"id":2,"result":{"thread":{"id":"t1"},"approvalPolicy":"untrusted","approvalsReviewer":"user","sandbox":{"type":"workspaceWrite"}}}`)
 	h.hear(`"text":"one"`)
 	h.say(`{"method":"turn/completed","params":{"threadId":"t9","turn":{"id":"u0","status":"failed"}}}`) // of another agent
 	h.say(`{"method":"turn/completed","params":{"threadId":"t1","turn":{"id":"u1","status":"failed","error":{"message":"no quota"}}}}`)
@@ -296,12 +300,21 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
-	for _, args := range [][]string{{"-c", "model=x"}, {"--config=a=b", "--strict-config", "--enable", "x"}} {
+	for _, args := range [][]string{{"-c", "model=x"}, {"--config=model_reasoning_effort=high", "--strict-config"}, {"-c=model_providers.x.base_url=y", "-c", "service_tier=z"}} {
 		if err := drive.CheckCodex(args); err != nil {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
-	for _, args := range [][]string{{"--listen", "ws://0.0.0.0:1"}, {"daemon"}, {"-c", "a=b", "proxy"}, {"--dangerously-bypass-approvals-and-sandbox"}} {
+	for _, args := range [][]string{
+		{"--listen", "ws://0.0.0.0:1"}, {"daemon"}, {"-c", "model=b", "proxy"}, {"--dangerously-bypass-approvals-and-sandbox"},
+		{"-c", `sandbox_mode="danger-full-access"`}, {`--config=sandbox_mode="danger-full-access"`}, {`-c=sandbox_mode="danger-full-access"`},
+		{`-csandbox_mode="danger-full-access"`}, {"-c", ` sandbox_mode=x`}, {"-c", `"sandbox_mode"=x`}, {"-c", "approval_policy=never"},
+		{"-c", "approvals_reviewer=auto_review"}, {"-c", "features.hooks=false"}, {"-c", "features={hooks=false}"}, {"-c", "profile=x"},
+		{"-c", "permissions.x.network=true"}, {"-c", "default_permissions=x"}, {"-c", "sandbox_workspace_write.writable_roots=['/']"},
+		{"-c", "mcp_servers.x.default_tools_approval_mode=approve"}, {"-c", "projects={}"}, {"-c", "hooks={}"}, {"--disable", "hooks"}, {"--enable", "x"},
+		{"-c"}, {"-c", "model"}, {"-c", "--config", "model=x"}, {"--", "-c", "model=x"}, {"--conf", "model=x"}, {"--strict-config=false"},
+		{"-c=model=x", "sandbox_mode=x"}, {"-c", "models=x"}, {"-c", "="}, {""},
+	} {
 		if err := drive.CheckCodex(args); err == nil {
 			t.Errorf("%v is taken", args)
 		}

@@ -262,3 +262,26 @@ func TestDriveCodex_off(t *testing.T) {
 		t.Errorf("it said %s", d.errs.String())
 	}
 }
+
+// Settings that take Codex out of its sandbox: it is not driven, and nothing is said
+// to it. Behind the dashes they are not taken at all.
+func TestDriveCodex_noSandbox(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "version: 1\nrules:\n  - allow: \"bash:*\"\n")
+	for name, args := range map[string][]string{
+		"does not stay in its sandbox": {"--ask", "on-request", "go"}, "say --sandbox workspace-write": {"go"},
+		"others belong into its config.toml": {"go", "--", "-c", `sandbox_mode="danger-full-access"`},
+	} {
+		stub := modelstub.New(modelstub.Use(shell("touch marker")))
+		o := codex.Options{Stub: stub, Home: g.home, Dir: g.dir, Config: "sandbox_mode = \"danger-full-access\"\n", Env: g.env}
+		env := func(url string) []string { o.Configure(t, url); return o.Environ() }
+		d := g.drive(stub, env, append([]string{"codex", "--program", codex.Binary(t)}, args...)...)
+		<-d.done
+		if text := d.errs.String(); !strings.Contains(text, name) || d.cmd.ProcessState.ExitCode() <= 0 {
+			t.Errorf("%v: it ended with %d: %s", args, d.cmd.ProcessState.ExitCode(), text)
+		}
+		if len(stub.Requests()) > 0 || g.ran("marker") {
+			t.Errorf("%v: something was said to it", args)
+		}
+	}
+}
