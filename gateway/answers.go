@@ -43,6 +43,10 @@ func (r *Relay) fromServer(ctx context.Context, line []byte) error {
 	if err != nil {
 		return r.unreadable(ctx, line, err)
 	}
+	if m.failed && r.faults != nil {
+		m = r.faults(m)
+		line = m.line
+	}
 	switch {
 	case m.method == samplingMethod && m.request():
 		r.background(&r.telling, func() { r.sampled(ctx, m) })

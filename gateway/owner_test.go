@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -108,5 +109,71 @@ func TestFrontRevoked(t *testing.T) {
 				t.Errorf("the server heard %v", calls)
 			}
 		})
+	}
+}
+
+// A server that complains says back what it was sent, in the one place or the
+// other. What a person set for it reaches no client, and not the record.
+func TestFrontSaysBack(t *testing.T) {
+	up := openShop(t)
+	fault := `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"wrong: SECRET"}}`
+	says := func(status int, kind, text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			secret := r.Header.Get("X-Api-Key") + ", " + r.Header.Get("X-Other") + ", " + r.URL.RawQuery
+			w.Header().Set("Content-Type", kind)
+			w.Header().Set("WWW-Authenticate", "Key wrong=\""+secret+"\"")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, strings.NewReplacer("ID", idOf(string(body)), "SECRET", strings.ReplaceAll(secret, "/", `\/`)).Replace(text))
+		}
+	}
+	raw := func(first string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			c, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = io.WriteString(c, strings.ReplaceAll(first, "SECRET", r.Header.Get("X-Api-Key")+" "+r.URL.RawQuery)+"\r\nContent-Length: 0\r\n\r\n")
+			_ = c.Close()
+		}
+	}
+	u := gateway.Upstream{
+		Options: gateway.Options{Name: "srv"}, URL: up.URL + "/?key=" + canary + "-url", PassAuthorization: true,
+		Header: http.Header{"X-Api-Key": {"Key " + canary + "/head"}, "X-Other": {canary}},
+	}
+	s := openFront(t, rules{"echo": sayso.Allow}, u)
+	mine := []string{"Sayso-Token", adaToken, "Authorization", "Bearer theirs"}
+	body, header := modern("0", "tools/list", "", "")
+	if r := s.posts(body, append(header, mine...)...); !strings.Contains(r.last(), `"echo"`) {
+		t.Fatalf("%s %s", r.Status, r.last())
+	}
+	for name, do := range map[string]http.HandlerFunc{
+		"the reason phrase":    raw("HTTP/1.1 418 SECRET"),
+		"no status":            raw("HTTP/1.1 SECRET"),
+		"no protocol":          raw("SECRET"),
+		"a header":             says(401, "text/plain", "SECRET"),
+		"a refusal":            says(400, "application/json", fault),
+		"an answer":            says(200, "application/json", fault),
+		"an event":             says(200, "text/event-stream", "data: "+fault+"\n\n"),
+		"a refusal of a page":  says(503, "text/html", "SECRET"),
+		"what is no error":     says(404, "application/json", `{"SECRET":1}`),
+		"an error of no shape": says(200, "application/json", `{"jsonrpc":"2.0","id":ID,"error":"SECRET"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			up.when("tools/call", do)
+			body, header := modernEcho("7", "hi")
+			r := s.posts(body, append(header, mine...)...)
+			text := r.last()
+			if !strings.Contains(text, `"error"`) || !strings.Contains(text, `"id":7`) {
+				t.Errorf("%s %s", r.Status, text)
+			}
+			if all := fmt.Sprint(r.Header, r.text, text); strings.Contains(all, canary) || strings.Contains(all, "theirs") {
+				t.Errorf("the client is told %s", all)
+			}
+		})
+	}
+	if strings.Contains(s.record(), canary) {
+		t.Errorf("it is on the record:\n%s", s.record())
 	}
 }

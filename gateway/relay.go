@@ -100,8 +100,9 @@ func (l line) Pieces(_ *outline, copy func(io.Writer) error) error { return l.Si
 // conversation is what one client and one server have to do with each other,
 // whatever ways their messages take.
 type conversation struct {
-	o     Options
-	known *known // of the server
+	o      Options
+	known  *known                // of the server
+	faults func(message) message // what of an answer that is an error the client is told; nil for all
 
 	mu     sync.Mutex // guards what follows
 	calls  map[string]*held

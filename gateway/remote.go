@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -138,7 +139,9 @@ func (w *remoteWay) refused(resp *http.Response) {
 			status = http.StatusBadGateway // what is wrong is not with the client
 			break
 		}
-		demand = resp.Header["Www-Authenticate"]
+		for _, what := range resp.Header["Www-Authenticate"] {
+			demand = append(demand, string(w.up.without([]byte(what))))
+		}
 	case status/100 != 4:
 		status = http.StatusBadGateway
 	}
@@ -254,7 +257,7 @@ func (w *remoteWay) failed(m *message, resp *http.Response, kind string) {
 			return
 		}
 	}
-	w.lost(m, "The server refused the request: "+resp.Status+".")
+	w.lost(m, "The server refused the request, with the status "+strconv.Itoa(resp.StatusCode)+" of HTTP.") // its own words for it may say anything
 }
 
 // lost answers a request that the server did not answer.

@@ -65,6 +65,7 @@ func (up *upstream) session(owner, named string, alone bool) *session {
 		f: f, up: up, key: rand.Text(), owner: owner, talk: o.converse(up.known), hear: newStream("l"),
 		to: nowhere{}, streams: map[string]*stream{}, open: map[string]*stream{}, tokens: map[string]*stream{},
 	}
+	s.talk.faults = up.faultless
 	if !alone {
 		s.id = s.key
 	}

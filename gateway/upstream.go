@@ -49,6 +49,7 @@ type upstream struct {
 	f      *Front
 	known  *known
 	client *http.Client // nil for a program
+	own    [][]byte     // what no client is told that the server says back
 
 	mu     sync.Mutex          // guards alones
 	alones map[string]*session // of requests that stand alone, by their owners
@@ -67,7 +68,7 @@ func (u Upstream) open(f *Front) (*upstream, error) {
 	if (u.URL == "") == (len(u.Args) == 0) {
 		return nil, rpc.Invalid(u.Name + " is either a program or an address")
 	}
-	up := &upstream{Upstream: u, f: f, known: newKnown(), alones: map[string]*session{}}
+	up := &upstream{Upstream: u, f: f, known: newKnown(), own: u.ours(), alones: map[string]*session{}}
 	if u.URL != "" {
 		return up, up.dialer()
 	}
@@ -81,7 +82,7 @@ func (up *upstream) serves(owner string) bool {
 
 // plain is the text of an error, as a client may see it.
 func (up *upstream) plain(err error) string {
-	return strings.TrimSuffix(redact.Scrub(up.Options.Plain(err).Error()), ".")
+	return strings.TrimSuffix(redact.Scrub(string(up.without([]byte(up.Options.Plain(err).Error())))), ".")
 }
 
 // begin begins a session of an owner.

@@ -1,0 +1,74 @@
+package gateway
+
+import (
+	"bytes"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// hidden stands in the place of what a server says back of what it was sent of
+// ours: the headers that a person set for it, and what is secret in its address. A
+// server that complains about its key often says which; its clients are not to know.
+const hidden = "[hidden]"
+
+// shortest is how long a value is at least that is looked for. What is shorter
+// stands in other words too, and is no secret.
+const shortest = 6
+
+// ours is what a server is sent by which it knows us, in the ways that it may say
+// it back, the longest first.
+func (u *Upstream) ours() (all [][]byte) {
+	add := func(value string) {
+		if len(value) < shortest {
+			return
+		}
+		for _, spelled := range []string{value, strings.ReplaceAll(value, "/", `\/`), strings.ReplaceAll(strings.ReplaceAll(value, `\`, `\\`), `"`, `\"`)} {
+			all = append(all, []byte(spelled))
+		}
+	}
+	for _, values := range u.Header {
+		for _, value := range values {
+			add(value)
+			_, behind, _ := strings.Cut(value, " ") // the scheme
+			add(behind)
+		}
+	}
+	if address, err := url.Parse(u.URL); err == nil {
+		add(address.RawQuery)
+		for _, values := range address.Query() {
+			for _, value := range values {
+				add(value)
+				add(url.QueryEscape(value))
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b []byte) int { return len(b) - len(a) })
+	return all
+}
+
+// without is a text of the server without what is ours.
+func (up *upstream) without(text []byte) []byte {
+	for _, own := range up.own {
+		if bytes.Contains(text, own) {
+			text = bytes.ReplaceAll(text, own, []byte(hidden))
+		}
+	}
+	return text
+}
+
+// faultless is an answer of the server that is an error, without what is ours.
+func (up *upstream) faultless(m message) message {
+	line := up.without(m.line)
+	if len(line) == len(m.line) && bytes.Equal(line, m.line) {
+		return m
+	}
+	if in, err := readMessage(line); err == nil && in.failed && in.key() == m.key() {
+		return in
+	}
+	in, err := readMessage(failure(m.id, codeInternal, "The server answered with an error, which is not shown: it says what the gateway is authorised by."))
+	if err != nil {
+		return message{} // nothing of that kind is written
+	}
+	return in
+}
