@@ -94,7 +94,7 @@ var opencodeTools = map[string]Tool{
 	"websearch": {Name: "web-search", Kind: KindOther, Primary: "query", Operand: OperandText,
 		Args: []string{"query", "numResults", "livecrawl", "type", "contextMaxCharacters"}},
 	"task": {Name: "delegate", Kind: KindDelegate, Primary: "prompt", Operand: OperandText,
-		Args: []string{"prompt", "description", "subagent_type", "task_id", "command"}},
+		Args: []string{"prompt", "description", "subagent_type", "task_id", "command"}, Attaches: true},
 
 	"todowrite": {Name: "todo-write", Kind: KindOther, Bookkeeping: true, Args: []string{"todos"}},
 	"invalid":   {Name: "invalid-call", Kind: KindOther, Bookkeeping: true, Args: []string{"tool", "error"}}, // how the host tells its model of a call that it cannot read

@@ -31,6 +31,9 @@ type Tool struct {
 	// Patch says that the primary argument is a patch of apply_patch, and that the
 	// paths are those of the files that it names.
 	Patch bool
+	// Attaches says that the host reads the files that the primary argument names
+	// behind an @, and asks nobody about that.
+	Attaches bool
 	// OwnScreen tools are themselves a question to the person at the host.
 	OwnScreen bool
 }

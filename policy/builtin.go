@@ -118,6 +118,9 @@ func (p *Policy) floors(s *subject) []sayso.Match {
 	if s.unlisted() {
 		add(floorUnlisted)
 	}
+	if at := s.attaches(); at >= 0 {
+		add(spanned(floorAttached, at, at+1))
+	}
 	switch s.state {
 	case argsBad:
 		add(floorArgs)
