@@ -136,27 +136,46 @@ func (v *visit) ask(s *session, st *stream, m *message) {
 		v.refuse(m.id, http.StatusNotAcceptable, codeNoRequest, "Refused: answers are application/json or text/event-stream, and the client accepts neither. Nothing ran.")
 		return
 	}
-	relay := s.relay(st, v.r.Header, v.version)
-	relay.silent, relay.still = !events, v.still
-	s.work.Go(func() {
-		if err := relay.fromClient(s.ctx, st.line); err != nil {
-			st.add(failure(m.id, codeInternal, "The server did not take the message: "+v.up.plain(err)+"."), true)
-		}
-	})
+	if s.alone() && v.r.Context().Err() != nil {
+		s.forget(st) // the client has gone, and closing the stream is how a request is cancelled
+		return
+	}
 	version := v.version
 	if m.method == beginMethod {
 		version = askedVersion(m)
 	}
-	rd, err := st.read(0)
+	rd, err := st.read(0) // before anything comes: a long answer is only for who reads
 	if err != nil {
 		return // nobody else knows of it yet
 	}
 	defer rd.stop()
+	relay := s.relay(st, v.r.Header, v.version)
+	relay.silent, relay.still = !events, v.still
+	taken := make(chan struct{})
+	s.work.Go(func() {
+		defer close(taken)
+		if err := relay.fromClient(s.ctx, st.line); err != nil {
+			st.add(failure(m.id, codeInternal, "The server did not take the message: "+v.up.plain(err)+"."), true)
+		}
+	})
 	done := v.answer(s, st, rd, version, json, events)
 	if !done && s.alone() {
-		_ = relay.fromClient(s.ctx, cancellation(st.own)) // closing the stream is how a request is cancelled
-		s.forget(st)
+		takeBack(s, st, relay, taken)
 	}
+}
+
+// takeBack takes back a request whose client closed its stream. A client may be so
+// fast that the request is not known yet, so that it is taken back once it is; but
+// one that a server is slow to take is not waited for.
+func takeBack(s *session, st *stream, relay *Relay, taken <-chan struct{}) {
+	defer s.forget(st)
+	select {
+	case <-taken:
+	default:
+		_ = relay.fromClient(s.ctx, cancellation(st.own))
+		<-taken
+	}
+	_ = relay.fromClient(s.ctx, cancellation(st.own))
 }
 
 // listen has the client listen to what belongs to no request, or go on where it

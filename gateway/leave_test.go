@@ -1,0 +1,113 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/broker"
+	"github.com/sayso-dev/sayso/gateway"
+	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/store/memory"
+)
+
+// within is a front whose requests the test hands over itself, before a real broker.
+func within(t *testing.T, p rules, url string, change ...func(*gateway.Options)) (*gateway.Front, *world) {
+	t.Helper()
+	w := &world{t: t, log: memory.New(nil)}
+	start := time.Now()
+	var err error
+	w.broker, err = broker.New(w.log, p, &broker.Options{
+		Now: func() sayso.Moment {
+			return sayso.Moment{Wall: time.Now().UTC(), Boot: "test", Since: time.Since(start)}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := gateway.Upstream{URL: url, Options: gateway.Options{
+		Name: "srv", Gate: w.broker.Gate(asker), Pins: w.broker, Calls: w.broker, Actor: asker, Session: "s", Cwd: "/",
+		Facts: facts.Options{Workspace: "/"},
+	}}
+	for _, c := range change {
+		c(&u.Options)
+	}
+	f, err := gateway.NewFront(gateway.FrontOptions{Authenticate: func(string) (string, error) { return "ada", nil }}, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(f.Close(context.Background()), w.broker.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return f, w
+}
+
+// visited is a request as it is handed to a front, of a client that has gone when ctx
+// ends.
+func visited(ctx context.Context, body string, header ...string) *http.Request {
+	at := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7777}
+	r := httptest.NewRequestWithContext(context.WithValue(ctx, http.LocalAddrContextKey, at), "POST", "http://127.0.0.1:7777/srv/mcp", strings.NewReader(body))
+	r.Header = http.Header{"Authorization": {"Bearer x"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	for i := 0; i < len(header); i += 2 {
+		r.Header[http.CanonicalHeaderKey(header[i])] = []string{header[i+1]}
+	}
+	return r
+}
+
+// A call whose client had gone before it was looked at runs for nobody.
+func TestFrontGoneBefore(t *testing.T) {
+	up := openShop(t)
+	f, _ := within(t, rules{"echo": sayso.Allow}, up.URL)
+	body, header := modern("0", "tools/list", "", "")
+	f.ServeHTTP(httptest.NewRecorder(), visited(t.Context(), body, header...))
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for i := range 50 {
+		body, header := modernEcho(strconv.Itoa(i), "for nobody")
+		f.ServeHTTP(httptest.NewRecorder(), visited(gone, body, header...))
+	}
+	body, header = modernEcho("50", "for somebody")
+	f.ServeHTTP(httptest.NewRecorder(), visited(t.Context(), body, header...))
+	if err := f.Close(t.Context()); err != nil { // which waits for what was begun
+		t.Fatal(err)
+	}
+	if ran := up.heard("tools/call"); len(ran) != 1 || !strings.Contains(ran[0].body, "for somebody") {
+		t.Errorf("%d calls ran, not that of the client that is there alone", len(ran))
+	}
+}
+
+// A client that goes before its call is known to the relay takes it back as well:
+// nobody is asked any more.
+func TestFrontGoneAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looks, goOn := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		f, w := within(t, rules{}, "http://127.0.0.1:1", func(o *gateway.Options) {
+			o.Off = func() bool { // is the first that is looked at for a call
+				once.Do(func() { close(looks); <-goOn })
+				return false
+			}
+		})
+		ctx, leave := context.WithCancel(t.Context())
+		body, header := modernEcho("1", "hi")
+		var handler sync.WaitGroup
+		handler.Go(func() { f.ServeHTTP(httptest.NewRecorder(), visited(ctx, body, header...)) })
+		<-looks
+		leave()
+		synctest.Wait()
+		close(goOn)
+		handler.Wait()
+		w.until(sayso.EventWithdrawn)
+	})
+}
