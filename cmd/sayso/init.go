@@ -91,6 +91,9 @@ func (a *app) init(ctx context.Context, h install.Host, o initOptions) error {
 	if o.wall && h.Wall == nil {
 		return usage(errors.New("there is no second wall for "+h.Title+" that init can put; docs/hosts.md says what you can do by hand"), "sayso init "+h.Name)
 	}
+	if _, err := a.leads(install.Place{Scope: install.Scope(o.scope), Path: path}); err != nil {
+		return err
+	}
 	if o.undo {
 		return a.undoInit(ctx, h, path, o)
 	}
@@ -222,12 +225,16 @@ func (a *app) replace(ctx context.Context, path string, old, text []byte, o init
 
 // write asks, and writes what was shown.
 func (a *app) write(ctx context.Context, path string, old, text []byte, o initOptions) (done bool, err error) {
+	shown, err := a.leads(install.Place{Path: path}) // with where it leads, whosever it is
+	if err != nil {
+		return false, err
+	}
 	if o.dry {
-		a.note("nothing was written: %s", path)
+		a.note("nothing was written: %s", shown)
 		return false, nil
 	}
 	if !o.yes {
-		if err := a.agree(ctx, "write this to "+path+"?"); err != nil {
+		if err := a.agree(ctx, "write this to "+shown+"?"); err != nil {
 			return false, err
 		}
 	}
@@ -241,7 +248,7 @@ func (a *app) write(ctx context.Context, path string, old, text []byte, o initOp
 	if err != nil {
 		return false, err
 	}
-	a.print("wrote %s", path)
+	a.print("wrote %s", shown)
 	if backup != "" {
 		a.print("what was there before: %s", backup)
 	}

@@ -135,7 +135,11 @@ func (a *app) editList(ctx context.Context, l install.List, edit func(install.Li
 	if err != nil {
 		return false, err
 	}
-	a.print("%s", printable(l.Path))
+	shown, err := a.leads(install.Place{Scope: l.Scope, Path: l.Path})
+	if err != nil {
+		return false, err
+	}
+	a.print("%s", shown)
 	var rows [][]string
 	for i, s := range after {
 		rows = append(rows, []string{"  " + printable(s.Name), becomes(before[i], s, o.undo)})
@@ -148,6 +152,23 @@ func (a *app) editList(ctx context.Context, l install.List, edit func(install.Li
 		return false, nil
 	}
 	return a.write(ctx, l.Path, old, text, o)
+}
+
+// leads is a path as it is shown, with where it leads if it is a link. One of a project
+// that leads out of it is refused.
+func (a *app) leads(p install.Place) (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	real, err := install.Real(p, dir)
+	switch {
+	case err != nil:
+		return "", hint(err, "put a file in the place of the link, or edit by hand the file that it leads to")
+	case real != p.Path:
+		return printable(p.Path) + ", which leads to " + printable(real), nil
+	}
+	return printable(p.Path), nil
 }
 
 // becomes says what becomes of a server.

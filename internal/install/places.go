@@ -41,6 +41,44 @@ func Read(path string) ([]byte, error) {
 	return text, err
 }
 
+// Real is the file that a path leads to, which is the one that [Replace] writes. That of
+// a project must be in the project of the directory: who agrees to a change of it has
+// agreed to no other, and a project can come with links.
+func Real(p Place, dir string) (string, error) {
+	leads, err := real(p.Path)
+	if p.Scope != ScopeProject {
+		if err != nil {
+			return p.Path, nil
+		}
+		return leads, nil
+	}
+	folders := upward(dir)
+	if err != nil || len(folders) == 0 {
+		return "", errors.Join(err, fmt.Errorf("%w: it is not known where %s leads", sayso.ErrInvalid, p.Path))
+	}
+	root, err := filepath.EvalSymlinks(folders[len(folders)-1])
+	if err != nil {
+		return "", err
+	}
+	if in, err := filepath.Rel(root, leads); err != nil || !filepath.IsLocal(in) {
+		return "", fmt.Errorf("%w: %s leads out of the project, to %s", sayso.ErrInvalid, p.Path, leads)
+	}
+	return leads, nil
+}
+
+// real is a path without links, also where its end does not exist yet.
+func real(path string) (string, error) {
+	found, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return found, err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return "", fmt.Errorf("%w: %s is a link that leads nowhere", sayso.ErrInvalid, path)
+	}
+	folder, err := real(filepath.Dir(path))
+	return filepath.Join(folder, filepath.Base(path)), err
+}
+
 // Replace writes a settings file as a whole and keeps its mode, and what was
 // there before in a file beside it, whose path is returned. A link is followed,
 // so that the file it leads to is the one that changes. If the file is no

@@ -98,3 +98,42 @@ func TestClaudePlace(t *testing.T) {
 		}
 	}
 }
+
+// What stands in a project may lead anywhere, also where nothing is yet; what is
+// changed is in it.
+func TestReal(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, out := filepath.Join(base, "repo"), filepath.Join(base, "out")
+	for _, dir := range []string{filepath.Join(repo, ".git"), filepath.Join(repo, "sub"), out} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(repo, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"out": out, "far": filepath.Join(out, "far"), "nowhere": "none"} {
+		if err := os.Symlink(to, filepath.Join(repo, "sub", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../file", filepath.Join(repo, "sub", "up")); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"up": file, "new": filepath.Join(repo, "sub", "new"), "a/b/new": filepath.Join(repo, "sub", "a", "b", "new"),
+		"out": "", "out/new": "", "out/a/new": "", "far": "", "nowhere": "", "nowhere/new": "", "../../out/x": "",
+	} {
+		got, err := install.Real(install.Place{Scope: install.ScopeProject, Path: filepath.Join(repo, "sub", path)}, filepath.Join(repo, "sub"))
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s leads to %q, %v; want %q", path, got, err, want)
+		}
+	}
+	if got, err := install.Real(install.Place{Scope: install.ScopeUser, Path: filepath.Join(repo, "sub", "out")}, repo); err != nil || got != out {
+		t.Errorf("a person's own link leads to %q, %v", got, err)
+	}
+}
