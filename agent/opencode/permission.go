@@ -129,6 +129,7 @@ type Told struct {
 	Replied string // the id of one that was answered
 	Reply   string // in which word
 	Ended   string // the id of a call that ended
+	Session string // of that call
 	Failed  bool
 }
 
@@ -145,9 +146,10 @@ func ParseTold(text []byte) (t Told, err error) {
 		Request string `json:"requestID"`
 		Reply   string `json:"reply"`
 		Part    struct {
-			Type  string `json:"type"`
-			Call  string `json:"callID"`
-			State struct {
+			Type    string `json:"type"`
+			Call    string `json:"callID"`
+			Session string `json:"sessionID"`
+			State   struct {
 				Status string `json:"status"`
 			} `json:"state"`
 		} `json:"part"`
@@ -163,7 +165,7 @@ func ParseTold(text []byte) (t Told, err error) {
 	}
 	t.Replied, t.Reply = p.Request, p.Reply
 	if s := p.Part.State.Status; p.Part.Type == "tool" && (s == "completed" || s == "error") {
-		t.Ended, t.Failed = p.Part.Call, s == "error"
+		t.Ended, t.Session, t.Failed = p.Part.Call, p.Part.Session, s == "error"
 	}
 	return t, nil
 }

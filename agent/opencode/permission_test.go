@@ -89,11 +89,11 @@ func TestParsePermission_refuses(t *testing.T) {
 func TestParseTold(t *testing.T) {
 	for name, want := range map[string]opencode.Told{
 		"permission.replied":   {Replied: "per_203af2ad7001vHHyjithnR2rtl", Reply: "once"},
-		"message.part.updated": {Ended: "toolu_01"},
+		"message.part.updated": {Ended: "toolu_01", Session: "ses_1111111111111111111111root"},
 		"server.connected":     {},
 	} {
 		got, err := opencode.ParseTold(recorded(t, name))
-		if err != nil || got.Asked != nil || got.Replied != want.Replied || got.Reply != want.Reply || got.Ended != want.Ended || got.Failed {
+		if err != nil || got.Asked != nil || got.Replied != want.Replied || got.Reply != want.Reply || got.Ended != want.Ended || got.Session != want.Session || got.Failed {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}

@@ -280,7 +280,7 @@ func (r *Relay) hear(ctx context.Context, m *acp.Message) {
 	desk := r.desk(r.workspace(session))
 	r.mu.Unlock()
 	for _, id := range ids {
-		desk.Ended(ctx, id, sayso.Outcome{Failed: c.Failed()})
+		desk.Ended(ctx, acp.SessionName(session), id, sayso.Outcome{Failed: c.Failed()})
 	}
 }
 

@@ -84,6 +84,32 @@ func TestRelay_asksTwice(t *testing.T) {
 	}
 }
 
+// Sessions of one project may call their calls the same: how one ended is not on the
+// record of the other.
+func TestRelay_twoSessions(t *testing.T) {
+	b := saysotest.New(t, saysotest.ApproveAll())
+	w := newWorld(t, b, func(o *acprelay.Options) { o.Workspace = t.TempDir() }).begin("/")
+	for id, session := range []string{"s1", "s2"} {
+		w.agent.send(strings.Replace(ask(strconv.Itoa(id), "c1", "make "+session), `"s1"`, strconv.Quote(session), 1))
+		if got := w.agent.next(); got != said(strconv.Itoa(id), "a1") {
+			t.Errorf("%s: %s", session, got)
+		}
+	}
+	for session, status := range map[string]string{"s1": "failed", "s2": "completed"} {
+		w.passes(w.agent, w.editor, fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":%q}}}`, session, status))
+	}
+	w.relay.Close(t.Context())
+	ended := b.Events(sayso.EventFinished)
+	if len(ended) != 2 {
+		t.Errorf("%d outcomes, want 2", len(ended))
+	}
+	for _, e := range ended {
+		if failed := strings.Contains(string(e.Payload), `"failed":true`); failed != (e.SessionID == "acp-s1") {
+			t.Errorf("on the record of %s: %s", e.SessionID, e.Payload)
+		}
+	}
+}
+
 // A turn that the editor cancels cancels what waits in it, and nothing else; a yes
 // that comes later is void.
 func TestRelay_cancel(t *testing.T) {

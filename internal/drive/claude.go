@@ -202,7 +202,7 @@ func (c *Claude) hook(ctx context.Context, l claudecode.Line) error {
 	}
 	c.mu.Unlock()
 	if l.Hook.Event != claudecode.PreToolUse {
-		c.Desk.Ended(ctx, id, l.Hook.Outcome)
+		c.Desk.Ended(ctx, l.Hook.Session, id, l.Hook.Outcome)
 	}
 	return c.to.Send(claudecode.Respond(l.ID, claudecode.AskMe(l.Hook)))
 }

@@ -305,7 +305,7 @@ func (c *Codex) item(ctx context.Context, l codex.AppLine) {
 		c.Screen.says([]string{i.Text})
 	}
 	for _, id := range i.CallIDs() {
-		c.Desk.Ended(ctx, id, ending(i))
+		c.Desk.Ended(ctx, c.Session(), id, ending(i))
 	}
 	if what := i.What(); what != "" && i.Ran() && !asked {
 		c.Screen.note("· " + what + ", and Codex did not ask about it here")

@@ -74,10 +74,16 @@ type Desk struct {
 
 	mu      sync.Mutex // guards what follows
 	waiting map[string]*waiting
-	runs    map[string]sayso.ID // by call id: requests whose calls were allowed and have not ended
+	runs    map[run]sayso.ID // requests whose calls were allowed and have not ended
 	closed  bool
 	asking  sync.WaitGroup
 }
+
+// run is what a call is known by when it has ended: sessions count their calls for
+// themselves.
+type run struct{ session, call string }
+
+func runOf(c sayso.Call) run { return run{c.Session, c.CallID} }
 
 // waiting is a question that is not answered.
 type waiting struct {
@@ -96,7 +102,7 @@ func NewDesk(o Options) *Desk {
 	if o.Plain == nil {
 		o.Plain = func(err error) error { return err }
 	}
-	return &Desk{o: o, waiting: map[string]*waiting{}, runs: map[string]sayso.ID{}}
+	return &Desk{o: o, waiting: map[string]*waiting{}, runs: map[run]sayso.ID{}}
 }
 
 // Ask puts a question to the gate and returns at once. A question under the key of
@@ -142,7 +148,7 @@ func (k *Desk) ask(ctx context.Context, q Question, w *waiting) {
 	}
 	err = k.o.Plain(err)
 	if q.Answer(d, err) != nil && err == nil && d.Allowed() {
-		k.unrun(ctx, q.Call.CallID, d.Request)
+		k.unrun(ctx, q.Call, d.Request)
 	}
 }
 
@@ -152,7 +158,7 @@ func (k *Desk) leaves(q Question, w *waiting, d sayso.Decision, err error) (reas
 	defer k.mu.Unlock()
 	delete(k.waiting, q.Key)
 	if w.reason == "" && err == nil && d.Allowed() {
-		k.runs[q.Call.CallID] = d.Request
+		k.runs[runOf(q.Call)] = d.Request
 	}
 	return w.reason
 }
@@ -163,7 +169,7 @@ func (k *Desk) admit(ctx context.Context, q Question) (sayso.Decision, error) {
 	a, asked := k.admission(ctx, q)
 	d, err := k.o.Gate.Admit(ctx, a)
 	if err == nil && d.Allowed() && d.Source == sayso.SourcePerson && !asked.facts.Equal(k.gather(ctx, q.Call, asked.wanted)) {
-		k.unrun(ctx, q.Call.CallID, d.Request)
+		k.unrun(ctx, q.Call, d.Request)
 		return sayso.Decision{Request: d.Request}, fmt.Errorf("%w: what the call names changed while people were asked", sayso.ErrVoided)
 	}
 	return d, err
@@ -218,7 +224,7 @@ func (k *Desk) takeBack(ctx context.Context, q Question, d sayso.Decision, err e
 	ctx, cancel := late(ctx)
 	defer cancel()
 	if err == nil && d.Allowed() {
-		k.unrun(ctx, q.Call.CallID, d.Request) // the answer came first, and the host does not hear it
+		k.unrun(ctx, q.Call, d.Request) // the answer came first, and the host does not hear it
 		return
 	}
 	id := d.Request
@@ -245,12 +251,12 @@ func ticket(err error) sayso.ID {
 	return ""
 }
 
-// Ended records how a call ended that was allowed here. Of others nothing is
-// recorded.
-func (k *Desk) Ended(ctx context.Context, callID string, o sayso.Outcome) {
+// Ended records how a call of a session ended that was allowed here. Of others
+// nothing is recorded.
+func (k *Desk) Ended(ctx context.Context, session, callID string, o sayso.Outcome) {
 	k.mu.Lock()
-	id, ok := k.runs[callID]
-	delete(k.runs, callID)
+	id, ok := k.runs[run{session, callID}]
+	delete(k.runs, run{session, callID})
 	if ok && !k.closed {
 		k.asking.Go(func() {
 			ctx, cancel := late(ctx)
@@ -263,9 +269,9 @@ func (k *Desk) Ended(ctx context.Context, callID string, o sayso.Outcome) {
 }
 
 // unrun records that an approval was used for a call that did not run.
-func (k *Desk) unrun(ctx context.Context, callID string, id sayso.ID) {
+func (k *Desk) unrun(ctx context.Context, c sayso.Call, id sayso.ID) {
 	k.mu.Lock()
-	delete(k.runs, callID)
+	delete(k.runs, runOf(c))
 	k.mu.Unlock()
 	ctx, cancel := late(ctx)
 	defer cancel()

@@ -45,8 +45,8 @@ func TestDesk_answers(t *testing.T) {
 	if got := <-noAnswer; got.err != nil || got.d.Allowed() || got.d.Note != "no" {
 		t.Errorf("%+v", got)
 	}
-	k.Ended(t.Context(), "1", sayso.Outcome{})
-	k.Ended(t.Context(), "2", sayso.Outcome{}) // it did not run
+	k.Ended(t.Context(), "s", "1", sayso.Outcome{})
+	k.Ended(t.Context(), "s", "2", sayso.Outcome{}) // it did not run
 	k.Close(t.Context(), "s")
 	if n := len(b.Events(sayso.EventFinished)); n != 1 {
 		t.Errorf("%d outcomes, want 1", n)

@@ -208,11 +208,7 @@ func TestCodex_takenBack(t *testing.T) {
 	h.say(fmt.Sprintf(approval, 5, "call_1"))
 	<-opened
 	h.say(`{"method":"serverRequest/resolved","params":{"threadId":"t1","requestId":5}}`)
-	for len(b.Events(sayso.EventWithdrawn)) == 0 {
-		if err := t.Context().Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	until(t, b, sayso.EventWithdrawn)
 	if err := h.end(); err != nil {
 		t.Error(err)
 	}

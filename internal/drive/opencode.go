@@ -37,7 +37,8 @@ type Opencode struct {
 
 	mu      sync.Mutex // guards what follows
 	seen    map[string]bool
-	waiting map[string]string // by question: the call that it is about
+	waiting map[string]run    // by question: the call that it is about, in its own session
+	roots   map[string]string // by session: the one that it was begun from, in which its calls are asked about
 	session string
 }
 
@@ -192,11 +193,11 @@ func (o *Opencode) event(ctx context.Context, text []byte) {
 // ended records how a call ended that was allowed here, and takes back what waits
 // for one that is over.
 func (o *Opencode) ended(ctx context.Context, e opencode.Told) {
-	o.Desk.Ended(ctx, e.Ended, sayso.Outcome{Failed: e.Failed})
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.Desk.Ended(ctx, o.roots[e.Session], e.Ended, sayso.Outcome{Failed: e.Failed})
 	for id, call := range o.waiting {
-		if call == e.Ended && o.Desk.Withdraw(id, "opencode ended the call") {
+		if call == (run{e.Session, e.Ended}) && o.Desk.Withdraw(id, "opencode ended the call") {
 			delete(o.waiting, id)
 		}
 	}
@@ -213,7 +214,7 @@ func (o *Opencode) asked(ctx context.Context, text []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.seen == nil {
-		o.seen, o.waiting = map[string]bool{}, map[string]string{}
+		o.seen, o.waiting, o.roots = map[string]bool{}, map[string]run{}, map[string]string{}
 	}
 	if o.seen[p.ID] {
 		return
@@ -241,7 +242,7 @@ func (o *Opencode) judge(ctx context.Context, p opencode.Permission) {
 		return
 	}
 	o.mu.Lock()
-	o.waiting[p.ID] = c.CallID
+	o.waiting[p.ID], o.roots[p.Session] = run{p.Session, c.CallID}, c.Session
 	o.mu.Unlock()
 	o.Desk.Ask(ctx, Question{
 		Key: p.ID, Call: c,

@@ -131,15 +131,17 @@ func follow(t *testing.T, s *server, b *saysotest.Broker, allowed func(callID st
 	return <-s.streams
 }
 
-// withdrawn waits until a request was.
-func withdrawn(t *testing.T, b *saysotest.Broker) {
+// until waits for an event of a type.
+func until(t *testing.T, b *saysotest.Broker, want sayso.EventType) sayso.Event {
 	t.Helper()
-	for _, err := range b.Inbox().Follow(t.Context(), 0, sayso.EventQuery{Types: []sayso.EventType{sayso.EventWithdrawn}}) {
+	for e, err := range b.Inbox().Follow(t.Context(), 0, sayso.EventQuery{Types: []sayso.EventType{want}}) {
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
-		return
+		return e
 	}
+	t.Fatal("the log ended")
+	return sayso.Event{}
 }
 
 func TestOpencode_answers(t *testing.T) {
@@ -203,7 +205,7 @@ func TestOpencode_othersAnswer(t *testing.T) {
 	stream <- event("theirs")
 	<-opened
 	stream <- `{"type":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_theirs","reply":"always"}}`
-	withdrawn(t, b)
+	until(t, b, sayso.EventWithdrawn)
 	select {
 	case got := <-s.replies:
 		t.Errorf("answered all the same: %s", got)
@@ -225,6 +227,24 @@ func TestOpencode_ended(t *testing.T) {
 	s.wait("over", "true")
 	stream <- event("over")
 	<-opened
-	stream <- `{"type":"message.part.updated","properties":{"part":{"type":"tool","callID":"call_over","state":{"status":"error"}}}}`
-	withdrawn(t, b)
+	stream <- `{"type":"message.part.updated","properties":{"part":{"type":"tool","sessionID":"ses_2","callID":"call_over","state":{"status":"error"}}}}` // of another session
+	stream <- `{"type":"message.part.updated","properties":{"part":{"type":"tool","sessionID":"ses_1","callID":"call_over","state":{"status":"error"}}}}`
+	until(t, b, sayso.EventWithdrawn)
+}
+
+// How a call ended is on its record.
+func TestOpencode_outcome(t *testing.T) {
+	b := saysotest.New(t, saysotest.ApproveAll())
+	s := newServer()
+	stream := follow(t, s, b, nil)
+	s.wait("ran", "true")
+	stream <- event("ran")
+	<-s.replies
+	for _, session := range []string{"ses_2", "ses_1"} { // the first has a call of the same id
+		stream <- fmt.Sprintf(`{"type":"message.part.updated","properties":{"part":{"type":"tool","sessionID":%q,"callID":"call_ran","state":{"status":%q}}}}`,
+			session, map[string]string{"ses_1": "completed", "ses_2": "error"}[session])
+	}
+	if e := until(t, b, sayso.EventFinished); !strings.Contains(string(e.Payload), `"failed":false`) {
+		t.Errorf("on the record: %s", e.Payload)
+	}
 }
