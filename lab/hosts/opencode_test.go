@@ -70,7 +70,21 @@ func (g *gate) driven(stub *modelstub.Stub, env ...string) (cmd *exec.Cmd, wait 
 // one of the calls.
 func TestOpencode_driver(t *testing.T) {
 	t.Parallel()
-	g := opencode(t, allowTouch+denyMarker[len("rules:\n"):])
+	for name, served := range map[string]bool{"alone": false, "behind a server": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := opencode(t, allowTouch+denyMarker[len("rules:\n"):])
+			if served {
+				g.Serve("none")
+			}
+			g.isDriven()
+		})
+	}
+}
+
+// isDriven has a script run by the driver, and holds what became of it to what is due.
+func (g *gate) isDriven() {
+	t := g.t
 	calls := modelstub.New(
 		modelstub.Use(g.touch("toolu_1", "marker")),
 		modelstub.Use(g.touch("toolu_2", "allowed")),
