@@ -11,6 +11,7 @@ import (
 
 	"github.com/sayso-dev/sayso/agent/codex"
 	"github.com/sayso-dev/sayso/internal/child"
+	"github.com/sayso-dev/sayso/internal/codexapp"
 	driver "github.com/sayso-dev/sayso/internal/drive"
 	"github.com/sayso-dev/sayso/internal/install"
 )
@@ -24,8 +25,8 @@ asks about is put to the gate, and waits for people if policy says so. Nothing n
 to be installed for that; but Codex does not ask about everything. With --ask
 untrusted it asks about all but what it takes for harmless or its own rules allow,
 with --ask on-request about what its sandbox would not let run. Where sayso's hook
-runs before every tool, and Codex trusts it, on-request is the default, so that
-nobody is asked twice; else untrusted is.
+runs before every tool, as sayso init codex writes it for this gate, and Codex trusts
+it, on-request is the default, so that nobody is asked twice; else untrusted is.
 
 Without PROMPT it is read from the standard input; at a terminal line by line, as a
 conversation. What stands behind -- goes to codex app-server: -c with what is about
@@ -68,6 +69,10 @@ func (a *app) driveCodex(ctx context.Context, d driven, c *driver.Codex) error {
 	var err error
 	if c.Dir, err = os.Getwd(); err != nil {
 		return err
+	}
+	if program, err := a.hookProgram(""); err == nil { // without, no hook is ours
+		ours := install.Hook{Program: program, Place: a.place()}
+		c.Hooked = func(h codexapp.Hook) bool { return install.CodexAsks(h, ours) }
 	}
 	d.host, _ = install.Find(codex.Host)
 	if err := a.driveable(ctx, &d); err != nil {

@@ -28,6 +28,12 @@ type Hook struct {
 	Trust   string `json:"trustStatus"`
 	Enabled bool   `json:"enabled"`
 	Source  string `json:"sourcePath"`
+	// What it is, and of which tools and where it is asked; empty for all, and here.
+	Handler     string  `json:"handlerType"`
+	Async       bool    `json:"async"`
+	Seconds     int     `json:"timeoutSec"`
+	Matcher     *string `json:"matcher"`
+	Environment *string `json:"environmentId"`
 }
 
 // Runs reports whether Codex will run the hook.

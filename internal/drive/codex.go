@@ -39,6 +39,9 @@ type Codex struct {
 	// Asks is what it asks about. Empty is [AskRequest] where it runs sayso's hook
 	// before every tool, and [AskUntrusted] where it does not.
 	Asks string
+	// Hooked reports whether a hook that Codex lists is that of this gate, as it must
+	// be, and runs; nil if none is.
+	Hooked func(codexapp.Hook) bool
 	// Sandbox and Model are its own words; empty for what its settings say.
 	Sandbox, Model string
 
@@ -119,9 +122,7 @@ func (c *Codex) hooks(_ context.Context, result jsontext.Value) error {
 	}
 	c.Asks = AskUntrusted
 	for _, d := range listed.Data {
-		if slices.ContainsFunc(d.Hooks, func(h codexapp.Hook) bool {
-			return h.Runs() && h.Event == "preToolUse" && strings.Contains(h.Command, "sayso-hook")
-		}) {
+		if c.Hooked != nil && slices.ContainsFunc(d.Hooks, c.Hooked) {
 			c.Asks = AskRequest
 		}
 	}

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/codexapp"
 	"github.com/sayso-dev/sayso/internal/drive"
+	"github.com/sayso-dev/sayso/internal/install"
 	"github.com/sayso-dev/sayso/saysotest"
 )
 
@@ -214,6 +216,49 @@ func TestCodex_takenBack(t *testing.T) {
 	}
 }
 
+// hooked takes a hook for the gate's.
+func hooked(h codexapp.Hook) bool {
+	return install.CodexAsks(h, install.Hook{Program: "/x/sayso-hook", Place: []string{"--state", "/s", "--config", "/c", "--runtime", "/r"}})
+}
+
+// ours is that hook as Codex lists it, as it lists what sayso init wrote.
+const ours = `{"key":"k","eventName":"preToolUse","handlerType":"command","async":false,"matcher":null,"timeoutSec":3600,"environmentId":null,` +
+	`"command":"/bin/sh -c '\"$@\" || { [ $? -eq 2 ] || echo \"sayso: the hook failed, so this call does not run; type: sayso doctor\" >&2; exit 2; }' ` +
+	`sayso /x/sayso-hook codex --state /s --config /c --runtime /r","enabled":true,"trustStatus":"trusted"}`
+
+// Codex is told to ask about less only where the gate's own hook asks about every
+// tool: one that has its name in it, or is for some tools, is none.
+func TestCodex_hooks(t *testing.T) {
+	for name, tt := range map[string]struct{ hook, asks string }{
+		"ours":              {ours, "on-request"},
+		"named in words":    {strings.Replace(ours, "/bin/sh", "true # /bin/sh", 1), "untrusted"},
+		"with words behind": {strings.Replace(ours, "--runtime /r", "--runtime /r || true", 1), "untrusted"},
+		"another program":   {strings.Replace(ours, "/x/sayso-hook", "/y/sayso-hook", 1), "untrusted"},
+		"another gate":      {strings.Replace(ours, "--state /s", "--state /t", 1), "untrusted"},
+		"without the shell": {strings.Replace(ours, ours[strings.Index(ours, "/bin/sh"):strings.Index(ours, "/x/sayso-hook")], "", 1), "untrusted"},
+		"for some tools":    {strings.Replace(ours, `"matcher":null`, `"matcher":"^nothing$"`, 1), "untrusted"},
+		"not waited for":    {strings.Replace(ours, `"async":false`, `"async":true`, 1), "untrusted"},
+		"cut short":         {strings.Replace(ours, `"timeoutSec":3600`, `"timeoutSec":1`, 1), "untrusted"},
+		"a prompt":          {strings.Replace(ours, `"handlerType":"command"`, `"handlerType":"prompt"`, 1), "untrusted"},
+		"elsewhere":         {strings.Replace(ours, `"environmentId":null`, `"environmentId":"cloud"`, 1), "untrusted"},
+		"after the tool":    {strings.Replace(ours, "preToolUse", "postToolUse", 1), "untrusted"},
+		"not trusted":       {strings.Replace(ours, `"trusted"`, `"modified"`, 1), "untrusted"},
+		"switched off":      {strings.Replace(ours, `"enabled":true`, `"enabled":false`, 1), "untrusted"},
+	} {
+		c := &drive.Codex{Desk: drive.NewDesk(drive.Options{Gate: saysotest.New(t).Gate()}), Prompts: make(chan string), Dir: "/w", Hooked: hooked}
+		h := driven(t, c.Run)
+		h.hear(`"method":"initialize"`)
+		h.say(`{"id":1,"result":{}}`)
+		h.hear(`"method":"initialized"`)
+		h.hear(`"method":"hooks/list"`)
+		h.say(`{"id":2,"result":{"data":[{"cwd":"/w","hooks":[` + tt.hook + `]}]}}`)
+		if said := h.hear(`"method":"thread/start"`); !strings.Contains(said, `"approvalPolicy":"`+tt.asks+`"`) {
+			t.Errorf("%s: %s", name, said)
+		}
+		_ = h.end()
+	}
+}
+
 // A server that does not ask as it was told to is not driven.
 func TestCodex_asksSomebodyElse(t *testing.T) {
 	for name, started := range map[string]string{
@@ -225,13 +270,13 @@ func TestCodex_asksSomebodyElse(t *testing.T) {
 		"a wider sandbox":  `{"thread":{"id":"t1"},"approvalPolicy":"on-request","approvalsReviewer":"user","sandbox":{"type":"workspaceWrite"}}`,
 		"an unsaid one":    `{"thread":{"id":"t1"},"approvalPolicy":"on-request","approvalsReviewer":"user"}`,
 	} {
-		c := &drive.Codex{Desk: drive.NewDesk(drive.Options{Gate: saysotest.New(t).Gate()}), Prompts: make(chan string), Dir: "/w", Sandbox: "read-only"}
+		c := &drive.Codex{Desk: drive.NewDesk(drive.Options{Gate: saysotest.New(t).Gate()}), Prompts: make(chan string), Dir: "/w", Sandbox: "read-only", Hooked: hooked}
 		h := driven(t, c.Run)
 		h.hear(`"method":"initialize"`)
 		h.say(`{"id":1,"result":{}}`)
 		h.hear(`"method":"initialized"`)
 		h.hear(`"method":"hooks/list"`)
-		h.say(`{"id":2,"result":{"data":[{"cwd":"/w","hooks":[{"key":"k","eventName":"preToolUse","command":"/x/sayso-hook codex","enabled":true,"trustStatus":"trusted"}]}]}}`)
+		h.say(`{"id":2,"result":{"data":[{"cwd":"/w","hooks":[` + ours + `]}]}}`)
 		h.hear(`"method":"thread/start"`, `"approvalPolicy":"on-request"`)
 		h.say(`{"id":3,"result":` + started + `}`)
 		if err := h.end(); err == nil || !strings.Contains(err.Error(), "codex does not") {

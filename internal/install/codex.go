@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso/agent/codex"
+	"github.com/sayso-dev/sayso/internal/codexapp"
 )
 
 var codexHost = Host{
@@ -12,6 +13,14 @@ var codexHost = Host{
 	Oldest: codex.Oldest, Older: "was not tried with its hooks; %s was",
 	Scopes: []Scope{ScopeUser, ScopeProject},
 	Places: codexPlaces, Put: codexFormat.put, Take: codexFormat.take, Survey: codexFormat.survey, Doubt: codexDoubt, Off: codexOff,
+}
+
+// CodexAsks reports whether a hook, as Codex itself lists it, runs and is the one that
+// asks before every tool, to the letter as h is written.
+func CodexAsks(listed codexapp.Hook, h Hook) bool {
+	return listed.Runs() && listed.Event == "preToolUse" && listed.Handler == "command" && !listed.Async &&
+		listed.Matcher == nil && listed.Environment == nil && listed.Command == h.watched(codex.Host) &&
+		listed.Seconds == int(codex.PreToolUse.Timeout()/time.Second)
 }
 
 // codexPlaces lists the files in which Codex looks for hooks. It looks in

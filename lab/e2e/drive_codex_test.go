@@ -151,12 +151,15 @@ func TestDriveCodex_killed(t *testing.T) {
 func TestDriveCodex_andTheHook(t *testing.T) {
 	t.Parallel()
 	g := wiredCodex(t, "")
-	d := g.driveCodex(modelstub.New(modelstub.Use(shell("touch marker")), modelstub.Use(shell("touch denied"))), "")
+	d := g.driveCodex(modelstub.New(modelstub.Use(shell("touch marker")), modelstub.Use(shell("touch denied"))), "", "--json")
 	g.approve(g.opened(1)[0])
 	g.sayso("deny", g.opened(1)[0].ShortID)
 	d.end(0)
 	if !g.ran("marker") || g.ran("denied") {
 		t.Errorf("marker ran: %v; denied ran: %v", g.ran("marker"), g.ran("denied"))
+	}
+	if !strings.Contains(d.out.String(), `"approvalPolicy":"on-request"`) {
+		t.Error("the hook that sayso init wrote is not taken for one")
 	}
 	asked := 0
 	for _, life := range g.lives() {
