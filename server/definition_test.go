@@ -102,3 +102,31 @@ func TestPageToken_acceptsWhatItWasShown(t *testing.T) {
 	}
 	accept(204)
 }
+
+// What a page was shown of one server it cannot accept of another, where the same
+// definition takes the place of something else.
+func TestPageToken_acceptsOfThatServer(t *testing.T) {
+	var from string
+	w := newPage(t, &from)
+	var last sayso.Digest
+	change := func(server, text string) {
+		d := sayso.Definition{Tool: "echo", Text: sayso.Args(`{"description":"` + text + `"}`)}
+		if _, err := w.b.Meet(t.Context(), actors["tool"], server, []sayso.Definition{d}); err != nil {
+			t.Fatal(err)
+		}
+		last = d.Digest()
+	}
+	change("docs", "one")
+	change("other", "another")
+	change("docs", "two")
+	if r := w.do("page", "GET", "/v1/definitions", ""); r.status != 200 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	change("other", "two")
+	if r := w.do("page", "POST", "/v1/definitions/accept", strings.Replace(acceptBody(last), "docs", "other", 1)); r.status != 428 {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if r := w.do("page", "POST", "/v1/definitions/accept", acceptBody(last)); r.status != 204 {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}
