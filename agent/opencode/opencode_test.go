@@ -54,6 +54,23 @@ func TestReply(t *testing.T) {
 	}
 }
 
+// A tool whose arguments the host has read before it asks takes no others.
+func TestReply_readBefore(t *testing.T) {
+	for _, tool := range []string{"list_mcp_resources", "list_mcp_resource_templates", "read_mcp_resource"} {
+		h, err := opencode.Parse([]byte(strings.Replace(adapter.Sample, `"tool":"bash"`, `"tool":"`+tool+`"`, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := sayso.Decision{Effect: sayso.Allow, State: sayso.StateAllowed}
+		if a := h.Reply(d, nil); h.Told().CanEdit || string(a.Stdout) != adapter.Allowed {
+			t.Errorf("%s: %s, can be edited: %t", tool, a.Stdout, h.Told().CanEdit)
+		}
+		if d.Args = sayso.Args(`{"uri":"x"}`); !strings.HasPrefix(string(h.Reply(d, nil).Stdout), adapter.Denied) {
+			t.Errorf("%s ran unedited", tool)
+		}
+	}
+}
+
 // What an agent of the host's own does counts to the session that a person sees.
 func TestParse_agents(t *testing.T) {
 	text := strings.Replace(adapter.Sample, `"sessionID":"ses_1"`, `"sessionID":"ses_2"`, 1)

@@ -22,7 +22,7 @@ type reply struct {
 // Told is what the gate needs to know of the run.
 func (h Hook) Told() agent.Told {
 	t := agent.Told{
-		Session: h.Session, Workspace: h.Workspace, Call: h.Call, OwnScreen: h.Call.Known().OwnScreen, CanEdit: true, Outcome: h.Outcome,
+		Session: h.Session, Workspace: h.Workspace, Call: h.Call, OwnScreen: h.Call.Known().OwnScreen, CanEdit: !readBefore[h.Call.Tool], Outcome: h.Outcome,
 	}
 	switch h.Event {
 	case After:
@@ -45,6 +45,9 @@ func (h Hook) Reply(d sayso.Decision, err error) agent.Answer {
 		return Deny(sayso.Told(d, err))
 	}
 	r := reply{Decision: "allow"}
+	if len(d.Args) > 0 && readBefore[h.Call.Tool] {
+		return Deny("the gate cannot hand edited arguments to this tool of opencode")
+	}
 	if len(d.Args) > 0 {
 		if r.Args, err = h.Said.Join(d.Args); err != nil {
 			return Deny(sayso.Told(sayso.Decision{}, err))
