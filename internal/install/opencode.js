@@ -54,8 +54,9 @@ const answer = ({ code, text }) => {
   return said
 }
 
-// put makes args the arguments that were allowed. The host runs the object that
-// it showed us, so that this one is changed.
+// put makes args the arguments that were allowed, and nothing that was not in the
+// text of them: no number that JSON has no word for, and nothing that is computed.
+// The host runs the object that it showed us, so that this one is changed.
 const put = (args, allowed) => {
   for (const name of Object.keys(args)) delete args[name]
   for (const [name, value] of Object.entries(allowed))
@@ -122,10 +123,11 @@ export const Sayso = async (opened) => {
       try {
         const told = { event: "tool.execute.before", tool, callID, args, ...(await whose({ tool, sessionID })) }
         const shown = JSON.stringify(args)
+        if (!waiting.has(at)) throw new Error("sayso: the call was cancelled before anybody was asked")
         const said = answer(await run(JSON.stringify(told), askingMS, (stop) => (end = stop)))
         if (!waiting.has(at)) throw new Error("sayso: the call was cancelled before it was allowed")
         if (JSON.stringify(args) !== shown) throw new Error("sayso: another plugin changed the call while it was asked about")
-        if (said.args) put(args, said.args)
+        put(args, said.args ?? JSON.parse(shown))
         freeze(args)
         if (said.decision === "allow") running.set(at, { told: { ...told, args }, began: Date.now(), note: said.note })
       } finally {
