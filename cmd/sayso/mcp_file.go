@@ -130,13 +130,14 @@ func (r *mcpReader) server(key, n *yaml.Node) mcpUpstream {
 		r.fail(key, "a server has a name of letters, digits and .-_, which stands in its path and in rules")
 	}
 	var command string
+	var started *yaml.Node
 	var args, env []string
 	var programs *yaml.Node // what is said of a program alone
 	var addresses *yaml.Node
 	program := func(n *yaml.Node) { programs = n }
 	address := func(n *yaml.Node) { addresses = n }
 	r.mapping(n, "a server", map[string]func(*yaml.Node){
-		"command": func(n *yaml.Node) { program(n); command = r.text(n) },
+		"command": func(n *yaml.Node) { program(n); started = n; command = r.text(n) },
 		"args":    func(n *yaml.Node) { program(n); args = r.texts(n) },
 		"env": func(n *yaml.Node) {
 			program(n)
@@ -181,6 +182,9 @@ func (r *mcpReader) server(key, n *yaml.Node) mcpUpstream {
 	}
 	if command != "" {
 		s.args = append([]string{command}, args...)
+		if _, err := gateway.Identity(s.args); err != nil { // else the first client is told, and nobody here
+			r.fail(started, "%s cannot be started: %s; is it installed?", s.name, errorText(err))
+		}
 		s.env = slices.Concat(r.environ, env)
 	}
 	return s
