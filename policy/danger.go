@@ -8,13 +8,17 @@ import (
 )
 
 // risk is how bad a mistake would be: what the kind of the call says, less for
-// commands that are known to be harmless, more where the server says so.
+// commands that are known to be harmless, more where the server says so, or
+// never said what the tool is.
 func (s *subject) risk() sayso.Risk {
 	r := s.kind.Risk()
 	if s.kind == sayso.KindShell && s.readsCommands() {
 		r = s.lineRisk()
 	}
 	if a := s.call.Annotations; a != nil && isTrue(a.Destructive) {
+		r = r.Raise(sayso.RiskDestructive)
+	}
+	if s.call.Unlisted() { // what says nothing of itself is no milder than what says the worst
 		r = r.Raise(sayso.RiskDestructive)
 	}
 	return r

@@ -8,6 +8,28 @@ import (
 )
 
 // An argument that nobody has thought about is outside every rule for the tool.
+// A tool that its server never listed is no milder than the same tool listed as one
+// that destroys.
+func TestJudge_unlistedRisk(t *testing.T) {
+	file, err := policy.Parse("policy.yaml", []byte("version: 1\nrules: []\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.New(policy.Options{}, policy.Tiered{Tier: policy.TierUser, File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	yes := true
+	listed := sayso.Call{Host: sayso.HostMCP, Server: "docs", Tool: "drop", Args: sayso.Args(`{}`), DefinitionDigest: sayso.HashOf("x").String(),
+		Annotations: &sayso.Annotations{Destructive: &yes}}
+	unlisted := sayso.Call{Host: sayso.HostMCP, Server: "docs", Tool: "drop", Args: sayso.Args(`{}`)}
+	for what, c := range map[string]sayso.Call{"listed": listed, "never listed": unlisted} {
+		if got := p.Judge(t.Context(), c, sayso.Facts{}).Risk; got != sayso.RiskDestructive {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+}
+
 func TestJudge_unlistedArgument(t *testing.T) {
 	file, err := policy.Parse("policy.yaml", []byte("version: 1\nrules:\n  - allow: [\"bash:ls\", \"TodoWrite\"]\n"))
 	if err != nil {
