@@ -136,6 +136,9 @@ func (a *app) acceptTools(ctx context.Context, server, tool string, named bool, 
 		if known == nil {
 			return hint(fmt.Errorf("no server %s has run behind sayso mcp", asTyped(server)), "sayso tools")
 		}
+		if _, is := known[tool]; named && !is {
+			return noTool(server, tool, known)
+		}
 		for _, name := range slices.Sorted(maps.Keys(known)) {
 			pin := known[name]
 			if pin.Quarantined.IsZero() || named && name != tool {
@@ -156,6 +159,21 @@ func (a *app) acceptTools(ctx context.Context, server, tool string, named bool, 
 		}
 		return nil
 	})
+}
+
+// noTool says that a server has no such tool, and which of its have changed.
+func noTool(server, tool string, known map[string]sayso.Pin) error {
+	var changed []string
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if !known[name].Quarantined.IsZero() {
+			changed = append(changed, safe(toolName(name)))
+		}
+	}
+	what := "nothing of it has changed"
+	if len(changed) > 0 {
+		what = "changed have " + strings.Join(changed, ", ")
+	}
+	return hint(fmt.Errorf("%w: %s has no tool %s; %s", sayso.ErrNotFound, safe(server), asTyped(tool), what), "sayso tools")
 }
 
 // showDefinition shows the difference, made safe for the eye.
