@@ -97,8 +97,7 @@ func Replace(path string, read, text []byte, now time.Time) (backup string, err 
 	mode := fs.FileMode(0o600)
 	if st, err := os.Stat(path); err == nil {
 		mode = st.Mode().Perm()
-		backup = path + beside + now.UTC().Format("20060102T150405Z")
-		if err := whole(backup, read, mode); err != nil {
+		if backup, err = keep(path+beside+now.UTC().Format("20060102T150405Z"), read, mode); err != nil {
 			return "", fmt.Errorf("keep a copy: %w", err)
 		}
 	}
@@ -151,6 +150,30 @@ const beside = ".before-sayso-"
 
 func changed(path string) error {
 	return fmt.Errorf("%w: %s was changed meanwhile; run the command again", sayso.ErrConflict, path)
+}
+
+// maxCopies is how many copies of one second there may be.
+const maxCopies = 100
+
+// keep writes a copy beside those that are there: none takes the place of another.
+// Until it is whole the file that it is of stays as it was.
+func keep(path string, text []byte, mode fs.FileMode) (string, error) {
+	name := path
+	for n := 2; ; n++ {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) && n <= maxCopies {
+			name = fmt.Sprintf("%s-%d", path, n)
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(text)
+		if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+			return "", errors.Join(err, os.Remove(name))
+		}
+		return name, nil
+	}
 }
 
 // whole writes a file so that a reader sees all of it or what was there before.

@@ -44,6 +44,31 @@ func TestReplace_keepsModeLinkAndACopy(t *testing.T) {
 	}
 }
 
+// Two changes within one second leave two copies, and none takes the place of what
+// somebody else put there.
+func TestReplace_neverReplacesACopy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "settings.json")
+	if err := os.WriteFile(path, []byte("0"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	copies := map[string]string{}
+	for _, step := range []string{"01", "12", "23"} {
+		copied, err := install.Replace(path, []byte(step[:1]), []byte(step[1:]), noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copies[copied] = step[:1]
+	}
+	if len(copies) != 3 {
+		t.Errorf("copies: %v", copies)
+	}
+	for copied, want := range copies {
+		if got, err := os.ReadFile(copied); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, want %q: %v", copied, got, want, err)
+		}
+	}
+}
+
 func TestClaudeTrusts(t *testing.T) {
 	dir := t.TempDir()
 	getenv := func(name string) string { return map[string]string{"HOME": dir}[name] }
