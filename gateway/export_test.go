@@ -61,3 +61,11 @@ func EventLines(stream io.Reader) (lines string, last string) {
 	text, _ := io.ReadAll(e) // which ends as the stream does
 	return string(text), e.lastID
 }
+
+// SetMaxUnanswered has sessions have fewer and shorter requests that are not
+// answered, until the returned function is called.
+func SetMaxUnanswered(n, bytes int) (reset func()) {
+	was, long := maxUnanswered, maxAsked
+	maxUnanswered, maxAsked = n, bytes
+	return func() { maxUnanswered, maxAsked = was, long }
+}

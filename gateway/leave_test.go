@@ -111,3 +111,51 @@ func TestFrontGoneAtOnce(t *testing.T) {
 		w.until(sayso.EventWithdrawn)
 	})
 }
+
+// What a server does not answer is bounded within a session, also where the clients
+// have gone; and what was cancelled gives way.
+func TestFrontUnanswered(t *testing.T) {
+	const session = "Mcp-Session-Id"
+	for name, bound := range map[string][2]int{"by their number": {3, 1 << 20}, "by their length": {1000, 1000}} {
+		t.Run(name, func(t *testing.T) {
+			defer gateway.SetMaxUnanswered(bound[0], bound[1])()
+			up := openShop(t)
+			begun := make(chan struct{})
+			up.when("resources/read", func(_ http.ResponseWriter, r *http.Request) {
+				begun <- struct{}{}
+				<-r.Context().Done()
+			})
+			f, _ := within(t, nil, up.URL)
+			begins := httptest.NewRecorder()
+			f.ServeHTTP(begins, visited(t.Context(), `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`))
+			id := begins.Header().Get(session)
+			reads := func(ctx context.Context, n int) *http.Request {
+				return visited(ctx, `{"jsonrpc":"2.0","id":`+strconv.Itoa(n)+`,"method":"resources/read","params":{"uri":"file:///`+strings.Repeat("x", 200)+`"}}`, session, id)
+			}
+			leaves := func(n int) *httptest.ResponseRecorder {
+				ctx, leave := context.WithCancel(t.Context())
+				defer leave()
+				go func() {
+					select {
+					case <-begun:
+						leave()
+					case <-ctx.Done():
+					}
+				}()
+				got := httptest.NewRecorder()
+				f.ServeHTTP(got, reads(ctx, n))
+				return got
+			}
+			for n := range 3 {
+				leaves(n + 1)
+			}
+			if full := leaves(4); full.Code != http.StatusServiceUnavailable || !strings.Contains(full.Body.String(), "not answered yet") {
+				t.Fatalf("one more: %d %s", full.Code, full.Body)
+			}
+			f.ServeHTTP(httptest.NewRecorder(), visited(t.Context(), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, session, id))
+			if got := leaves(5); got.Code == http.StatusServiceUnavailable {
+				t.Error("what was cancelled does not give way")
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,6 +38,7 @@ type session struct {
 	old     []string           // names of those that are over, the oldest first
 	open    map[string]*stream // of requests that are not answered, by the key of the id
 	tokens  map[string]*stream // by the progress token of the request
+	asked   int                // bytes of the requests that are not answered
 	latest  *stream            // of the request that came last
 	count   int
 	active  int
@@ -55,6 +57,11 @@ type to interface {
 
 // maxOld is how many streams are kept that are over.
 const maxOld = 32
+
+// maxUnanswered is how many requests of a session may be unanswered, and maxAsked
+// how long they may be: clients go and their requests stay, for as long as the
+// server takes.
+var maxUnanswered, maxAsked = 1024, 64 << 20 // less in tests
 
 // session begins a session, which its client knows by its id unless its requests
 // stand alone: then it lasts. For the gate its calls are in the session of this name.
@@ -154,7 +161,7 @@ func (s *session) place(m *message, o *outside) (*stream, error) {
 	if s.open[key] != nil || token != "" && s.tokens[token] != nil {
 		return nil, errTaken
 	}
-	return s.opens(&stream{id: m.id, token: o.token, own: m.id, line: m.line}, key, token)
+	return s.opens(&stream{id: slices.Clone(m.id), token: slices.Clone(o.token), own: slices.Clone(m.id), line: m.line}, key, token)
 }
 
 // placeAlone makes room for a request that stands alone. Its client knows nothing of
@@ -175,14 +182,21 @@ func (s *session) placeAlone(m *message, o *outside) (*stream, error) {
 	if o.token != nil {
 		token = key
 	}
-	return s.opens(&stream{id: m.id, token: o.token, own: own, line: line}, key, token)
+	return s.opens(&stream{id: slices.Clone(m.id), token: slices.Clone(o.token), own: own, line: line}, key, token)
 }
 
 // opens opens the stream of a request. The mutex is held.
 func (s *session) opens(st *stream, key, token string) (*stream, error) {
+	st.asked = len(st.line)
+	for len(s.open) >= maxUnanswered || len(s.open) > 0 && s.asked+st.asked > maxAsked {
+		if !s.giveUp() {
+			return nil, errFull
+		}
+	}
 	if !s.starts() {
 		return nil, errEnded
 	}
+	s.asked += st.asked
 	s.count++
 	st.begin("r" + strconv.Itoa(s.count))
 	s.streams[st.name], s.open[key], s.latest = st, st, st
@@ -194,6 +208,36 @@ func (s *session) opens(st *stream, key, token string) (*stream, error) {
 
 // errEnded is a session that ended just now.
 var errEnded = fmt.Errorf("%w: the session has ended", sayso.ErrUnavailable)
+
+// errFull is a session of which too much is unanswered.
+var errFull = fmt.Errorf("%w: too many requests of this session are not answered yet, or too long ones; cancel some (%s), or begin another session", sayso.ErrUnavailable, cancelledMethod)
+
+// unwants notes that the client cancelled a request. A server need not answer it any
+// more, but may: so its stream gives way only to others.
+func (s *session) unwants(m *message) {
+	id, err := unwanted(*m)
+	if err != nil {
+		return // nothing is cancelled by it
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st := s.open[(&message{id: id}).key()]; st != nil {
+		st.unwanted = true
+	}
+}
+
+// giveUp drops a request that was cancelled, if there is one. The mutex is held.
+func (s *session) giveUp() bool {
+	for _, st := range s.open {
+		if st.unwanted {
+			s.close(st)
+			delete(s.streams, st.name)
+			st.end()
+			return true
+		}
+	}
+	return false
+}
 
 // stream is a stream by its name.
 func (s *session) stream(name string) *stream {
@@ -215,6 +259,7 @@ func (s *session) close(st *stream) {
 	for key, o := range s.open {
 		if o == st {
 			delete(s.open, key)
+			s.asked -= st.asked
 		}
 	}
 	for token, o := range s.tokens {

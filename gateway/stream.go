@@ -31,9 +31,14 @@ type stream struct {
 	name string // within its session
 
 	// Of the request that it answers: how the client spelled its id and its progress
-	// token, the id that it has within the session, and the message with that.
+	// token, the id that it has within the session, and the message with that, until
+	// it is sent.
 	id, token, own jsontext.Value
 	line           []byte
+
+	// The session's mutex guards these.
+	asked    int  // how long the message is
+	unwanted bool // the client cancelled it
 
 	mu      sync.Mutex // guards what follows
 	events  []event

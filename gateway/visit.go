@@ -105,6 +105,9 @@ func (v *visit) tell(s *session, m *message) {
 		v.w.WriteHeader(http.StatusAccepted)
 		return
 	}
+	if m.method == cancelledMethod {
+		s.unwants(m)
+	}
 	st := newStream("")
 	err := s.relay(st, v.r.Header, v.version).fromClient(s.ctx, m.line)
 	rd, _ := st.read(0)
@@ -152,9 +155,11 @@ func (v *visit) ask(s *session, st *stream, m *message) {
 	relay := s.relay(st, v.r.Header, v.version)
 	relay.silent, relay.still = !events, v.still
 	taken := make(chan struct{})
+	line := st.line
+	st.line = nil // what is answered is kept, what was asked is not
 	s.work.Go(func() {
 		defer close(taken)
-		if err := relay.fromClient(s.ctx, st.line); err != nil {
+		if err := relay.fromClient(s.ctx, line); err != nil {
 			st.add(failure(m.id, codeInternal, "The server did not take the message: "+v.up.plain(err)+"."), true)
 		}
 	})
