@@ -60,17 +60,27 @@ this command. What stands behind -- goes to opencode serve: --print-logs and
 	return c
 }
 
-// opencodeFlags are those of opencode serve that change nothing about who is asked,
-// and who can reach it.
-var opencodeFlags = []string{"--print-logs", "--log-level"}
+// opencodeLevels are what --log-level may say.
+var opencodeLevels = []string{"DEBUG", "INFO", "WARN", "ERROR"}
 
+// checkOpencode takes those arguments of opencode serve that change nothing about who
+// is asked, and who can reach it.
 func checkOpencode(args []string) error {
-	for i, arg := range args {
-		name, _, _ := strings.Cut(arg, "=")
-		value := i > 0 && args[i-1] == "--log-level"
-		if !slices.Contains(opencodeFlags, name) && !value {
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		name, level, given := strings.Cut(arg, "=")
+		if name == "--log-level" {
+			if !given && i+1 < len(args) {
+				i++
+				level, arg = args[i], name+" "+args[i]
+			}
+			if slices.Contains(opencodeLevels, level) {
+				continue
+			}
+		}
+		if arg != "--print-logs" {
 			return usage(fmt.Errorf("opencode serve may not be told %s here: where it listens and what it loads is settled", arg),
-				"sayso opencode \"PROMPT\" -- --print-logs")
+				"sayso opencode \"PROMPT\" -- --print-logs --log-level DEBUG")
 		}
 	}
 	return nil
