@@ -142,7 +142,7 @@ func (a *app) editList(ctx context.Context, l install.List, edit func(install.Li
 	a.print("%s", shown)
 	var rows [][]string
 	for i, s := range after {
-		rows = append(rows, []string{"  " + printable(s.Name), becomes(before[i], s, o.undo)})
+		rows = append(rows, []string{"  " + printable(s.Name), a.becomes(before[i], s, o.undo)})
 	}
 	if err := table(a.out, rows); err != nil {
 		return false, err
@@ -172,7 +172,12 @@ func (a *app) leads(p install.Place) (string, error) {
 }
 
 // becomes says what becomes of a server.
-func becomes(before, after install.Server, undo bool) string {
+func (a *app) becomes(before, after install.Server, undo bool) string {
+	if after.Gated {
+		if why := a.elsewhere(after); why != "" {
+			return "NOT KNOWN to go through this gate: it " + printable(redact.Scrub(why))
+		}
+	}
 	switch {
 	case !before.Gated && after.Gated:
 		return "goes through the gate from now on, as " + printable(after.Known) + ": " + starts(after)

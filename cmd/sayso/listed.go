@@ -19,6 +19,7 @@ import (
 type listed struct {
 	Client  string   `json:"client"`
 	Through []string `json:"through"` // the gate, by sayso mcp
+	Unknown []string `json:"unknown"` // started by a sayso, and not known to ask this gate
 	Round   []string `json:"round"`   // the gateway
 	// Hook is whether the client's hook asks about the calls of all of them; empty
 	// if it has none of ours.
@@ -36,7 +37,7 @@ func (a *app) listed(dir string, wired []status.Wiring) []listed {
 	known := map[string]namesake{}
 	for _, c := range install.Clients() {
 		l := a.look(c, dir, known)
-		if len(l.Through)+len(l.Round)+len(l.Notes) == 0 {
+		if len(l.Through)+len(l.Unknown)+len(l.Round)+len(l.Notes) == 0 {
 			continue
 		}
 		l.Hook = hookOf(c, wired)
@@ -59,7 +60,7 @@ func hookOf(c install.Client, wired []status.Wiring) status.Protection {
 type namesake struct{ client, command string }
 
 func (a *app) look(c install.Client, dir string, known map[string]namesake) listed {
-	l := listed{Client: c.Name, Through: []string{}, Round: []string{}, Notes: []string{}, client: c}
+	l := listed{Client: c.Name, Through: []string{}, Unknown: []string{}, Round: []string{}, Notes: []string{}, client: c}
 	var through, round []install.Server
 	for _, list := range a.counting(c, dir) {
 		_, servers, err := readList(list)
@@ -68,8 +69,13 @@ func (a *app) look(c install.Client, dir string, known map[string]namesake) list
 		}
 		for _, s := range servers {
 			if s.Gated {
-				through = append(through, s)
-				l.Through = append(l.Through, s.Name)
+				if why := a.elsewhere(s); why != "" {
+					l.Unknown = append(l.Unknown, s.Name)
+					l.Notes = append(l.Notes, s.Name+" "+why+again(c, list, s))
+				} else {
+					through = append(through, s)
+					l.Through = append(l.Through, s.Name)
+				}
 				l.Notes = append(l.Notes, a.doubts(s, c.Name, known)...)
 				continue
 			}
@@ -124,17 +130,51 @@ func onThisMachine(address string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// doubts are what may keep a server from this gate although its entry says that
-// it goes through one.
-func (a *app) doubts(s install.Server, client string, known map[string]namesake) (notes []string) {
-	if filepath.IsAbs(s.Program) {
-		if err := runnable(s.Program); err != nil {
-			notes = append(notes, fmt.Sprintf("%s does not start: %v", s.Name, err))
-		}
+// again is what to type so that an entry is written anew.
+func again(c install.Client, l install.List, s install.Server) string {
+	if l.Other || !slices.Contains(c.Scopes, l.Scope) {
+		return ""
+	}
+	return fmt.Sprintf("; type: sayso init mcp %s %s --scope %s --undo, then the same without --undo", c.Name, s.Name, l.Scope)
+}
+
+// elsewhere is why a server whose entry names a gateway is not known to go through
+// this gate; empty if it does: the program is this one, told to ask here, and nothing
+// in the entry moves it.
+func (a *app) elsewhere(s install.Server) string {
+	if !filepath.IsAbs(s.Program) {
+		return "is started by " + quote(s.Program) + ", without the path of a program, so which one that is is not known"
+	}
+	if err := runnable(s.Program); err != nil {
+		return "does not start: " + err.Error()
+	}
+	own, err := a.ownProgram()
+	if err != nil {
+		return "is not known to be started by this program: " + err.Error()
+	}
+	if !sameFile(own, s.Program) {
+		return "is started by another program than this one, " + s.Program
 	}
 	if s.State != "" && s.State != a.paths.State {
-		notes = append(notes, fmt.Sprintf("%s asks another gate, which keeps its log in %s", s.Name, s.State))
+		return "asks another gate, which keeps its log in " + s.State
 	}
+	if why := s.Asks(a.placeArgs()); why != "" {
+		return "is not known to ask this gate: " + why
+	}
+	return ""
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// doubts are what may be taken for something else of a server that has a gateway.
+func (a *app) doubts(s install.Server, client string, known map[string]namesake) (notes []string) {
 	name := cmp.Or(s.Known, s.Name)
 	if name != install.RuleName(s.Name) {
 		notes = append(notes, fmt.Sprintf("%s is %s to the gate, so rules for one are not rules for the other", s.Name, name))
@@ -151,12 +191,15 @@ func (a *app) doubts(s install.Server, client string, known map[string]namesake)
 // lines are about a client; none where there is nothing to be said: a hook that
 // asks about everything makes lists indifferent.
 func (l listed) lines() []string {
-	if l.Hook == status.Protected && len(l.Through)+len(l.Notes) == 0 {
+	if l.Hook == status.Protected && len(l.Through)+len(l.Unknown)+len(l.Notes) == 0 {
 		return nil
 	}
 	var parts []string
 	if n := len(l.Through); n > 0 {
 		parts = append(parts, strings.Join(l.Through, ", ")+verb(n, " goes", " go")+" through the gate")
+	}
+	if n := len(l.Unknown); n > 0 {
+		parts = append(parts, "whether "+strings.Join(l.Unknown, ", ")+verb(n, " goes", " go")+" through this gate is not known")
 	}
 	if n := len(l.Round); n > 0 {
 		how := " round the gate"

@@ -19,12 +19,15 @@ type Server struct {
 	URL     string
 	// Odd is why the entry is left as it is; empty for one that is understood.
 	Odd string
-	// Gated reports whether the server is started by sayso mcp, and Known is the
-	// name by which policies know it then.
+	// Gated reports whether the server is started by a program called sayso, as a
+	// gateway, and Known is the name by which policies know it then. Which program that
+	// is and which gate it asks is another matter: see [Server.Asks].
 	Gated   bool
 	Known   string
-	Program string // ours; it need not have a path
-	State   string // the folder of the gate that is asked; empty if the entry does not say
+	Program string   // it need not have a path
+	Flags   []string // of it
+	Moves   []string // what else in the entry may have it ask another gate
+	State   string   // the folder of the gate that is asked; empty if the entry does not say
 }
 
 // Gateway is how a server is started behind the gate: our program, an absolute
@@ -106,8 +109,10 @@ func (l List) server(text []byte, m member) Server {
 	}
 	switch {
 	case len(words) > 0:
+		if s.through(words); s.Gated {
+			s.Moves = moves(m.value, s.URL)
+		}
 		s.URL = ""
-		s.through(words)
 	case odd != "":
 		s.Odd = odd
 	case s.URL == "":
@@ -159,7 +164,7 @@ func (s *Server) through(words []string) {
 		return
 	}
 	flags := words[2 : end-1]
-	s.Gated, s.Program, s.Command = true, words[0], words[end:]
+	s.Gated, s.Program, s.Flags, s.Command = true, words[0], flags, words[end:]
 	s.Known, s.State = valueOf(flags, "--name"), valueOf(flags, "--state-dir")
 }
 
