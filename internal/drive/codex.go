@@ -48,9 +48,9 @@ type Codex struct {
 	to  *lines.Sink
 	end func()
 
-	mu     sync.Mutex // guards what follows
-	last   int        // the id of what we asked last
-	wants  map[int]func(context.Context, jsontext.Value) error
+	mu     sync.Mutex   // guards what follows
+	last   int          // the id of what we asked last
+	wants  map[int]want // by the id of what we asked
 	thread string
 	turn   string
 	items  map[string]codex.Item // that have not ended
@@ -58,14 +58,21 @@ type Codex struct {
 	failed bool
 }
 
+// want is what we asked of the server. A refusal ends the driver where nothing else is
+// said for it.
+type want struct {
+	then    func(context.Context, jsontext.Value) error // nil for nothing
+	refused func(ctx context.Context, why string) error // nil for the end of the driver
+}
+
 // Run drives the server whose ends are to and from, until it writes no more. end
 // tells it that no more input comes.
 func (c *Codex) Run(ctx context.Context, to io.Writer, end func(), from io.Reader) error {
 	c.to, c.end = lines.NewSink(to), end
-	c.wants, c.items, c.asked = map[int]func(context.Context, jsontext.Value) error{}, map[string]codex.Item{}, map[string]bool{}
+	c.wants, c.items, c.asked = map[int]want{}, map[string]codex.Item{}, map[string]bool{}
 	err := c.request("initialize", map[string]any{
 		"clientInfo": map[string]any{"name": "sayso", "version": "1"}, "capabilities": map[string]any{"experimentalApi": true},
-	}, c.initialized)
+	}, want{then: c.initialized})
 	if err != nil {
 		return err
 	}
@@ -86,12 +93,12 @@ func (c *Codex) Failed() bool {
 	return c.failed
 }
 
-// request asks the server. A refusal ends the driver.
-func (c *Codex) request(method string, params any, then func(context.Context, jsontext.Value) error) error {
+// request asks the server.
+func (c *Codex) request(method string, params any, w want) error {
 	c.mu.Lock()
 	c.last++
 	id := c.last
-	c.wants[id] = then
+	c.wants[id] = w
 	c.mu.Unlock()
 	line, err := codex.AppRequest(id, method, params)
 	if err != nil {
@@ -107,7 +114,7 @@ func (c *Codex) initialized(context.Context, jsontext.Value) error {
 	if c.Asks != "" {
 		return c.start()
 	}
-	return c.request("hooks/list", map[string]any{"cwds": []string{c.Dir}}, c.hooks)
+	return c.request("hooks/list", map[string]any{"cwds": []string{c.Dir}}, want{then: c.hooks})
 }
 
 // hooks looks whether the hook of this gate runs before every tool.
@@ -138,7 +145,7 @@ func (c *Codex) start() error {
 			params[name] = value
 		}
 	}
-	return c.request("thread/start", params, c.started)
+	return c.request("thread/start", params, want{then: c.started})
 }
 
 // reviewer is who answers what Codex asks.
@@ -183,7 +190,7 @@ func (c *Codex) next(ctx context.Context) {
 		c.Screen.turn()
 		select {
 		case text, ok := <-c.Prompts:
-			if ok && c.say("turn/start", map[string]any{}, text) == nil {
+			if ok && c.say("turn/start", map[string]any{}, text, c.noTurn) == nil {
 				return
 			}
 		case <-ctx.Done():
@@ -192,10 +199,22 @@ func (c *Codex) next(ctx context.Context) {
 	}()
 }
 
+// noTurn ends a turn that the server does not begin: nothing else will.
+func (c *Codex) noTurn(ctx context.Context, why string) error {
+	c.over(ctx, codex.AppLine{Thread: c.Session(), Status: "refused", Text: why})
+	return nil
+}
+
+// noSteer goes on where something was not said: the turn may be over.
+func (c *Codex) noSteer(_ context.Context, why string) error {
+	c.Screen.note("codex: " + why)
+	return nil
+}
+
 // say says something to the model.
-func (c *Codex) say(method string, params map[string]any, text string) error {
+func (c *Codex) say(method string, params map[string]any, text string, refused func(context.Context, string) error) error {
 	params["threadId"], params["input"] = c.Session(), []any{map[string]any{"type": "text", "text": text}}
-	return c.request(method, params, nil)
+	return c.request(method, params, want{refused: refused})
 }
 
 // line reads one line of the server. An error ends it.
@@ -249,21 +268,20 @@ func (c *Codex) answered(ctx context.Context, l codex.AppLine) error {
 		return nil
 	}
 	c.mu.Lock()
-	then, ok := c.wants[id]
+	w, ok := c.wants[id]
 	delete(c.wants, id)
 	c.mu.Unlock()
 	switch {
 	case !ok:
 		return nil
-	case then == nil:
-		if l.Err != "" {
-			c.Screen.note("codex: " + l.Err)
-		}
-		return nil
+	case l.Err != "" && w.refused != nil:
+		return w.refused(ctx, l.Err)
 	case l.Err != "":
 		return fmt.Errorf("codex does not let sayso drive it: %s", l.Err)
+	case w.then == nil:
+		return nil
 	}
-	return then(ctx, l.Result)
+	return w.then(ctx, l.Result)
 }
 
 // over ends a turn. Those of other threads are of agents below this one.
@@ -361,7 +379,7 @@ func (c *Codex) explain(why string) {
 	turn := c.turn
 	c.mu.Unlock()
 	if turn != "" {
-		_ = c.say("turn/steer", map[string]any{"expectedTurnId": turn}, "sayso: "+why) // it is declined without, too
+		_ = c.say("turn/steer", map[string]any{"expectedTurnId": turn}, "sayso: "+why, c.noSteer) // it is declined without, too
 	}
 }
 

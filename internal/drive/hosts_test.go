@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -256,6 +257,31 @@ func TestCodex_hooks(t *testing.T) {
 			t.Errorf("%s: %s", name, said)
 		}
 		_ = h.end()
+	}
+}
+
+// A turn that the server does not begin has failed, and the person says the next thing.
+func TestCodex_turnRefused(t *testing.T) {
+	prompts := make(chan string, 2)
+	prompts <- "one"
+	prompts <- "two"
+	close(prompts)
+	c := &drive.Codex{Desk: drive.NewDesk(drive.Options{Gate: saysotest.New(t).Gate()}), Prompts: prompts, Dir: "/w", Asks: drive.AskUntrusted}
+	h := driven(t, c.Run)
+	h.hear(`"method":"initialize"`)
+	h.say(`{"id":1,"result":{}}`)
+	h.hear(`"method":"initialized"`)
+	h.hear(`"method":"thread/start"`)
+	h.say(`{"id":2,"result":{"thread":{"id":"t1"},"approvalPolicy":"untrusted","approvalsReviewer":"user","sandbox":{"type":"workspaceWrite"}}}`)
+	for i, text := range []string{"one", "two"} {
+		h.hear(`"method":"turn/start"`, strconv.Quote(text))
+		h.say(fmt.Sprintf(`{"id":%d,"error":{"code":-32600,"message":"no such model"}}`, i+3))
+	}
+	if h.hears.Scan() {
+		t.Errorf("it said %s after all was said", h.hears.Text())
+	}
+	if err := h.end(); err != nil || !c.Failed() {
+		t.Errorf("ended with %v, failed %v", err, c.Failed())
 	}
 }
 
