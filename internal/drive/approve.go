@@ -106,7 +106,7 @@ func (s *Approve) ask(ctx context.Context, m mcpMessage) {
 	}
 	stop := s.beat(ctx, m.Params.Meta.Token)
 	s.Desk.Ask(ctx, Question{
-		Key: string(m.ID), Call: h.Call, CanEdit: true,
+		Key: string(m.ID), Call: h.Call, CanEdit: true, Over: stop,
 		Present: func(f sayso.Facts) *sayso.Presentation { shown := h.Present(f, facts.Content); return &shown },
 		Answer: func(d sayso.Decision, err error) error {
 			stop()

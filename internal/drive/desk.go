@@ -65,6 +65,9 @@ type Question struct {
 	// Everything but a decision that allows, without an error, is a no; see
 	// sayso.Told. If it fails, the host did not hear a yes.
 	Answer func(sayso.Decision, error) error
+	// Over is called once when the question waits no more, answered or not; nil for
+	// nobody.
+	Over func()
 }
 
 // Desk puts the questions of a host to the gate. Its methods may be called at
@@ -110,6 +113,9 @@ func NewDesk(o Options) *Desk {
 // could not be told.
 func (k *Desk) Ask(ctx context.Context, q Question) {
 	ctx, cancel := context.WithCancel(ctx)
+	if q.Over != nil {
+		context.AfterFunc(ctx, q.Over)
+	}
 	w := &waiting{cancel: cancel}
 	k.mu.Lock()
 	err := k.takes(q.Key)
@@ -143,8 +149,11 @@ func (k *Desk) ask(ctx context.Context, q Question, w *waiting) {
 		k.takeBack(ctx, q, d, err, reason)
 		return
 	}
-	if ctx.Err() != nil {
-		return // we are ending: what was asked is parked
+	if ctx.Err() != nil { // we are ending: what was asked is parked
+		if err == nil && d.Allowed() {
+			k.unrun(ctx, q.Call, d.Request) // but for what was decided meanwhile, which the host does not hear
+		}
+		return
 	}
 	err = k.o.Plain(err)
 	if q.Answer(d, err) != nil && err == nil && d.Allowed() {

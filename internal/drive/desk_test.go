@@ -1,8 +1,10 @@
 package drive_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -107,6 +109,37 @@ func TestDesk_twins(t *testing.T) {
 	case got := <-answer:
 		t.Errorf("the driver ended, and the host was told %+v", got)
 	default:
+	}
+}
+
+// leaves is a gate whose asker goes away as it has the decision.
+type leaves struct {
+	sayso.Gate
+	leave context.CancelFunc
+}
+
+func (l leaves) Admit(ctx context.Context, a sayso.Admission) (sayso.Decision, error) {
+	d, err := l.Gate.Admit(ctx, a)
+	l.leave()
+	return d, err
+}
+
+// What is allowed as the driver ends did not run, and that is on the record.
+func TestDesk_allowedAtTheEnd(t *testing.T) {
+	b := saysotest.New(t, saysotest.ApproveAll())
+	ctx, cancel := context.WithCancel(t.Context())
+	k := drive.NewDesk(drive.Options{Gate: leaves{b.Gate(), cancel}})
+	q, answer := question("1", "true")
+	k.Ask(ctx, q)
+	<-ctx.Done() // there is a decision
+	k.Close(t.Context(), "")
+	select {
+	case got := <-answer:
+		t.Errorf("the driver ended, and the host was told %+v", got)
+	default:
+	}
+	if e := b.Events(sayso.EventFinished); len(e) != 1 || !strings.Contains(string(e[0].Payload), `"interrupt":true`) {
+		t.Errorf("on the record: %+v", e)
 	}
 }
 
