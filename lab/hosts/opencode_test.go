@@ -432,3 +432,35 @@ func post(t *testing.T, o *drive.Opencode, path, body, password string) int {
 	_ = res.Body.Close() // the status is what is asked for
 	return res.StatusCode
 }
+
+// What the prompt of an agent names behind an @ is read by opencode itself: its model
+// has it, and no tool read it. So such a prompt is asked about, whatever allows agents.
+func TestOpencode_attached(t *testing.T) {
+	t.Parallel()
+	g := opencode(t, "rules:\n  - allow: delegate\n")
+	const kept = "what nobody was asked about"
+	notes := filepath.Join(g.Home, "notes.txt") // outside of the folder that it is opened in
+	g.Write(notes, kept)
+	calls := modelstub.New(
+		modelstub.Use(modelstub.Call{ID: "toolu_1", Name: "task", Input: `{"description":"Look","prompt":"Say what is in @` + notes + `, please.","subagent_type":"general"}`}),
+	)
+	_, wait := g.driven(calls)
+	r := g.Opened(1)[0]
+	if r.HostTool != "task" {
+		t.Errorf("asked about %s", r.HostTool)
+	}
+	has := func() (n int) {
+		for _, r := range calls.Requests() {
+			n += strings.Count(string(r.Body), kept)
+		}
+		return n
+	}
+	if n := has(); n > 0 {
+		t.Errorf("the model had it %d times before anybody answered", n)
+	}
+	g.Approve(r)
+	out := wait()
+	if has() == 0 {
+		t.Errorf("%s\nopencode does not read it by itself any more; then nobody has to be asked", out)
+	}
+}
