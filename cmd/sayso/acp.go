@@ -41,8 +41,8 @@ the agent. For that it has its own hook (sayso init), and its tools a gateway
   sayso acp -- copilot --acp --stdio
   sayso acp -- opencode acp`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if c.ArgsLenAtDash() != 0 || len(args) == 0 {
-				return usage(errors.New("there is no command of an agent"), "sayso acp -- AGENT ARGS...")
+			if err := behindDashes(c, args, "an agent", "sayso acp -- AGENT ARGS..."); err != nil {
+				return err
 			}
 			return a.acp(context.WithoutCancel(c.Context()), o, args)
 		},

@@ -35,7 +35,7 @@ The clients are: ` + names + `.`,
 			if len(args) > 0 && slices.Contains(install.ClientNames(), args[0]) {
 				return nil
 			}
-			return usage(errors.New("init mcp takes the name of a client, and knows "+names), "sayso init mcp claude-code")
+			return usage(errors.New("init mcp takes the name of a client, and knows "+names), "sayso init mcp claude-code; for any other client, write into its list: sayso mcp --name NAME -- COMMAND ARGS...")
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			client, _ := install.FindClient(args[0])
@@ -61,7 +61,7 @@ func (a *app) initMCP(ctx context.Context, client install.Client, names []string
 	if err != nil {
 		return usage(err, "sayso init mcp "+client.Name+" --scope "+string(client.Scopes[0]))
 	}
-	if err := a.findServers(client, lists, names); err != nil {
+	if any, err := a.findServers(client, lists, names); err != nil || !any {
 		return err
 	}
 	edit := func(l install.List, text []byte) ([]byte, error) { return l.Take(text, names) }
@@ -89,14 +89,15 @@ func (a *app) initMCP(ctx context.Context, client install.Client, names []string
 	return a.wiredServers(client)
 }
 
-// findServers refuses names that no list has, and says where it was looked.
-func (a *app) findServers(client install.Client, lists []install.List, names []string) error {
+// findServers refuses names that no list has, and says where it was looked. It
+// reports whether there are servers at all.
+func (a *app) findServers(client install.Client, lists []install.List, names []string) (bool, error) {
 	var known, paths []string
 	for _, l := range lists {
 		paths = append(paths, l.Path)
 		_, servers, err := readList(l)
 		if err != nil {
-			return hint(fmt.Errorf("%s: %w", l.Path, err), "mend the file by hand, then run the command again")
+			return false, hint(fmt.Errorf("%s: %w", l.Path, err), "mend the file by hand, then run the command again")
 		}
 		for _, s := range servers {
 			known = append(known, s.Name)
@@ -107,10 +108,10 @@ func (a *app) findServers(client install.Client, lists []install.List, names []s
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return usage(fmt.Errorf("%w: no server is called %s; there are: %s", sayso.ErrNotFound, quote(name), printable(strings.Join(known, ", "))), "sayso init mcp "+client.Name+" --dry-run")
+			return false, usage(fmt.Errorf("%w: no server is called %s; there are: %s", sayso.ErrNotFound, quote(name), printable(strings.Join(known, ", "))), "sayso init mcp "+client.Name+" --dry-run")
 		}
 	}
-	return nil
+	return len(known) > 0, nil
 }
 
 func readList(l install.List) (text []byte, servers []install.Server, err error) {
@@ -183,6 +184,8 @@ func (a *app) becomes(before, after install.Server, undo bool) string {
 		return "goes through the gate from now on, as " + printable(after.Known) + ": " + starts(after)
 	case before.Gated && !after.Gated:
 		return "goes round the gate from now on: " + starts(after)
+	case after.Gated && after.Known == "":
+		return "goes through the gate, where policies know it by the name of its program; give it one: --name " + install.RuleName(after.Name)
 	case after.Gated && after.Known != install.RuleName(after.Name):
 		return "goes through the gate, where policies know it as " + printable(after.Known)
 	case after.Gated:

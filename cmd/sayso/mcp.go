@@ -50,8 +50,11 @@ that a file names (--config, else mcp.yaml beside the policy): each under
 			if o.listens = c.Flags().Changed("listen") || c.Flags().Changed("config"); o.listens && (c.ArgsLenAtDash() == 0 || len(args) == 0) {
 				return a.mcpListen(c.Context(), o, args)
 			}
-			if c.ArgsLenAtDash() != 0 || len(args) == 0 {
-				return usage(errors.New("there is no command of a server"), "sayso mcp --name NAME -- COMMAND ARGS...")
+			if err := behindDashes(c, args, "a server", "sayso mcp --name NAME -- COMMAND ARGS..."); err != nil {
+				return err
+			}
+			if err := checkServerName(o.name); err != nil {
+				return err
 			}
 			return a.mcp(context.WithoutCancel(c.Context()), o, args)
 		},
@@ -64,6 +67,26 @@ that a file names (--config, else mcp.yaml beside the policy): each under
 	c.Flags().Duration("patience", 0, "how long a call waits for people (SAYSO_PATIENCE; by default 50m for a client that asks for progress, 50s for others)")
 	c.AddCommand(a.mcpApproveCommand())
 	return c
+}
+
+// behindDashes reports a command that is not there, or not behind --.
+func behindDashes(c *cobra.Command, args []string, of, how string) error {
+	switch {
+	case len(args) == 0:
+		return usage(errors.New("there is no command of "+of), how)
+	case c.ArgsLenAtDash() != 0:
+		return usage(fmt.Errorf("%s stands before --, or there is none; the command of %s stands behind it", asTyped(args[0]), of), "type -- before it: "+how)
+	}
+	return nil
+}
+
+// checkServerName reports a name that a file could not give a server either. None
+// is that of its program.
+func checkServerName(name string) error {
+	if name == "" || serverName.MatchString(name) {
+		return nil
+	}
+	return usage(fmt.Errorf("%w: the name %s; %s", sayso.ErrInvalid, asTyped(name), serverNames), "sayso mcp --name NAME -- COMMAND ARGS...")
 }
 
 // mcp runs one server behind the gate, and ends as it ended.

@@ -123,11 +123,13 @@ func (r *mcpReader) document(doc *yaml.Node) *mcpFile {
 // serverName is a name that can stand in a path and in rules.
 var serverName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
 
+const serverNames = "a server has a name of letters, digits and .-_, which stands in its path and in rules"
+
 // server reads one server.
 func (r *mcpReader) server(key, n *yaml.Node) mcpUpstream {
 	s := mcpUpstream{name: key.Value, header: http.Header{}}
 	if !serverName.MatchString(s.name) {
-		r.fail(key, "a server has a name of letters, digits and .-_, which stands in its path and in rules")
+		r.fail(key, serverNames)
 	}
 	var command string
 	var started *yaml.Node

@@ -69,6 +69,9 @@ func (a *app) mcpServers(o mcpOptions, args []string) (*mcpFile, error) {
 			return nil, usage(err, "sayso mcp --listen "+defaultMCPListen+" --name NAME -- COMMAND ARGS...")
 		}
 	}
+	if err := checkServerName(o.name); err != nil {
+		return nil, err
+	}
 	if _, err := gateway.Identity(args); err != nil {
 		return nil, hint(err, "sayso mcp --listen ADDRESS --name NAME -- COMMAND ARGS...; is the command installed?")
 	}

@@ -160,7 +160,7 @@ func (a *app) agreeTo(ctx context.Context, d sayso.Digest, yes string) error {
 	if yes != "" {
 		typed := strings.TrimPrefix(strings.ToLower(yes), "sha256:")
 		if len(typed) < shortestDigest || !strings.HasPrefix(strings.TrimPrefix(d.String(), "sha256:"), typed) {
-			return hint(fmt.Errorf("%w: the file is not the one with the digest %s", sayso.ErrMismatch, yes), "look at what is shown, and give its digest")
+			return hint(fmt.Errorf("%w: this is not the one with the digest %s", sayso.ErrMismatch, yes), "look at what is shown, and give its digest")
 		}
 		return nil
 	}

@@ -146,7 +146,7 @@ func (a *app) acceptTools(ctx context.Context, server, tool string, named bool, 
 			}
 			met++
 			a.showDefinition(server, name, pin)
-			if err := a.agreeToTool(ctx, pin.Quarantined, yes); err != nil {
+			if err := a.agreeToTool(ctx, server, name, pin.Quarantined, yes); err != nil {
 				return err
 			}
 			if err := e.AcceptDefinition(ctx, a.person(), server, name, pin.Quarantined); err != nil {
@@ -187,10 +187,11 @@ func (a *app) showDefinition(server, name string, pin sayso.Pin) {
 }
 
 // agreeToTool asks the person, or takes the digest that they gave.
-func (a *app) agreeToTool(ctx context.Context, d sayso.Digest, yes string) error {
+func (a *app) agreeToTool(ctx context.Context, server, name string, d sayso.Digest, yes string) error {
 	err := a.agreeTo(ctx, d, yes)
 	if errors.Is(err, errNoTerminal) {
-		return hint(errNoTerminal, "sayso tools accept SERVER TOOL --yes %s", shortDigest(d))
+		what := []string{"sayso tools accept", safe(server), safe(name), "--yes", shortDigest(d)}
+		return hint(errNoTerminal, "%s", strings.Join(slices.DeleteFunc(what, func(s string) bool { return s == "" }), " "))
 	}
 	return err
 }
