@@ -69,3 +69,18 @@ func SetMaxUnanswered(n, bytes int) (reset func()) {
 	maxUnanswered, maxAsked = n, bytes
 	return func() { maxUnanswered, maxAsked = was, long }
 }
+
+// SetMaxTasks has conversations have fewer tasks, until the returned function is
+// called.
+func SetMaxTasks(n int) (reset func()) {
+	before := maxTasks
+	maxTasks = n
+	return func() { maxTasks = before }
+}
+
+// Tasks is how many tasks a relay knows.
+func (r *Relay) Tasks() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.tasks)
+}

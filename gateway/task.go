@@ -56,14 +56,16 @@ type task struct {
 }
 
 const (
-	// keepTasks is how long a task is kept after it ended, and maxTasks and
-	// maxOutcomes how many, and how much of them, of one conversation.
+	// keepTasks is how long a task is kept after it ended, and maxOutcomes how much of
+	// tasks is kept for one conversation that nobody here waits for.
 	keepTasks   = time.Hour
-	maxTasks    = 1024
 	maxOutcomes = 64 << 20
 	// pollTasks is how often a client is to ask.
 	pollTasks = 5 * time.Second
 )
+
+// maxTasks is how many tasks one conversation has.
+var maxTasks = 1024 // less in tests
 
 // atOnce is the patience of who only wants to know whether people are asked.
 const atOnce = time.Nanosecond
@@ -113,23 +115,42 @@ func (r *Relay) becomes(h *held, t *task, own jsontext.Value) bool {
 	return true
 }
 
-// forgetTasks forgets those that ended long ago, and the oldest of too many or too
-// long ones. The relay's mutex is held.
+// forgetTasks forgets those that ended long ago, and makes room for another one: of
+// too many or too long ones the oldest that ended goes, or else the oldest that
+// nobody here waits for. Of that one the log tells still, if anything does. The
+// relay's mutex is held.
 func (r *Relay) forgetTasks() {
 	for {
-		var oldest *task
+		var ended, rests *task
 		bytes := 0
 		for _, t := range r.tasks {
 			bytes += len(t.outcome)
-			if t.status.over() && (oldest == nil || t.changed.Before(oldest.changed)) {
-				oldest = t
+			switch {
+			case t.status.over():
+				ended = older(ended, t)
+			case t.held == nil:
+				rests = older(rests, t)
+				bytes += len(t.line)
 			}
 		}
-		if oldest == nil || len(r.tasks) < maxTasks && bytes <= maxOutcomes && time.Since(oldest.changed) <= keepTasks {
+		room := len(r.tasks) < maxTasks && bytes <= maxOutcomes
+		switch {
+		case ended != nil && (!room || time.Since(ended.changed) > keepTasks):
+			delete(r.tasks, ended.id)
+		case rests != nil && !room:
+			delete(r.tasks, rests.id)
+		default:
 			return
 		}
-		delete(r.tasks, oldest.id)
 	}
+}
+
+// older is the one of two tasks that changed first; the first may be nil.
+func older(a, b *task) *task {
+	if a == nil || b.changed.Before(a.changed) {
+		return b
+	}
+	return a
 }
 
 // toldLost is what the model is told of a task that an earlier process ran.
@@ -226,7 +247,7 @@ func (r *Relay) concludes(ctx context.Context, m message, h *held, look result, 
 		r.ends(h.task, broken, "The server answered with an error.", cloned(m.fault))
 	case look.kind == taskKind && look.taskID != "":
 		r.mu.Lock()
-		h.task.there, h.task.held, h.task.changed = look.taskID, nil, time.Now()
+		h.task.there, h.task.held, h.task.line, h.task.changed = look.taskID, nil, nil, time.Now()
 		r.mu.Unlock()
 	default:
 		r.ends(h.task, completed, "", cloned(m.result))

@@ -141,6 +141,7 @@ func (r *Relay) recalled(ctx context.Context, a *asksTask, id sayso.ID) *task {
 	if known := r.tasks[id]; known != nil {
 		return known
 	}
+	r.forgetTasks()
 	r.tasks[id] = t
 	return t
 }
