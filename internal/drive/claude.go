@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 
@@ -36,10 +35,10 @@ type Claude struct {
 	failed  bool                       // the last turn
 }
 
-// ClaudeArgs are the arguments with which Claude Code is driven, behind those of
-// the person.
+// ClaudeArgs are the arguments with which Claude Code is driven, in front of those of
+// the person: so that none of theirs can take one of ours for its value.
 func ClaudeArgs(own []string) []string {
-	return append(slices.Clone(own), "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio")
+	return append([]string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio"}, own...)
 }
 
 // against are arguments of Claude Code that would break the gate, or the driving,
@@ -63,6 +62,18 @@ var against = map[string]string{
 	"--desktop":                            "it runs elsewhere",
 	"--remote-control":                     "it is answered elsewhere",
 	"--tmux":                               "it would leave us",
+	"--":                                   "what stands behind it is no argument any more",
+	// What no help tells of, of 2.1.329.
+	"--remote":                         "it runs elsewhere",
+	"--web":                            "it runs elsewhere",
+	"--rc":                             "it is answered elsewhere",
+	"--sdk-url":                        "it is answered elsewhere",
+	"--attach-serve":                   "it is answered elsewhere",
+	"--session-tunnel":                 "it is answered elsewhere",
+	"--messaging-socket-path":          "it is answered elsewhere",
+	"--managed-settings":               "it can switch off the hooks that have every call asked about",
+	"--managed-settings-in-initialize": "it can switch off the hooks that have every call asked about",
+	"--inherit-permission-mode":        "it lets calls run",
 }
 
 // CheckClaude reports arguments of the person that the host may not have here.

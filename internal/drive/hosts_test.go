@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -366,6 +367,18 @@ func TestCheck(t *testing.T) {
 		if err := drive.CheckClaude(args); err != nil {
 			t.Errorf("%v: %v", args, err)
 		}
+	}
+	for _, args := range [][]string{
+		{"--"}, {"--settings", "{}", "--"}, {"--", "--model", "opus"}, {"--bare"}, {"--bare=true"}, {"--dangerously-skip-permissions"}, {"--model", "opus", "-p"},
+		{"--permission-mode", "bypassPermissions"}, {"--permission-mode=bypassPermissions"}, {"--permission-prompt-tool=x"}, {"--permission-prompt-tool", "x"},
+		{"--rc"}, {"--remote=x"}, {"--web"}, {"--sdk-url=ws://x"}, {"--managed-settings={}"}, {"--inherit-permission-mode", "auto"},
+	} {
+		if err := drive.CheckClaude(args); err == nil {
+			t.Errorf("%v is taken", args)
+		}
+	}
+	if args := drive.ClaudeArgs([]string{"--model"}); args[len(args)-1] != "--model" || slices.Index(args, "-p") != 0 {
+		t.Errorf("an argument of the person's can take one of ours for its value: %v", args)
 	}
 	for _, args := range [][]string{{"-c", "model=x"}, {"--config=model_reasoning_effort=high", "--strict-config"}, {"-c=model_providers.x.base_url=y", "-c", "service_tier=z"}} {
 		if err := drive.CheckCodex(args); err != nil {
