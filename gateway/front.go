@@ -3,18 +3,14 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/inspect/address"
 	"github.com/sayso-dev/sayso/internal/rpc"
 	"github.com/sayso-dev/sayso/internal/sse"
@@ -32,7 +28,9 @@ type Front struct {
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*session
-	open     int // requests
+	most     limits
+	all      share
+	shares   map[string]share // by the owners
 	closed   bool
 }
 
@@ -51,9 +49,6 @@ type FrontOptions struct {
 }
 
 const (
-	maxSessions = 1024
-	maxOpen     = 1024 // requests
-
 	idle    = time.Hour
 	opening = 500 * time.Millisecond
 )
@@ -75,7 +70,7 @@ func NewFront(o FrontOptions, servers ...Upstream) (*Front, error) {
 	if o.KeepAlive <= 0 {
 		o.KeepAlive = heartbeat
 	}
-	f := &Front{o: o, servers: map[string]*upstream{}, sessions: map[string]*session{}}
+	f := &Front{o: o, servers: map[string]*upstream{}, sessions: map[string]*session{}, most: most, shares: map[string]share{}}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	for _, u := range servers {
 		up, err := u.open(f)
@@ -108,11 +103,7 @@ func (f *Front) Serve(ctx context.Context, l net.Listener) error {
 // Close ends all sessions, with the programs that were started for them, and
 // waits for them.
 func (f *Front) Close(ctx context.Context) error {
-	f.mu.Lock()
-	f.closed = true
-	all := slices.Collect(maps.Values(f.sessions))
-	f.mu.Unlock()
-	for _, s := range all {
+	for _, s := range f.every() {
 		s.end("The gateway ends.")
 	}
 	f.cancel()
@@ -148,13 +139,16 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, nil, http.StatusNotFound, codeNoRequest, "There is no server under this path for the owner of this token. Nothing ran.")
 		return
 	}
-	if !f.enter() {
+	one := share{requests: 1}
+	if !f.takes(owner, one) {
 		h.Set("Retry-After", "5")
 		refuse(w, nil, http.StatusServiceUnavailable, codeInternal, "Too many requests are open. Nothing ran.")
 		return
 	}
-	defer f.leave()
-	f.route(&visit{f: f, w: w, r: r, up: up, owner: owner, version: r.Header.Get(versionHeader)})
+	defer f.gives(owner, one)
+	v := &visit{f: f, w: w, r: r, up: up, owner: owner, version: r.Header.Get(versionHeader)}
+	defer v.keeps(0)
+	f.route(v)
 }
 
 func (f *Front) route(v *visit) {
@@ -247,22 +241,6 @@ func presented(h http.Header, passes bool) (string, error) {
 	return "", errors.New("there is no token; send one as Authorization: Bearer TOKEN, or as " + tokenHeader + ": TOKEN")
 }
 
-func (f *Front) enter() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed || f.open >= maxOpen {
-		return false
-	}
-	f.open++
-	return true
-}
-
-func (f *Front) leave() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.open--
-}
-
 // find is the session with an id, if it is one of this owner with this server.
 func (f *Front) find(id string, up *upstream, owner string) *session {
 	f.mu.Lock()
@@ -273,25 +251,6 @@ func (f *Front) find(id string, up *upstream, owner string) *session {
 	return nil
 }
 
-// add takes a session into the list. It must be ended, also one that is not
-// named in a request.
-func (f *Front) add(s *session) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed || len(f.sessions) >= maxSessions {
-		return fmt.Errorf("%w: %d sessions are open", sayso.ErrUnavailable, len(f.sessions))
-	}
-	f.sessions[s.key] = s
-	f.work.Add(1)
-	return nil
-}
-
-func (f *Front) remove(s *session) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.sessions, s.key)
-}
-
 // visit is one request of a client by HTTP.
 type visit struct {
 	f       *Front
@@ -300,6 +259,7 @@ type visit struct {
 	up      *upstream
 	owner   string
 	version string
+	bytes   int // that were taken for the message
 }
 
 // still reports a token that does not count any more, or is another's now.
@@ -359,11 +319,35 @@ func (v *visit) session() *session {
 // waits says that all of the request is there, and that the client waits now.
 func (v *visit) waits() { _ = http.NewResponseController(v.w).SetReadDeadline(time.Time{}) }
 
+// room takes what the message may need, until the visit ends.
+func (v *visit) room() bool {
+	n := maxMessage
+	if length := v.r.ContentLength; length >= 0 && length < int64(n) {
+		n = int(length)
+	}
+	if !v.f.takes(v.owner, share{bytes: n}) {
+		return false
+	}
+	v.bytes = n
+	return true
+}
+
+// keeps gives back what the message does not need of that.
+func (v *visit) keeps(n int) {
+	v.f.gives(v.owner, share{bytes: v.bytes - n})
+	v.bytes = n
+}
+
 // message reads the message in the body, as one line.
 func (v *visit) message() ([]byte, bool) {
 	kind, _, _ := strings.Cut(v.r.Header.Get("Content-Type"), ";")
 	if len(v.r.Header["Content-Type"]) != 1 || !strings.EqualFold(strings.TrimSpace(kind), "application/json") || v.r.Header.Get("Content-Encoding") != "" {
 		v.refuse(nil, http.StatusUnsupportedMediaType, codeNoRequest, "Refused: a message is sent as application/json. Nothing ran.")
+		return nil, false
+	}
+	if !v.room() {
+		v.w.Header().Set("Retry-After", "5")
+		v.refuse(nil, http.StatusServiceUnavailable, codeInternal, "Too much of what was asked for is not answered yet. Nothing ran.")
 		return nil, false
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(v.w, v.r.Body, int64(maxMessage)))
@@ -377,5 +361,6 @@ func (v *visit) message() ([]byte, bool) {
 		return nil, false
 	}
 	v.waits()
+	v.keeps(len(text))
 	return text, true
 }

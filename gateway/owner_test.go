@@ -1,9 +1,11 @@
 package gateway_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -175,5 +177,112 @@ func TestFrontSaysBack(t *testing.T) {
 	}
 	if strings.Contains(s.record(), canary) {
 		t.Errorf("it is on the record:\n%s", s.record())
+	}
+}
+
+// limited opens a front of which each owner may have so much.
+func limited(t *testing.T, requests, bytes, sessions, programs int) *street {
+	t.Helper()
+	t.Cleanup(gateway.SetShares(requests, bytes, sessions, programs))
+	up := openShop(t)
+	up.when("tools/call", streams("data: "+ran+"\n\n"))
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openFront(t, nil,
+		gateway.Upstream{Options: gateway.Options{Name: "srv", Impatience: time.Minute}, URL: up.URL},
+		gateway.Upstream{Options: gateway.Options{Name: "prog"}, Args: []string{program, "echoes"}, Env: append(os.Environ(), "GATEWAY_TEST=server"), Stderr: io.Discard})
+}
+
+const begin = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"lab"}}}`
+
+// Who begins ever more sessions shuts out nobody but itself, and has room again for
+// each that ends; of sessions with a program of their own there are fewer.
+func TestFrontShareOfSessions(t *testing.T) {
+	s := limited(t, 16, 1<<20, 3, 1)
+	bob := []string{"Authorization", "Bearer " + bobToken}
+	begins := func(path string, header ...string) *reply { return s.does(s.ask("POST", path, begin, header...)) }
+	first := s.begins()
+	if r := begins("/prog/mcp"); r.StatusCode != 200 {
+		t.Fatalf("%s %s", r.Status, r.text)
+	}
+	if r := begins("/prog/mcp"); r.StatusCode != 503 || !strings.Contains(r.text, "2 sessions of this token are open, 1 of them with a program") {
+		t.Errorf("a second program: %s %s", r.Status, r.text)
+	}
+	s.begins()
+	if r := begins("/srv/mcp"); r.StatusCode != 503 {
+		t.Errorf("a fourth session: %s %s", r.Status, r.text)
+	}
+	s.begins(bob...)
+	if r := begins("/prog/mcp", bob...); r.StatusCode != 200 {
+		t.Errorf("bob: %s %s", r.Status, r.text)
+	}
+	if r := s.does(s.ask("DELETE", "/srv/mcp", "", "Mcp-Session-Id", first, "Mcp-Protocol-Version", "2025-11-25")); r.StatusCode != 204 {
+		t.Errorf("%s %s", r.Status, r.text)
+	}
+	s.begins()
+}
+
+// So it is for requests that wait, and for what they hold, also where their client
+// hung up and the call waits on.
+func TestFrontShareOfRequests(t *testing.T) {
+	for name, tt := range map[string]struct {
+		s      *street
+		hangUp bool
+		text   string
+	}{
+		"requests": {limited(t, 2, 1<<20, 16, 1), false, "hi"},
+		"bytes":    {limited(t, 16, 96<<10, 16, 1), true, strings.Repeat("long ", 4<<10)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := tt.s
+			ping := `{"jsonrpc":"2.0","id":"p","method":"ping","params":{"text":"` + tt.text + `"}}`
+			in := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+			over := make(chan bool, 2)
+			for i, id := range []string{"1", "2"} {
+				ctx, hangUp := context.WithCancel(t.Context())
+				defer hangUp()
+				go func() {
+					defer func() { over <- true }()
+					for refused := true; refused; { // one that was answered may not have left yet
+						resp, err := client.Do(s.ask("POST", "/srv/mcp", echo(id, tt.text+id), in...).WithContext(ctx))
+						if err != nil {
+							return
+						}
+						_, _ = io.Copy(io.Discard, resp.Body)
+						_ = resp.Body.Close()
+						refused = resp.StatusCode == 503
+					}
+				}()
+				s.asked(i + 1)
+				if tt.hangUp {
+					hangUp()
+					<-over
+				}
+			}
+			if r := s.posts(echo("3", tt.text+tt.text), in...); r.StatusCode != 503 || !strings.Contains(r.text, "Nothing ran") {
+				t.Errorf("a third: %s %s", r.Status, r.text)
+			}
+			bob := []string{"Authorization", "Bearer " + bobToken}
+			bob = append(bob, "Mcp-Session-Id", s.begins(bob...), "Mcp-Protocol-Version", "2025-11-25")
+			if r := s.posts(ping, bob...); r.StatusCode != 200 {
+				t.Errorf("bob: %s %s", r.Status, r.text)
+			}
+			for _, r := range s.asked(2) {
+				s.answer(r, sayso.Deny)
+			}
+			if !tt.hangUp {
+				<-over
+				<-over
+			}
+			r := s.posts(ping, in...)
+			for tries := 0; r.StatusCode == 503 && tries < 1000; tries++ {
+				r = s.posts(ping, in...)
+			}
+			if r.StatusCode != 200 {
+				t.Errorf("when there is room again: %s %s", r.Status, r.text)
+			}
+		})
 	}
 }

@@ -193,9 +193,13 @@ func (s *session) opens(st *stream, key, token string) (*stream, error) {
 			return nil, errFull
 		}
 	}
-	if !s.starts() {
+	if s.over {
 		return nil, errEnded
 	}
+	if !s.f.takes(s.owner, st.share()) {
+		return nil, errMuch
+	}
+	s.starts()
 	s.asked += st.asked
 	s.count++
 	st.begin("r" + strconv.Itoa(s.count))
@@ -239,6 +243,12 @@ func (s *session) giveUp() bool {
 	return false
 }
 
+// errMuch is a token with which there is too much.
+var errMuch = fmt.Errorf("%w: too much of what was asked for with this token is not answered yet", sayso.ErrUnavailable)
+
+// share is what a request takes until it is answered, also where its client hung up.
+func (st *stream) share() share { return share{bytes: st.asked} }
+
 // stream is a stream by its name.
 func (s *session) stream(name string) *stream {
 	s.mu.Lock()
@@ -260,6 +270,7 @@ func (s *session) close(st *stream) {
 		if o == st {
 			delete(s.open, key)
 			s.asked -= st.asked
+			s.f.gives(s.owner, st.share())
 		}
 	}
 	for token, o := range s.tokens {
@@ -449,6 +460,7 @@ func (s *session) end(why string) {
 	s.mu.Unlock()
 	s.f.remove(s)
 	for _, st := range open {
+		s.f.gives(s.owner, st.share())
 		st.add(failure(st.id, codeInternal, strings.TrimSpace(why)+" Whether what was asked for ran is not known."), true)
 	}
 	s.hear.end()

@@ -80,7 +80,9 @@ func (v *visit) place(m *message, o *outside) (s *session, st *stream) {
 		st, err = s.place(m, o)
 	case begins:
 		if s, err = v.up.begin(v.r.Context(), v.owner); err == nil {
-			st, err = s.place(m, o)
+			if st, err = s.place(m, o); err != nil {
+				s.end("The session did not begin.")
+			}
 		}
 	default:
 		v.refuse(m.id, http.StatusBadRequest, codeNoRequest, "Refused: the header "+sessionHeader+" is missing; a session begins with "+beginMethod+". Nothing ran.")
