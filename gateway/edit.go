@@ -33,6 +33,13 @@ func (r *Relay) edited(h *held, d *sayso.Decision) ([]byte, error) {
 	return h.with(args), nil
 }
 
+// takesEdits reports whether it is known what a tool takes. Of one that was called
+// before the server listed it nothing that a person writes could be checked.
+func (r *Relay) takesEdits(name string) bool {
+	t, known := r.known.tool(name)
+	return known && t.schema != nil
+}
+
 // fits reports arguments that the tool's own schema does not take. Nothing that
 // the schema refers to is fetched.
 func (r *Relay) fits(name string, args sayso.Args) error {

@@ -219,7 +219,7 @@ func (r *Relay) admission(ctx context.Context, h *held) (*sayso.Admission, *gath
 	g := &gathered{wanted: r.o.Wanted()}
 	g.facts = r.gather(ctx, h.call, g.wanted)
 	return &sayso.Admission{
-		Call: h.call, Facts: g.facts, Immediate: true, CanEdit: true,
+		Call: h.call, Facts: g.facts, Immediate: true, CanEdit: r.takesEdits(h.name),
 		Gather: func(ctx context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
 			g.wanted, g.facts = want, r.gather(ctx, h.call, want)
 			return g.facts, nil

@@ -158,6 +158,9 @@ func TestGW1_changedWhileWaiting(t *testing.T) {
 func TestGW1_neverListed(t *testing.T) {
 	w := open(t, rules{"echo": sayso.Allow})
 	w.client.send(echo("1", "a"))
+	if w.asked(1)[0].CanEdit {
+		t.Error("an edit is offered that could not be checked")
+	}
 	if r := w.asked(1)[0]; r.Rule != "never listed by its server" {
 		t.Errorf("%+v", r)
 	}
