@@ -55,8 +55,9 @@ func (a *app) driveClaude(ctx context.Context, d driven) error {
 	}
 	d.args = driver.ClaudeArgs(d.args)
 	env := slices.DeleteFunc(slices.Clone(a.environ), func(kv string) bool { return strings.HasPrefix(kv, "CLAUDE_CODE_SIMPLE=") }) // which is --bare
-	return a.drive(ctx, d, env, func(ctx context.Context, p *child.Process, desk *driver.Desk) error {
-		c := &driver.Claude{Desk: desk, Prompts: said, Screen: screen}
+	c := &driver.Claude{Prompts: said, Screen: screen}
+	return a.drive(ctx, d, env, c.Session, func(ctx context.Context, p *child.Process, desk *driver.Desk) error {
+		c.Desk = desk
 		err := p.Read(func(from io.Reader) error { return c.Run(ctx, p.In, func() { _ = p.In.Close() }, from) })
 		desk.Close(ctx, c.Session())
 		if err == nil && c.Failed() && p.End().Status == 0 {

@@ -83,7 +83,7 @@ func (a *app) driveCodex(ctx context.Context, d driven, c *driver.Codex) error {
 		return err
 	}
 	d.args = append([]string{"app-server"}, d.args...)
-	return a.drive(ctx, d, nil, func(ctx context.Context, p *child.Process, desk *driver.Desk) error {
+	return a.drive(ctx, d, nil, c.Session, func(ctx context.Context, p *child.Process, desk *driver.Desk) error {
 		c.Desk = desk
 		err := p.Read(func(from io.Reader) error { return c.Run(ctx, p.In, func() { _ = p.In.Close() }, from) })
 		desk.Close(ctx, c.Session())

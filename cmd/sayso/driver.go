@@ -71,10 +71,14 @@ func (a *app) driveable(ctx context.Context, d *driven) error {
 	return hint(d.host.Fits(version), "%s", d.host.Update)
 }
 
-// drive starts a host and runs it to its end. run is given the process, and returns
-// what a host that ended well failed at.
-func (a *app) drive(ctx context.Context, d driven, env []string, run func(context.Context, *child.Process, *driver.Desk) error) error {
-	desk, closing, err := a.desk(ctx, d.host.Name)
+// drive starts a host and runs it to its end. session says which session is driven;
+// run is given the process, and returns what a host that ended well failed at.
+func (a *app) drive(ctx context.Context, d driven, env []string, session func() string, run func(context.Context, *child.Process, *driver.Desk) error) error {
+	workspace, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	desk, l, err := a.deskAt(ctx, d.host.Name, workspace)
 	if err != nil {
 		return err
 	}
@@ -84,18 +88,18 @@ func (a *app) drive(ctx context.Context, d driven, env []string, run func(contex
 	env = append(slices.Clone(env), home.Driven+"=1")
 	p, err := child.Start(child.Command{Args: append([]string{d.program}, d.args...), Env: env, Stderr: a.err})
 	if err != nil {
-		return errors.Join(fmt.Errorf("starting %s: %w", d.host.Title, err), closing())
+		return errors.Join(fmt.Errorf("starting %s: %w", d.host.Title, err), l.Close())
 	}
 	defer p.Close()
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
 	defer signal.Stop(signals)
-	var told atomic.Int32 // the last signal
+	var signalled atomic.Int32 // the last signal
 	heard := make(chan os.Signal, 8)
 	go func() { // ends with the program
 		for sig := range signals {
 			if sig, ok := sig.(syscall.Signal); ok {
-				told.Store(int32(sig))
+				signalled.Store(int32(sig))
 			}
 			heard <- sig
 		}
@@ -103,13 +107,15 @@ func (a *app) drive(ctx context.Context, d driven, env []string, run func(contex
 	go p.Forward(heard)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	told := a.tellHook(ctx, l, d.host.Name, session, false)
 	err = run(ctx, p, desk)
+	told()
 	cancel()
 	end := p.End()
-	if sig := told.Load(); sig != 0 && end.Status == 0 { // a host may end well that was told to
+	if sig := signalled.Load(); sig != 0 && end.Status == 0 { // a host may end well that was told to
 		end.Status = 128 + int(sig)
 	}
-	return errors.Join(err, closing(), a.asEnded(end, err))
+	return errors.Join(err, l.Close(), a.asEnded(end, err))
 }
 
 // asEnded ends as a host ended, unless we ended it.

@@ -28,7 +28,6 @@ import (
 	"github.com/sayso-dev/sayso/internal/install"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/local"
-	"github.com/sayso-dev/sayso/internal/words"
 )
 
 func (a *app) opencodeCommand() *cobra.Command {
@@ -132,7 +131,7 @@ type opencodeServer struct {
 	process *child.Process
 	dir     string // of this run: the plugin, and its word that it is loaded
 	local   *local.Local
-	waits   func(context.Context) // tells which of the plugin's calls wait, until the context ends
+	tell    func(context.Context) (stop func()) // tells what becomes of the plugin's calls
 	note    func(format string, args ...any)
 }
 
@@ -170,7 +169,8 @@ func (a *app) serveOpencode(ctx context.Context, d driven, hookProgram string) (
 	if err != nil {
 		return nil, err
 	}
-	s.server.Allowed, s.waits = allowedAt(inbox), func(ctx context.Context) { a.tellWaiting(ctx, inbox, s.server.Session) }
+	s.server.Allowed = allowedAt(inbox)
+	s.tell = func(ctx context.Context) func() { return a.tellHook(ctx, l, d.host.Name, s.server.Session, true) }
 	if s.dir, err = os.MkdirTemp("", "sayso-opencode-"); err != nil { // made with mode 0700
 		return nil, err
 	}
@@ -275,8 +275,8 @@ func (s *opencodeServer) run(ctx context.Context, work func(context.Context) err
 			}
 		})
 	}()
-	go s.waits(ctx) // ends with ctx
-	go func() {     // ends with ctx, or with the server
+	told := s.tell(ctx)
+	go func() { // ends with ctx, or with the server
 		select {
 		case <-s.process.Ended():
 			cancel(fmt.Errorf("%w: opencode ended", sayso.ErrUnavailable))
@@ -287,6 +287,7 @@ func (s *opencodeServer) run(ctx context.Context, work func(context.Context) err
 	if err == nil {
 		err = work(ctx)
 	}
+	told()
 	if cause := context.Cause(ctx); err != nil && cause != nil && ctx.Err() != nil {
 		return cause
 	}
@@ -324,26 +325,6 @@ func (s *opencodeServer) ready(ctx context.Context, following <-chan struct{}) e
 			return hint(fmt.Errorf("%w: opencode did not load sayso's plugin, so nothing was said to it", sayso.ErrUnavailable), "sayso opencode \"PROMPT\" -- --print-logs")
 		case <-ctx.Done():
 			return ctx.Err()
-		}
-	}
-}
-
-// tellWaiting tells of calls of a session that wait for people: the plugin's hooks
-// have no terminal to tell it at.
-func (a *app) tellWaiting(ctx context.Context, inbox sayso.Inbox, session func() string) {
-	head, err := inbox.Head(ctx)
-	if err != nil {
-		return // who waits is in the inbox all the same
-	}
-	for e, err := range inbox.Follow(ctx, head.Seq, sayso.EventQuery{Types: []sayso.EventType{sayso.EventRequested}}) {
-		if err != nil {
-			return
-		}
-		if own := session(); own == "" || e.SessionID != own { // opencode's own screen is no place for our lines
-			continue
-		}
-		if r, err := inbox.Request(ctx, string(e.RequestID)); err == nil && r.State.Open() {
-			a.note("waits for a person: %s; type: sayso watch", words.Tool(r)+" "+words.Row(r, 100))
 		}
 	}
 }

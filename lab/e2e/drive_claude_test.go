@@ -102,6 +102,11 @@ func TestDriveClaude_andTheHook(t *testing.T) {
 	if asked != 2 {
 		t.Errorf("people were asked %d times about two calls: %v", asked, g.lives())
 	}
+	for want, n := range map[string]int{"waits for a person: bash touch marker": 1, "waits for a person: bash touch denied": 1, "✓ bash touch marker": 1, "✗ bash touch denied: Denied by": 1} {
+		if strings.Count(d.errs.String(), want) != n {
+			t.Errorf("it noted %q, want %q in it, %d times", d.errs.String(), want, n)
+		}
+	}
 	g.sayso("log", "verify")
 }
 

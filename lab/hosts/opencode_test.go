@@ -101,8 +101,10 @@ func (g *gate) isDriven() {
 	if diff := cmp.Diff([]string{"allowed", "edited"}, g.files()); diff != "" {
 		t.Errorf("ran (-want +got):\n%s\n%s", diff, out)
 	}
-	if !strings.Contains(out, "done\n") || !strings.Contains(out, "waits for a person: ") {
-		t.Errorf("it says %q", out)
+	for want, n := range map[string]int{"done\n": 1, "waits for a person: ": 2, "✓ ": 3, "✗ ": 2} {
+		if strings.Count(out, want) != n {
+			t.Errorf("it says %q, want %q in it, %d times", out, want, n)
+		}
 	}
 	words := []string{"Denied by policy", "", "no redirections", "with edited arguments", ""}
 	results := calls.Results()
