@@ -34,6 +34,7 @@ type put struct {
 	acp.Card
 	session, call string
 	timer         *time.Timer
+	written       chan struct{} // closed when the editor has it; only where it was sent
 
 	mu      sync.Mutex // guards what follows
 	over    bool       // it was decided, or taken back
@@ -54,7 +55,7 @@ func (r *Relay) puts(p *acp.Permission, line []byte, c *sayso.Call) *put {
 	if !ok {
 		return nil
 	}
-	q := &put{Card: card, session: c.Session, call: c.CallID}
+	q := &put{Card: card, session: c.Session, call: c.CallID, written: make(chan struct{})}
 	r.cards[acp.Key(card.ID)] = q
 	return q
 }
@@ -78,13 +79,22 @@ func (r *Relay) putTo(ctx context.Context, h *held) {
 	if err != nil || len(request.Warnings)+len(request.Danger) > 0 {
 		return // people are asked elsewhere, where they are warned
 	}
+	if p.send(request) {
+		defer close(p.written)
+		_ = r.editor.Send(p.Line) // an editor that is gone ends the relay
+	}
+}
+
+// send reports whether the question is still to be asked, as a request. It is sent
+// without the lock: an editor that does not read keeps nobody's decision from the agent.
+func (p *put) send(request sayso.Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
-		return
+		return false
 	}
 	p.request, p.sent, p.at = request, true, time.Now()
-	_ = r.editor.Send(p.Line) // an editor that is gone ends the relay
+	return true
 }
 
 // over ends a question to the editor. One that was decided elsewhere is taken back, and
@@ -102,7 +112,10 @@ func (r *Relay) over(h *held, elsewhere bool) {
 	p.mu.Unlock()
 	r.leave(p, open)
 	if open && elsewhere {
-		_ = r.editor.Send(p.TakeBack()) // an editor that is gone ends the relay
+		go func() { // ends when the editor reads, or is gone; the agent does not wait for it
+			<-p.written
+			_ = r.editor.Send(p.TakeBack()) // an editor that is gone ends the relay
+		}()
 	}
 }
 

@@ -180,6 +180,22 @@ func TestEditor_late(t *testing.T) {
 	})
 }
 
+// An editor that does not read does not keep the agent from what was decided elsewhere,
+// nor does the call run on its word.
+func TestEditor_doesNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, b := beside(t, true)
+		w.agent.send(ask("3", "c1", "make"))
+		time.Sleep(time.Minute) // of the bubble: the question is being written
+		w.answer(b, sayso.Deny)
+		if got := w.agent.next(); got != said("3", "r1") {
+			t.Errorf("the agent heard %s", got)
+		}
+		w.takenBack(w.card(ask("3", "c1", "make"))) // in their order
+		w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
+	})
+}
+
 // takenBack is that the editor is told to forget a question.
 func (w *world) takenBack(id string) {
 	w.t.Helper()
