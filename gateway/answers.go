@@ -48,6 +48,9 @@ func (r *Relay) fromServer(ctx context.Context, line []byte) error {
 		line = m.line
 	}
 	switch {
+	case m.request() && r.deaf:
+		r.excuse(&m)
+		return nil
 	case m.method == samplingMethod && m.request():
 		r.background(&r.telling, func() { r.sampled(ctx, m) })
 		return nil
@@ -63,6 +66,30 @@ func (r *Relay) fromServer(ctx context.Context, line []byte) error {
 		}
 	}
 	return r.client.Send(line)
+}
+
+// maxExcuses is how many answers of ours a server may leave unread.
+const maxExcuses = 64
+
+// excuse answers a request of a server whose client can be asked nothing, so that
+// the server does not wait for it. One over HTTP cannot be answered there.
+func (r *Relay) excuse(m *message) {
+	r.drown(rpc.Invalid("it asks a client that has no session to answer in"))
+	if _, ok := r.server.(line); !ok {
+		return
+	}
+	text := failure(m.id, codeNoMethod, "The requests of this client stand alone: nothing can be asked of it but within a result (input_required).")
+	if m.method == "ping" {
+		text = answerOf(m.id, jsontext.Value("{}"))
+	}
+	if r.excuses.Add(1) > maxExcuses {
+		r.excuses.Add(-1)
+		return
+	}
+	r.background(&r.telling, func() { // a server that does not read holds up nobody
+		defer r.excuses.Add(-1)
+		_ = r.server.Send(text) // one that is gone needs none
+	})
 }
 
 // unreadable leaves out a line of the server that is no message. The call that it

@@ -286,3 +286,14 @@ func TestFrontShareOfRequests(t *testing.T) {
 		})
 	}
 }
+
+// A program whose client has no session to be asked in is answered at once, and
+// does not wait for ever.
+func TestFrontProgramAsks(t *testing.T) {
+	s := limited(t, 16, 1<<20, 3, 1)
+	body, header := modern("1", "asks", "", "")
+	text := s.does(s.ask("POST", "/prog/mcp", body, header...)).last()
+	if !strings.Contains(text, `"id":"q","result":{}`) || strings.Count(text, `"id":"q","error":{"code":-32601`) != 3 || !strings.Contains(text, `"id":1,`) {
+		t.Error(text)
+	}
+}

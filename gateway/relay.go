@@ -102,6 +102,7 @@ func (l line) Pieces(_ *outline, copy func(io.Writer) error) error { return l.Si
 type conversation struct {
 	o      Options
 	known  *known                // of the server
+	deaf   bool                  // the client can be asked nothing
 	faults func(message) message // what of an answer that is an error the client is told; nil for all
 
 	mu     sync.Mutex // guards what follows
@@ -125,6 +126,7 @@ type conversation struct {
 	holding sync.WaitGroup // calls that wait
 	telling sync.WaitGroup // reports, and what the server asks for
 	noise   atomic.Int64   // lines of the server that were no messages
+	excuses atomic.Int64   // answers of ours that are on their way to the server
 
 	outcomes []sayso.Outcome // that were not reported yet; the mutex guards them
 	ending   chan struct{}   // closed when they wait for no others

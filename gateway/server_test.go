@@ -60,6 +60,14 @@ func serverProcess(what string) {
 			switch text := in.Text(); {
 			case strings.Contains(text, `"method":"end"`):
 				os.Exit(0)
+			case strings.Contains(text, `"method":"asks"`): // its client, before it answers
+				said := []string{}
+				for _, method := range []string{"ping", "roots/list", "sampling/createMessage", "elicitation/create"} {
+					fmt.Printf(`{"jsonrpc":"2.0","id":"q","method":%q}`+"\n", method)
+					in.Scan()
+					said = append(said, in.Text())
+				}
+				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"said":[%s]}}`+"\n", between(text, `"id":`, ","), strings.Join(said, ","))
 			case strings.Contains(text, `"method":"tools/list"`):
 				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s]}}`+"\n", between(text, `"id":`, ","), echoTool)
 			case strings.Contains(text, `"id":`):

@@ -72,7 +72,7 @@ func (up *upstream) session(owner, named string, alone bool) *session {
 		f: f, up: up, key: rand.Text(), owner: owner, talk: o.converse(up.known), hear: newStream("l"),
 		to: nowhere{}, streams: map[string]*stream{}, open: map[string]*stream{}, tokens: map[string]*stream{},
 	}
-	s.talk.faults = up.faultless
+	s.talk.faults, s.talk.deaf = up.faultless, alone
 	if !alone {
 		s.id = s.key
 	}
