@@ -85,8 +85,11 @@ func editedArgs(life []sayso.Event) sayso.Args {
 }
 
 func changesTitle(r sayso.Request) string {
-	if r.Outcome != "" {
+	switch r.Outcome {
+	case "finished", "failed":
 		return "ran with these changes:"
+	case "changed":
+		return "allowed with these changes, and ran with other arguments:"
 	}
 	return "allowed with these changes:"
 }

@@ -11,26 +11,27 @@ import (
 
 // Told is what lines about events read of their payloads.
 type Told struct {
-	Effect sayso.Effect  `json:"effect"`
-	Source string        `json:"source"`
-	By     []sayso.Actor `json:"by"`
-	Note   string        `json:"note"`
-	Reason string        `json:"reason"`
-	Cause  string        `json:"cause"`
-	Why    string        `json:"why"`
-	Scope  string        `json:"scope"`
-	Mode   string        `json:"mode"`
-	Label  string        `json:"label"`
-	Failed bool          `json:"failed"`
-	Tool   string        `json:"tool"`
-	Server string        `json:"server"`
-	First  bool          `json:"first"`
-	ForNS  int64         `json:"for_ns"`
-	Edited sayso.Digest  `json:"edited"`
-	Args   sayso.Args    `json:"args"`
-	Switch string        `json:"switch"`
-	Policy string        `json:"policy"`
-	Files  []string      `json:"files"`
+	Effect  sayso.Effect  `json:"effect"`
+	Source  string        `json:"source"`
+	By      []sayso.Actor `json:"by"`
+	Note    string        `json:"note"`
+	Reason  string        `json:"reason"`
+	Cause   string        `json:"cause"`
+	Why     string        `json:"why"`
+	Scope   string        `json:"scope"`
+	Mode    string        `json:"mode"`
+	Label   string        `json:"label"`
+	Failed  bool          `json:"failed"`
+	Changed bool          `json:"changed"`
+	Tool    string        `json:"tool"`
+	Server  string        `json:"server"`
+	First   bool          `json:"first"`
+	ForNS   int64         `json:"for_ns"`
+	Edited  sayso.Digest  `json:"edited"`
+	Args    sayso.Args    `json:"args"`
+	Switch  string        `json:"switch"`
+	Policy  string        `json:"policy"`
+	Files   []string      `json:"files"`
 }
 
 // Teller tells events, and knows of which tools the grants are that it told of.
@@ -54,6 +55,9 @@ func (t Teller) Story(e sayso.Event) string {
 		parts = append(parts, p.Effect.String(), "from", Safe(e.Actor.Principal), "("+e.Actor.Channel+"):", p.Why)
 	case sayso.EventFinished:
 		parts = append(parts, outcome(p.Failed))
+		if p.Changed {
+			parts = append(parts, "- with other arguments than were allowed")
+		}
 	case sayso.EventModeChanged:
 		parts = append(parts, p.Switch+p.Mode, during(p.ForNS), "by", Safe(e.Actor.Principal), Safe(e.SessionID))
 	case sayso.EventGrantCreated:
