@@ -20,6 +20,7 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,7 +166,9 @@ func (k *Desk) ask(ctx context.Context, q Question, w *waiting) {
 func (k *Desk) leaves(q Question, w *waiting, d sayso.Decision, err error) (reason string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.waiting, q.Key)
+	if k.waiting[q.Key] == w { // one that was withdrawn has left, and another may have its key
+		delete(k.waiting, q.Key)
+	}
 	if w.reason == "" && err == nil && d.Allowed() {
 		k.runs[runOf(q.Call)] = d.Request
 	}
@@ -219,10 +222,11 @@ func (k *Desk) Withdraw(key, reason string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	w := k.waiting[key]
-	if w == nil || w.reason != "" {
+	if w == nil {
 		return false
 	}
-	w.reason = reason
+	w.reason = cmp.Or(reason, "withdrawn")
+	delete(k.waiting, key) // the host may ask under it again at once
 	w.cancel()
 	return true
 }
