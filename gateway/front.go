@@ -3,15 +3,20 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/sayso-dev/sayso/inspect/address"
+	"github.com/sayso-dev/sayso/internal/child"
 	"github.com/sayso-dev/sayso/internal/rpc"
 	"github.com/sayso-dev/sayso/internal/sse"
 )
@@ -31,6 +36,7 @@ type Front struct {
 	most     limits
 	all      share
 	shares   map[string]share // by the owners
+	running  map[*child.Process]bool
 	closed   bool
 }
 
@@ -70,7 +76,7 @@ func NewFront(o FrontOptions, servers ...Upstream) (*Front, error) {
 	if o.KeepAlive <= 0 {
 		o.KeepAlive = heartbeat
 	}
-	f := &Front{o: o, servers: map[string]*upstream{}, sessions: map[string]*session{}, most: most, shares: map[string]share{}}
+	f := &Front{o: o, servers: map[string]*upstream{}, sessions: map[string]*session{}, most: most, shares: map[string]share{}, running: map[*child.Process]bool{}}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	for _, u := range servers {
 		up, err := u.open(f)
@@ -101,13 +107,25 @@ func (f *Front) Serve(ctx context.Context, l net.Listener) error {
 }
 
 // Close ends all sessions, with the programs that were started for them, and
-// waits for them.
+// waits for them until ctx ends. A program that has not ended then is killed.
 func (f *Front) Close(ctx context.Context) error {
 	for _, s := range f.every() {
 		s.end("The gateway ends.")
 	}
 	f.cancel()
-	f.work.Wait()
+	ended := make(chan struct{})
+	go func() { f.work.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		f.mu.Lock()
+		running := slices.Collect(maps.Keys(f.running))
+		f.mu.Unlock()
+		for _, p := range running {
+			p.Signal(syscall.SIGKILL)
+		}
+		return fmt.Errorf("ending the sessions: %w", context.Cause(ctx))
+	}
 	for _, up := range f.servers {
 		if up.client != nil {
 			up.client.CloseIdleConnections()
@@ -249,6 +267,15 @@ func (f *Front) find(id string, up *upstream, owner string) *session {
 		return s
 	}
 	return nil
+}
+
+// runs notes that a program runs, or does not any more.
+func (f *Front) runs(p *child.Process, does bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if delete(f.running, p); does {
+		f.running[p] = true
+	}
 }
 
 // visit is one request of a client by HTTP.

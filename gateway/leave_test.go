@@ -159,3 +159,38 @@ func TestFrontUnanswered(t *testing.T) {
 		})
 	}
 }
+
+// A session is one with a single server: behind the path of another there is none
+// under its id.
+func TestFrontOtherServer(t *testing.T) {
+	a, b := openShop(t), openShop(t)
+	s := openFront(t, rules{"echo": sayso.Allow},
+		gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: a.URL}, gateway.Upstream{Options: gateway.Options{Name: "other"}, URL: b.URL})
+	in := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+	for method, body := range map[string]string{"POST": echo("1", "hi"), "GET": "", "DELETE": ""} {
+		if r := s.does(s.ask(method, "/other/mcp", body, in...)); r.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %s %s", method, r.Status, r.text)
+		}
+	}
+	if len(a.heard("tools/call"))+len(b.heard("tools/call")) > 0 {
+		t.Error("a call ran")
+	}
+	if r := s.posts(`{"jsonrpc":"2.0","id":2,"method":"ping"}`, in...); r.StatusCode != http.StatusOK {
+		t.Errorf("and then: %s %s", r.Status, r.text)
+	}
+}
+
+// Closing waits no longer than it may, and says so.
+func TestFrontCloseInTime(t *testing.T) {
+	up := openShop(t)
+	deleted, goOn := make(chan struct{}), make(chan struct{})
+	up.when("DELETE", func(http.ResponseWriter, *http.Request) { close(deleted); <-goOn })
+	defer close(goOn)
+	f, _ := within(t, nil, up.URL)
+	f.ServeHTTP(httptest.NewRecorder(), visited(t.Context(), `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-deleted; cancel() }()
+	if err := f.Close(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("closed with %v", err)
+	}
+}

@@ -51,3 +51,14 @@ func TestTasks_recalled(t *testing.T) {
 		}
 	}
 }
+
+// What people are asked about a server that wants the client's model to write
+// something is no call of a tool, and no task.
+func TestTasks_notSampling(t *testing.T) {
+	w := open(t, rules{}, func(o *gateway.Options) { o.Calls = o.Pins.(gateway.Calls) })
+	w.server.send(`{"jsonrpc":"2.0","id":4,"method":"sampling/createMessage","params":{"messages":[]}}`)
+	r := w.asked(1)[0]
+	if h := w.about("tasks/get", string(r.ID), ""); h.Error.Code != -32602 {
+		t.Errorf("%+v", h)
+	}
+}

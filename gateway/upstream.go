@@ -180,6 +180,7 @@ func (up *upstream) program(ctx context.Context) (*pipes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", up.Name, err)
 	}
+	up.f.runs(p, true)
 	return &pipes{up, p, line{lines.NewSink(p.In)}}, nil
 }
 
@@ -193,4 +194,5 @@ func (p *pipes) end() {
 	}
 	p.process.Leave()
 	p.process.Close()
+	p.up.f.runs(p.process, false)
 }
