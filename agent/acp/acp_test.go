@@ -190,6 +190,42 @@ func TestTold(t *testing.T) {
 	}
 }
 
+// Of a call no more is kept than a call may have, and one of which more was told is not
+// asked about: what is missing could be what matters. What comes of a call is not kept.
+func TestTold_tooLarge(t *testing.T) {
+	long := strings.Repeat("x", sayso.MaxCall+1)
+	for name, tt := range map[string]struct {
+		told    string
+		refused bool
+	}{
+		"a change":   {`"content":[{"type":"diff","path":"/a","newText":"` + long + `"}]`, true},
+		"what was":   {`"content":[{"type":"diff","path":"/a","oldText":"` + long + `","newText":""}]`, true},
+		"many":       {`"content":[` + strings.Repeat(`{"type":"diff","path":"/a","newText":""},`, sayso.MaxCall/64) + `{"type":"diff"}]`, true},
+		"places":     {`"locations":[` + strings.Repeat(`{"path":""},`, sayso.MaxCall/64) + `{"path":"/"}]`, true},
+		"the input":  {`"rawInput":{"command":"` + long + `"}`, true},
+		"the title":  {`"title":"` + long + `"`, true},
+		"its output": {`"content":[{"type":"content","content":{"type":"text","text":"` + long + `"}}]`, false},
+	} {
+		var told acp.Told
+		for _, update := range []string{tt.told, `"title":"t"`} { // what comes later does not make it whole
+			m, err := acp.Read([]byte(`{"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1",` + update + `}}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, c, ok := told.Hear(&m); !ok || c.ID != "c1" {
+				t.Fatalf("%s: the call %q, %v", name, c.ID, ok)
+			}
+		}
+		if kept := told.Of("s1", "c1"); len(kept.Content)+len(kept.Locations)+len(kept.Input) > 0 {
+			t.Errorf("%s is kept", name)
+		}
+		_, err := permission(t, line(`{"toolCallId":"c1","kind":"execute","rawInput":{"command":"make"}}`, offers)).Call(told.Of("s1", "c1"), acp.Place{Cwd: "/w", CallID: "c1"})
+		if refused := errors.Is(err, sayso.ErrInvalid); refused != tt.refused {
+			t.Errorf("%s: asked about with %v", name, err)
+		}
+	}
+}
+
 // Whatever comes, an answer names the id that it is for, and is a yes only to what
 // was allowed; and a call that is made of it can be put to the gate.
 func FuzzPermission(f *testing.F) {

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/hex"
+	"fmt"
 	"path"
 	"strings"
 
@@ -29,11 +30,17 @@ const (
 	unseen = "unseen"
 )
 
+// errTooLarge is a call of which more was told than can be shown.
+var errTooLarge = fmt.Errorf("the agent told more of this call than the %d bytes that a call may have", sayso.MaxCall)
+
 // Call is the call that an agent asks about, completed by what it told before.
 func (p Permission) Call(told ToolCall, at Place) (sayso.Call, error) {
 	c := sayso.Call{
 		Host: Host, Tool: p.tool(told), Cwd: at.Cwd, Session: SessionName(p.Session), CallID: at.CallID, Caller: at.Caller,
 		Metadata: map[string]any{"agent": at.Agent.Name, "agent_version": at.Agent.Version},
+	}
+	if told.tooLarge {
+		return c, errPermission(errTooLarge)
 	}
 	in := p.input(told)
 	c.Said = p.said(told)

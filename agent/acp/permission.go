@@ -41,6 +41,8 @@ type ToolCall struct {
 			Tool string `json:"toolName"`
 		} `json:"claudeCode"`
 	} `json:"_meta"`
+
+	tooLarge bool // more was told of it than a call may have, and is not kept
 }
 
 // content is a part of what an agent shows of a call: a text, or a change of a file.

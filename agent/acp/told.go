@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"slices"
+
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
@@ -37,7 +39,9 @@ func (t *Told) Hear(m *Message) (session string, c ToolCall, ok bool) {
 		known = t.add(key)
 	}
 	known.merge(&u.Update.ToolCall)
-	if c = *known; c.Over() {
+	c = *known
+	c.ID = u.Update.ID
+	if c.Over() {
 		t.forget(key)
 	}
 	return u.Session, c, true
@@ -73,29 +77,56 @@ func (t *Told) forget(key string) {
 	}
 }
 
-// toldKey keeps calls of different sessions apart.
+// toldKey keeps calls of different sessions apart, and is short whatever they are called.
 func toldKey(session, id string) string {
-	return session + "\x00" + id
+	return Plain(session) + "\x00" + Plain(id)
 }
 
 // merge puts what an update says over what was known. Members that it leaves out
-// stay as they were. What is larger than any call may be is not kept.
+// stay as they were. What is larger than any call may be is not kept, and the call is
+// then not asked about: nobody could tell what is missing.
 func (c *ToolCall) merge(u *ToolCall) {
-	put(&c.ID, u.ID)
+	u.Content = slices.DeleteFunc(u.Content, func(part content) bool { return part.Type != "diff" }) // of the others no call is made
+	if u.Over() {
+		u.Content = nil // at its end a call tells what came of it
+		c.Status = u.Status
+	}
+	if u.size() > sayso.MaxCall {
+		c.tooLarge = true
+		return
+	}
 	put(&c.Title, u.Title)
 	put(&c.Kind, u.Kind)
 	put(&c.Status, u.Status)
 	put(&c.Name, u.Name)
 	put(&c.Meta.ClaudeCode.Tool, u.Meta.ClaudeCode.Tool)
-	if len(u.Input) > 0 && len(u.Input) <= sayso.MaxCall {
+	if len(u.Input) > 0 {
 		c.Input = u.Input.Clone()
 	}
-	if u.Content != nil && !u.Over() { // at its end a call tells what came of it
+	if u.Content != nil {
 		c.Content = u.Content
 	}
 	if u.Locations != nil {
 		c.Locations = u.Locations
 	}
+}
+
+// entry is about what an entry of a list takes beside its text.
+const entry = 64
+
+// size is about how many bytes it takes to remember what was told of a call.
+func (c *ToolCall) size() int {
+	n := len(c.Title) + len(c.Kind) + len(c.Status) + len(c.Name) + len(c.Meta.ClaudeCode.Tool) + len(c.Input)
+	for _, part := range c.Content {
+		n += entry + len(part.Path) + len(part.New)
+		if part.Old != nil {
+			n += len(*part.Old)
+		}
+	}
+	for _, l := range c.Locations {
+		n += entry + len(l.Path)
+	}
+	return n
 }
 
 func put(into *string, text string) {
