@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -341,9 +342,13 @@ func TestPromptTool_killed(t *testing.T) {
 func TestDriveClaude_subagent(t *testing.T) {
 	t.Parallel()
 	g := machine(t, "version: 1\nrules:\n  - allow: \"delegate\"\n")
-	agent := modelstub.Call{ID: "toolu_agent", Name: "Agent", Input: `{"description":"d","prompt":"touch it","subagent_type":"general-purpose"}`}
+	agent := modelstub.Call{ID: "toolu_agent", Name: "Agent", Input: `{"description":"d","prompt":"touch it","subagent_type":"general-purpose","run_in_background":false}`}
 	marker := touch("marker")
-	d := g.driveClaude(modelstub.New(modelstub.Use(agent), modelstub.Use(marker), modelstub.Say("below"), modelstub.Say("above")))
+	stub := modelstub.New(modelstub.Use(agent), modelstub.Say("above"))
+	stub.Beside(func(request []byte) bool {
+		return bytes.Contains(request, []byte("touch it")) && !bytes.Contains(request, []byte(agent.ID))
+	}, modelstub.Use(marker), modelstub.Say("below"))
+	d := g.driveClaude(stub)
 	r := g.opened(1)[0]
 	if r.Caller != "claude-code/general-purpose" || r.CallID != marker.ID {
 		t.Errorf("asked about %s of %s", r.CallID, r.Caller)
