@@ -102,9 +102,11 @@ func withToken(t *testing.T, to, token string) string {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 		}
 	}}
-	s := httptest.NewServer(p)
+	s := httptest.NewUnstartedServer(p)
+	at := s.Listener.Addr().String()
+	here = at[strings.LastIndex(at, ":"):]
+	s.Start()
 	t.Cleanup(s.Close)
-	here = s.URL[strings.LastIndex(s.URL, ":"):]
 	return s.URL + "/mcp"
 }
 
