@@ -225,14 +225,26 @@ func equal(t *testing.T, direct, through []string) {
 	}
 }
 
+// folder is a folder with a file, for a server of files, the file that calls of its
+// tools write there, and these calls.
+func folder(t *testing.T) (files, written string, calls map[string]map[string]any) {
+	t.Helper()
+	files = t.TempDir()
+	at := func(name string) string { return filepath.Join(files, name) }
+	if err := os.WriteFile(at("a.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return files, at("b.txt"), map[string]map[string]any{
+		"read_text_file": {"path": at("a.txt")}, "write_file": {"path": at("b.txt"), "content": "three"}, "list_directory": {"path": files},
+		"edit_file":    {"path": at("b.txt"), "edits": []any{map[string]any{"oldText": "three", "newText": "four"}}, "dryRun": true},
+		"search_files": {"path": files, "pattern": "*.txt"}, "list_allowed_directories": {}, "get_file_info": {"path": "/etc/passwd"},
+	}
+}
+
 // All that works with a server works through the gate, and gives the same.
 func TestFeatures(t *testing.T) {
 	modules := filepath.Join(servers(t), "node_modules", "@modelcontextprotocol")
-	files := t.TempDir()
-	if err := os.WriteFile(filepath.Join(files, "a.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	at := func(name string) string { return filepath.Join(files, name) }
+	files, written, onFiles := folder(t)
 	for name, tt := range map[string]struct {
 		command []string
 		calls   map[string]map[string]any
@@ -248,16 +260,12 @@ func TestFeatures(t *testing.T) {
 		},
 		"filesystem": {
 			[]string{"node", filepath.Join(modules, "server-filesystem", "dist", "index.js"), files},
-			map[string]map[string]any{
-				"read_text_file": {"path": at("a.txt")}, "write_file": {"path": at("b.txt"), "content": "three"}, "list_directory": {"path": files},
-				"edit_file":    {"path": at("b.txt"), "edits": []any{map[string]any{"oldText": "three", "newText": "four"}}, "dryRun": true},
-				"search_files": {"path": files, "pattern": "*.txt"}, "list_allowed_directories": {}, "get_file_info": {"path": "/etc/passwd"},
-			},
+			onFiles,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			direct := connect(t, exec.Command(tt.command[0], tt.command[1:]...)).everything(tt.calls)
-			if err := os.Remove(at("b.txt")); name == "filesystem" && err != nil {
+			if err := os.Remove(written); name == "filesystem" && err != nil {
 				t.Fatal(err)
 			}
 			through := connect(t, gated(t, allowAll, tt.command)).everything(tt.calls)

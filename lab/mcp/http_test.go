@@ -189,17 +189,22 @@ func without(all []string, names ...string) []string {
 // same, whether the server is a program or speaks HTTP itself, and in both
 // generations of the protocol.
 func TestOverHTTP(t *testing.T) {
-	program := filepath.Join(servers(t), "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
+	modules := filepath.Join(servers(t), "node_modules", "@modelcontextprotocol")
+	program, filer := filepath.Join(modules, "server-everything", "dist", "index.js"), filepath.Join(modules, "server-filesystem", "dist", "index.js")
+	files, written, onFiles := folder(t)
 	everything, stateful, stateless := overHTTP(t, program), goOverHTTP(t, false), goOverHTTP(t, true)
-	f := listening(t, "version: 1\nrules:\n  - allow: {server: [program, everything, stateful, stateless]}\n", fmt.Sprintf(`version: 1
+	f := listening(t, "version: 1\nrules:\n  - allow: {server: [program, files, everything, stateful, stateless]}\n", fmt.Sprintf(`version: 1
 servers:
   program:
     command: node
     args: [%q, stdio]
+  files:
+    command: node
+    args: [%q, %q]
   everything: {url: %q}
   stateful: {url: %q}
   stateless: {url: %q}
-`, program, everything, stateful, stateless), 4)
+`, program, filer, files, everything, stateful, stateless), 5)
 	calls := map[string]map[string]any{
 		"echo": {"message": "hello"}, "get-sum": {"a": 1, "b": 2.5}, "get-tiny-image": {}, "get-annotated-message": {"messageType": "error", "includeImage": true},
 		"get-structured-content": {"location": "New York"}, "get-resource-links": {"count": 3}, "get-resource-reference": {"resourceType": "Text", "resourceId": 1},
@@ -213,6 +218,7 @@ servers:
 		calls  map[string]map[string]any
 	}{
 		{"program", func() mcp.Transport { return &mcp.CommandTransport{Command: exec.Command("node", program, "stdio")} }, calls},
+		{"files", func() mcp.Transport { return &mcp.CommandTransport{Command: exec.Command("node", filer, files)} }, onFiles},
 		{"everything", func() mcp.Transport { return &mcp.StreamableClientTransport{Endpoint: everything} }, calls},
 		{"stateful", func() mcp.Transport { return &mcp.StreamableClientTransport{Endpoint: stateful} }, sum},
 		{"stateless", func() mcp.Transport { return &mcp.StreamableClientTransport{Endpoint: stateless} }, sum},
@@ -220,6 +226,9 @@ servers:
 		t.Run(tt.name, func(t *testing.T) {
 			began := time.Now()
 			direct := connectOver(t, tt.direct()).everything(tt.calls)
+			if err := os.Remove(written); tt.name == "files" && err != nil {
+				t.Fatal(err)
+			}
 			between := time.Now()
 			through := connectOver(t, f.to(tt.name)).everything(tt.calls)
 			t.Logf("%v without the gate, %v through it", between.Sub(began), time.Since(between))
