@@ -90,6 +90,7 @@ func (m *Message) Permission() (Permission, error) {
 		err = errors.New("toolCallId is missing")
 	}
 	if err != nil {
+		p.allow = "" // what could not be read has no yes
 		return p, errPermission(err)
 	}
 	return p, nil
