@@ -52,6 +52,9 @@ func (s *Subject) command() *shell.Command {
 		}
 	}
 	c := &line.Commands[0]
+	if strings.ContainsAny(text[:c.Span.From], ";&|\n") {
+		return nil // what stands before it runs nothing, and is a line of its own: time -p; ls
+	}
 	if !plain(c) || slices.ContainsFunc(c.Args, climbs) || slices.ContainsFunc(c.Operands(), s.leaves) {
 		return nil
 	}
