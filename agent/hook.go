@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"fmt"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 )
@@ -35,6 +35,22 @@ type Told struct {
 	Outcome sayso.Outcome
 }
 
+// How long a host waits for our hooks, as they are installed, before it ends them.
+// A hook must be done sooner.
+const (
+	AskTimeout    = time.Hour        // for the one that asks
+	RecordTimeout = 10 * time.Second // for those that only record
+)
+
+// Timeout is how long a host waits for a hook that asks, or for one that only
+// records.
+func Timeout(asks bool) time.Duration {
+	if asks {
+		return AskTimeout
+	}
+	return RecordTimeout
+}
+
 // Hook is one run of a host's hook, as its input was read.
 type Hook interface {
 	Told() Told
@@ -50,21 +66,4 @@ type Answer struct {
 	Stdout []byte
 	Stderr string
 	Exit   int
-}
-
-// Words are the words of a denial: never empty, which some hosts would take for
-// a hook that failed, and of no more than limit characters, if that is not 0.
-func Words(reason string, limit int) string {
-	if reason == "" {
-		reason = sayso.Told(sayso.Decision{}, sayso.ErrUnavailable)
-	}
-	if r := []rune(reason); limit > 0 && len(r) > limit {
-		reason = fmt.Sprintf("%s … [%d more characters]", string(r[:limit]), len(r)-limit)
-	}
-	return reason
-}
-
-// Edited are the words of an allow with other arguments than were asked about.
-func Edited(d sayso.Decision) string {
-	return "Allowed by " + d.Who() + " with edited arguments (ticket " + d.Request.Short() + ")"
 }

@@ -54,6 +54,34 @@ func Split(input sayso.Args, words []string) (args sayso.Args, said Said, err er
 	return args, said, err
 }
 
+// Fill puts the input of a tool into its call: the arguments and, apart from them,
+// the words that the model writes about it. They are returned as they came, to be
+// put back when the arguments are edited. A tool of a server has none: what its
+// fields mean, the server says. What is no object is an error that says how the
+// host calls the input.
+func Fill(c *sayso.Call, name string, input sayso.Args, words []string) (Said, error) {
+	if _, err := jcs.Object(input); err != nil {
+		return nil, fmt.Errorf("%w: hook input: %s: %w", sayso.ErrInvalid, name, err)
+	}
+	if c.Server != "" {
+		words = nil
+	}
+	args, said, err := Split(input, words)
+	if err != nil {
+		return nil, err
+	}
+	c.Args, c.Said = args, said.Texts()
+	return said, nil
+}
+
+// Output is what is kept of what a call gave: a digest, and of nothing none.
+func Output(result []byte) (d sayso.Digest) {
+	if len(result) > 0 {
+		d = sayso.HashOf("sayso/output/1", result)
+	}
+	return d
+}
+
 // Texts are the words as they are shown: a string as its text, all else as the
 // JSON that it is. Nil if there are none.
 func (s Said) Texts() map[string]string {

@@ -4,6 +4,7 @@ package agenttest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,7 +23,8 @@ type Adapter struct {
 	Parse func(text []byte) (agent.Hook, error)
 	Deny  func(reason string) agent.Answer
 	// Sample is what the hook is told of a call that runs "git push" in a shell.
-	// It stands on one line, without blanks between its members.
+	// It stands on one line, without blanks between its members. If the host's models
+	// write about their calls, then "Push" is what this one wrote.
 	Sample string
 	// Required are the members of Sample without which there is no call.
 	Required []string
@@ -34,9 +36,18 @@ type Adapter struct {
 
 // Run tests an adapter.
 func Run(t *testing.T, a Adapter) {
+	Parses(t, a)
+	t.Run("replies", a.replies)
+}
+
+// Parses tests how an adapter reads: all that is asked of one whose replies differ
+// from event to event.
+func Parses(t *testing.T, a Adapter) {
 	t.Run("reads", a.reads)
 	t.Run("refuses", a.refuses)
-	t.Run("replies", a.replies)
+	if strings.Contains(a.Sample, `"Push"`) {
+		t.Run("keeps the model's words apart", a.words)
+	}
 }
 
 func (a Adapter) reads(t *testing.T) {
@@ -56,6 +67,21 @@ func (a Adapter) reads(t *testing.T) {
 	more := a.told(t, strings.Replace(a.Sample, "{", `{"a_member_of_next_year":{"x":[1]},`, 1))
 	if diff := cmp.Diff(told, more); diff != "" {
 		t.Errorf("a member that nobody knows changed what was read:\n%s", diff)
+	}
+}
+
+// words checks that what the model writes about a call is not part of what is
+// judged and digested.
+func (a Adapter) words(t *testing.T) {
+	one := a.told(t, a.Sample).Call
+	two := a.told(t, strings.Replace(a.Sample, `"Push"`, `"List files"`, 1)).Call
+	if !slices.Contains(slices.Collect(maps.Values(one.Said)), "Push") || strings.Contains(string(one.Args), "Push") {
+		t.Errorf("said %v, arguments %s", one.Said, one.Args)
+	}
+	x, _ := one.Digest()
+	y, _ := two.Digest()
+	if x != y || x.IsZero() {
+		t.Error("the model's words changed the digest")
 	}
 }
 
@@ -192,19 +218,18 @@ func (a Adapter) Payloads(t *testing.T, dir string, mine func(name string) bool,
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, filepath.Join("testdata", "read", name), a.told(t, string(text)), update)
+			Golden(t, name, read(a.told(t, string(text))), update)
 		})
 	}
 }
 
-// golden compares what was read with what was read before.
-func golden(t *testing.T, file string, told agent.Told, update bool) {
-	t.Helper()
+// read is what is kept of what a hook was told.
+func read(told agent.Told) any {
 	tool, server := "", ""
 	if told.Call.Tool != "" {
 		tool, server = told.Call.CanonicalName()
 	}
-	got, err := jcs.MarshalIndent(struct {
+	return struct {
 		Moment       agent.Moment
 		Session      string
 		Workspace    string
@@ -212,7 +237,15 @@ func golden(t *testing.T, file string, told agent.Told, update bool) {
 		Call         sayso.Call
 		Tool, Server string
 		Kind         sayso.Kind
-	}{told.Moment, told.Session, told.Workspace, told.OwnScreen, told.Call, tool, server, told.Call.EffectiveKind()})
+	}{told.Moment, told.Session, told.Workspace, told.OwnScreen, told.Call, tool, server, told.Call.EffectiveKind()}
+}
+
+// Golden compares what was read with what was read before, in a file in
+// testdata/read. With update the file is written.
+func Golden(t *testing.T, name string, read any, update bool) {
+	t.Helper()
+	file := filepath.Join("testdata", "read", name)
+	got, err := jcs.MarshalIndent(read)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,6 +264,46 @@ func golden(t *testing.T, file string, told agent.Told, update bool) {
 	if diff := cmp.Diff(string(want), string(got)+"\n"); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// Fuzz never sees a panic; what is read as a call has a digest, which does not depend on
+// the order of the members. It begins with the recorded payloads and with more.
+func (a Adapter) Fuzz(f *testing.F, more ...string) {
+	files, err := filepath.Glob("testdata/payloads/*/*.json")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no payloads: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	for _, text := range append(more, a.Sample) {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		h, err := a.Parse(text)
+		if err != nil || h.Told().Moment != agent.Before {
+			return
+		}
+		d, err := h.Told().Call.Digest()
+		if err != nil || d.IsZero() {
+			t.Fatalf("read, and has no digest: %v", err)
+		}
+		canonical, err := jcs.Canonicalize(text)
+		if err != nil {
+			t.Fatalf("read, and is not strict JSON: %v", err)
+		}
+		again, err := a.Parse(canonical)
+		if err != nil {
+			t.Fatalf("not read in canonical form: %v", err)
+		}
+		if e, _ := again.Told().Call.Digest(); e != d {
+			t.Fatal("another digest in canonical form")
+		}
+	})
 }
 
 // Tools fails on a field of a built-in tool that the host offers its model and

@@ -40,12 +40,10 @@ func Parse(text []byte) (Hook, error) {
 	if p.Conversation == "" || p.Call.Name == "" {
 		return Hook{}, fmt.Errorf("%w: hook input: conversationId or toolCall.name is missing", sayso.ErrInvalid)
 	}
-	if _, err := jcs.Object(p.Call.Args); err != nil {
-		return Hook{}, fmt.Errorf("%w: hook input: toolCall.args: %w", sayso.ErrInvalid, err)
+	h := Hook{Call: sayso.Call{Host: Host, Tool: p.Call.Name, Cwd: p.cwd(), Session: p.Conversation, Caller: Host + "/main"}}
+	if _, err := agent.Fill(&h.Call, "toolCall.args", p.Call.Args, nil); err != nil {
+		return Hook{}, err
 	}
-	h := Hook{Call: sayso.Call{
-		Host: Host, Tool: p.Call.Name, Args: p.Call.Args, Cwd: p.cwd(), Session: p.Conversation, Caller: Host + "/main",
-	}}
 	if len(p.Workspaces) == 1 {
 		h.Workspace = p.Workspaces[0]
 	}

@@ -7,9 +7,6 @@ import (
 	"github.com/sayso-dev/sayso/present"
 )
 
-// maxReason keeps a denial readable; where the host cuts is not known.
-const maxReason = 9000
-
 // reply is the answer to PreToolUse.
 type reply struct {
 	Decision string `json:"decision"`
@@ -41,7 +38,7 @@ func (h Hook) Reply(d sayso.Decision, err error) agent.Answer {
 
 // Deny is a denial. The host reads JSON alone.
 func Deny(reason string) agent.Answer {
-	reason = agent.Words(reason, maxReason)
+	reason = agent.Words(reason)
 	text, err := jcs.Marshal(reply{Decision: "deny", Reason: reason})
 	if err != nil {
 		text = []byte(`{"decision":"deny"}`)

@@ -287,7 +287,7 @@ func (p Permission) Rule(h Hook, d sayso.Decision, err error) []byte {
 
 // Refuse is a denial with words for the model.
 func (Permission) Refuse(reason string) []byte {
-	text, err := jcs.Marshal(ruling{Behavior: "deny", Message: agent.Words(reason, maxReason)})
+	text, err := jcs.Marshal(ruling{Behavior: "deny", Message: agent.Words(reason)})
 	if err != nil { // the words are no text
 		return []byte(`{"behavior":"deny","message":"denied"}`)
 	}
@@ -299,7 +299,7 @@ func (Permission) Refuse(reason string) []byte {
 // calls ended.
 func Hooks(id string) []byte {
 	hook := func(event Event) any {
-		h := map[string]any{"matcher": "*", "hookCallbackIds": []string{string(event)}, "timeout": int(RecordTimeout.Seconds())}
+		h := map[string]any{"matcher": "*", "hookCallbackIds": []string{string(event)}, "timeout": int(agent.RecordTimeout.Seconds())}
 		if event == PreToolUse {
 			h["onFailure"] = "block"
 		}
@@ -338,7 +338,7 @@ func Respond(id string, response []byte) []byte {
 
 // RespondError answers one that cannot be answered, which the host takes as a no.
 func RespondError(id, reason string) []byte {
-	return control("control_response", "", "response", map[string]any{"subtype": "error", "request_id": id, "error": agent.Words(reason, maxReason)})
+	return control("control_response", "", "response", map[string]any{"subtype": "error", "request_id": id, "error": agent.Words(reason)})
 }
 
 // control is a line of the control protocol.

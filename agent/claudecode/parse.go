@@ -6,7 +6,6 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/agent"
-	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 // Event names a hook event.
@@ -105,9 +104,6 @@ func (h *Hook) before(p *payload) error {
 	if p.Tool == "" || p.ToolUseID == "" && p.Event != PermissionRequest {
 		return fmt.Errorf("%w: hook input: tool_name or tool_use_id is missing", sayso.ErrInvalid)
 	}
-	if _, err := jcs.Object(p.Input); err != nil {
-		return fmt.Errorf("%w: hook input: tool_input: %w", sayso.ErrInvalid, err)
-	}
 	h.Call = sayso.Call{
 		Host: Host, Tool: p.Tool, Cwd: p.Cwd, Session: p.SessionID, CallID: p.ToolUseID, Caller: Host + "/main",
 		Metadata: map[string]any{"permission_mode": p.Mode},
@@ -120,22 +116,11 @@ func (h *Hook) before(p *payload) error {
 		h.Call.Server = p.MCP.Name
 	}
 	h.OwnScreen = h.Call.Known().OwnScreen
-	if err := h.split(p.Input); err != nil {
+	var err error
+	if h.Said, err = agent.Fill(&h.Call, "tool_input", p.Input, said[p.Tool]); err != nil {
 		return err
 	}
 	return h.Call.Validate()
-}
-
-// split takes the model's words about the call out of its arguments. The
-// arguments keep the order and the spelling that they came in.
-func (h *Hook) split(input sayso.Args) error {
-	words := said[h.Call.Tool]
-	if h.Call.Server != "" {
-		words = nil
-	}
-	args, taken, err := agent.Split(input, words)
-	h.Call.Args, h.Said, h.Call.Said = args, taken, taken.Texts()
-	return err
 }
 
 // after reads how a call ended. Of its result only a digest is kept.
@@ -144,11 +129,8 @@ func (h *Hook) after(p *payload) {
 		Session: p.SessionID, CallID: p.ToolUseID, Failed: p.Event == PostToolUseFailure, Interrupt: p.Interrupt,
 		Took: time.Duration(p.Duration * float64(time.Millisecond)),
 	}
-	switch {
-	case p.Error != "":
-		h.Outcome.Output = sayso.HashOf("sayso/output/1", []byte(p.Error))
-	case len(p.Response) > 0:
-		h.Outcome.Output = sayso.HashOf("sayso/output/1", p.Response)
+	if h.Outcome.Output = agent.Output(p.Response); p.Error != "" {
+		h.Outcome.Output = agent.Output([]byte(p.Error))
 	}
 	h.Call = sayso.Call{Host: Host, Tool: p.Tool, Cwd: p.Cwd, Session: p.SessionID, CallID: p.ToolUseID}
 	if p.MCP != nil {
@@ -157,8 +139,6 @@ func (h *Hook) after(p *payload) {
 	if known := h.Call.Known(); known.Args == nil && known.Kind != sayso.KindMCP {
 		return // the host changes the input of some tools on the way; those of the table it does not
 	}
-	if _, err := jcs.Object(p.Input); err != nil || h.split(p.Input) != nil {
-		return
-	}
+	h.Said, _ = agent.Fill(&h.Call, "tool_input", p.Input, said[p.Tool]) // without them it is not compared what ran
 	h.Outcome.Args = h.Call.Args
 }

@@ -6,9 +6,6 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
-// maxReason is below the 10,000 characters at which the host cuts texts.
-const maxReason = 9000
-
 // specific is the reply to PreToolUse.
 type specific struct {
 	Event   Event      `json:"hookEventName"`
@@ -50,36 +47,23 @@ func NoOpinion() agent.Answer { return agent.Answer{} }
 // out of them.
 func (h Hook) Reply(d sayso.Decision, err error) agent.Answer {
 	if h.Event == PermissionRequest {
-		return h.permit(d, err)
+		return agent.Reply(d, err, h.Said, permit, forbid)
 	}
-	if err != nil || !d.Allowed() {
-		return Deny(sayso.Told(d, err))
-	}
-	s := specific{Event: PreToolUse, Effect: "allow"}
-	if len(d.Args) > 0 {
-		if s.Updated, err = h.Said.Join(d.Args); err != nil {
-			return Deny(sayso.Told(sayso.Decision{}, err))
-		}
-		s.Reason = agent.Edited(d)
-	}
-	text, err := jcs.Marshal(reply{s})
-	if err != nil {
-		return Deny(sayso.Told(sayso.Decision{}, err))
-	}
-	return agent.Answer{Stdout: text}
+	return agent.Reply(d, err, h.Said, allow, Deny)
 }
 
-// permit is the answer to PermissionRequest, where nothing but the JSON counts: an
-// exit status other than 0 would leave the question to the host's own prompt.
-func (h Hook) permit(d sayso.Decision, err error) agent.Answer {
-	r := ruling{Behavior: "allow"}
-	if err == nil && d.Allowed() && len(d.Args) > 0 {
-		r.Updated, err = h.Said.Join(d.Args)
-	}
-	if err != nil || !d.Allowed() {
-		r = ruling{Behavior: "deny", Message: agent.Words(sayso.Told(d, err), maxReason)}
-	}
-	text, err := jcs.Marshal(reply{permitted{PermissionRequest, r}})
+func allow(edited sayso.Args, note string) any {
+	return reply{specific{Event: PreToolUse, Effect: "allow", Updated: edited, Reason: note}}
+}
+
+func permit(edited sayso.Args, _ string) any {
+	return reply{permitted{PermissionRequest, ruling{Behavior: "allow", Updated: edited}}}
+}
+
+// forbid is a denial where nothing but the JSON counts: an exit status other than 0
+// would leave the question to the host's own prompt.
+func forbid(reason string) agent.Answer {
+	text, err := jcs.Marshal(reply{permitted{PermissionRequest, ruling{Behavior: "deny", Message: agent.Words(reason)}}})
 	if err != nil {
 		return Deny(sayso.Told(sayso.Decision{}, err))
 	}
@@ -88,10 +72,7 @@ func (h Hook) permit(d sayso.Decision, err error) agent.Answer {
 
 // Deny is a denial, said in each of the ways that the host listens to.
 func Deny(reason string) agent.Answer {
-	reason = agent.Words(reason, maxReason)
-	text, err := jcs.Marshal(reply{specific{Event: PreToolUse, Effect: "deny", Reason: reason}})
-	if err != nil {
-		text = nil // the exit status and standard error deny by themselves
-	}
-	return agent.Answer{Stdout: text, Stderr: reason, Exit: 2}
+	return agent.Deny(reason, func(words string) any {
+		return reply{specific{Event: PreToolUse, Effect: "deny", Reason: words}}
+	})
 }

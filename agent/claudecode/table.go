@@ -1,28 +1,25 @@
 package claudecode
 
-import "time"
+import (
+	"time"
+
+	"github.com/sayso-dev/sayso/agent"
+)
 
 // Host is the name of this host in calls, and what our hook is told of who
 // starts it.
 const Host = "claude-code"
 
-// How long this host waits for our hooks, as they are installed, before it ends
-// them. A hook must be done sooner.
-const (
-	HookTimeout   = time.Hour        // for the one that asks
-	RecordTimeout = 10 * time.Second // for those that only record
-	LeaveTimeout  = 5 * time.Second  // for the last one, on its way out
-)
+// LeaveTimeout is how long this host waits for the last hook of a session, on its
+// way out.
+const LeaveTimeout = 5 * time.Second
 
 // Timeout is how long the host waits for the hook of an event.
 func (e Event) Timeout() time.Duration {
-	switch e {
-	case PreToolUse, PermissionRequest:
-		return HookTimeout
-	case SessionEnd:
+	if e == SessionEnd {
 		return LeaveTimeout
 	}
-	return RecordTimeout
+	return agent.Timeout(e == PreToolUse || e == PermissionRequest)
 }
 
 // Oldest is the first release that has onFailure: block on a handler.

@@ -281,7 +281,7 @@ func AppInitialized() []byte { return []byte(`{"method":"initialized"}`) }
 // AppRefuse answers a question that is none of ours, which the server takes as a
 // failure of whoever drives it, and not as a yes.
 func AppRefuse(id jsontext.Value, reason string) []byte {
-	text, err := jcs.Marshal(map[string]any{"id": id, "error": map[string]any{"code": -32601, "message": agent.Words(reason, maxReason)}})
+	text, err := jcs.Marshal(map[string]any{"id": id, "error": map[string]any{"code": -32601, "message": agent.Words(reason)}})
 	if err != nil {
 		return nil // a server that gets no answer does not go on
 	}

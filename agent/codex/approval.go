@@ -470,7 +470,7 @@ func (a Approval) Reply(id jsontext.Value, d sayso.Decision, err error) []byte {
 		if yes {
 			return appResult(id, map[string]any{"decision": "approved"})
 		}
-		words := agent.Words(sayso.Told(d, err), maxReason)
+		words := agent.Words(sayso.Told(d, err))
 		return appResult(id, map[string]any{"decision": map[string]any{"denied": map[string]any{"rejection": words}}})
 	}
 	if yes {

@@ -17,13 +17,9 @@ const Host = "codex"
 // says.
 const Oldest = "0.169.0"
 
-// How long this host waits for our hooks, as they are installed, before it ends
-// them. A hook must be done sooner.
-const (
-	HookTimeout   = time.Hour        // for those that ask
-	RecordTimeout = 10 * time.Second // for those that only record
-	LeaveTimeout  = 3 * time.Second  // for the last one; the host allows no more
-)
+// LeaveTimeout is how long this host waits for the last hook of a session; it allows
+// no more.
+const LeaveTimeout = 3 * time.Second
 
 // Event names a hook event.
 type Event string
@@ -42,13 +38,10 @@ func (e Event) Asks() bool { return e == PreToolUse || e == PermissionRequest }
 
 // Timeout is how long the host waits for the hook of an event.
 func (e Event) Timeout() time.Duration {
-	switch {
-	case e.Asks():
-		return HookTimeout
-	case e == SessionEnd:
+	if e == SessionEnd {
 		return LeaveTimeout
 	}
-	return RecordTimeout
+	return agent.Timeout(e.Asks())
 }
 
 // Hook is what one run of a hook was told.
@@ -112,16 +105,16 @@ func (h *Hook) before(p *payload) error {
 	if p.Tool == "" || p.ToolUseID == "" && p.Event == PreToolUse {
 		return fmt.Errorf("%w: hook input: tool_name or tool_use_id is missing", sayso.ErrInvalid)
 	}
-	if _, err := jcs.Object(p.Input); err != nil {
-		return fmt.Errorf("%w: hook input: tool_input: %w", sayso.ErrInvalid, err)
-	}
 	h.Call = sayso.Call{
-		Host: Host, Tool: p.Tool, Args: p.Input, Cwd: p.Cwd, Session: p.SessionID, CallID: p.ToolUseID, Caller: Host + "/main",
+		Host: Host, Tool: p.Tool, Cwd: p.Cwd, Session: p.SessionID, CallID: p.ToolUseID, Caller: Host + "/main",
 		Metadata: map[string]any{"permission_mode": p.Mode},
 	}
 	if p.AgentID != "" {
 		h.Call.Caller = Host + "/" + p.AgentType
 		h.Call.Run = p.AgentID
+	}
+	if _, err := agent.Fill(&h.Call, "tool_input", p.Input, nil); err != nil {
+		return err
 	}
 	if p.Event == PermissionRequest {
 		if err := h.permission(); err != nil {
@@ -156,10 +149,7 @@ const escalation = "sandbox_permissions"
 // after reads how a call ended. Of its result only a digest is kept. Whether a
 // command failed is not told.
 func (h *Hook) after(p *payload) {
-	h.Outcome = sayso.Outcome{Session: p.SessionID, CallID: p.ToolUseID}
-	if len(p.Response) > 0 {
-		h.Outcome.Output = sayso.HashOf("sayso/output/1", p.Response)
-	}
+	h.Outcome = sayso.Outcome{Session: p.SessionID, CallID: p.ToolUseID, Output: agent.Output(p.Response)}
 	known := sayso.Call{Host: Host, Tool: p.Tool}.Known()
 	if known.Args == nil && known.Kind != sayso.KindMCP {
 		return

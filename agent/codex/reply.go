@@ -6,9 +6,6 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
-// maxReason keeps the words of a denial short enough to reach the model whole.
-const maxReason = 9000
-
 // preToolUse is the reply to PreToolUse.
 type preToolUse struct {
 	Event   Event      `json:"hookEventName"`
@@ -95,5 +92,5 @@ func (h Hook) deny(reason string) agent.Answer {
 // Deny is a denial of which it is not known what was asked: exit status 2 with
 // words on standard error, which blocks whatever is printed.
 func Deny(reason string) agent.Answer {
-	return agent.Answer{Stderr: agent.Words(reason, maxReason), Exit: 2}
+	return agent.Answer{Stderr: agent.Words(reason), Exit: 2}
 }

@@ -92,17 +92,13 @@ func (h *Hook) before(p *payload) error {
 			return fmt.Errorf("%w: hook input: toolArgs: %w", sayso.ErrInvalid, err)
 		}
 	}
-	if _, err := jcs.Object(p.Input); err != nil {
-		return fmt.Errorf("%w: hook input: toolArgs: %w", sayso.ErrInvalid, err)
-	}
 	h.Call = sayso.Call{Host: Host, Tool: p.Tool, Cwd: p.Cwd, Session: p.SessionID, Caller: Host + "/main"}
 	if p.AgentID != "" {
 		h.Call.Caller, h.Call.Run = Host+"/"+p.AgentType, p.AgentID
 	}
 	var err error
-	if h.Call.Args, h.Said, err = agent.Split(p.Input, said[p.Tool]); err != nil {
+	if h.Said, err = agent.Fill(&h.Call, "toolArgs", p.Input, said[p.Tool]); err != nil {
 		return err
 	}
-	h.Call.Said = h.Said.Texts()
 	return h.Call.Validate()
 }

@@ -3,12 +3,8 @@ package copilot
 import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/agent"
-	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/present"
 )
-
-// maxReason keeps a denial readable; the host itself cuts none.
-const maxReason = 9000
 
 // reply is the answer to preToolUse. It is flat: the nested form that other
 // hosts take is passed over, and the tool runs.
@@ -37,33 +33,19 @@ func NoOpinion() agent.Answer { return agent.Answer{} }
 // denial with words for the model; see sayso.Told. An allow gives edited
 // arguments back together with the words that were taken out of them.
 func (h Hook) Reply(d sayso.Decision, err error) agent.Answer {
-	if err != nil || !d.Allowed() {
-		return Deny(sayso.Told(d, err))
+	if err == nil && d.Allowed() && h.Text && len(d.Args) > 0 {
+		return Deny("the gate cannot hand an edited patch to this host")
 	}
-	r := reply{Decision: "allow"}
-	if len(d.Args) > 0 {
-		if h.Text {
-			return Deny("the gate cannot hand an edited patch to this host")
-		}
-		if r.Args, err = h.Said.Join(d.Args); err != nil {
-			return Deny(sayso.Told(sayso.Decision{}, err))
-		}
-		r.Reason = agent.Edited(d)
-	}
-	text, err := jcs.Marshal(r)
-	if err != nil {
-		return Deny(sayso.Told(sayso.Decision{}, err))
-	}
-	return agent.Answer{Stdout: text}
+	return agent.Reply(d, err, h.Said, allow, Deny)
+}
+
+func allow(edited sayso.Args, note string) any {
+	return reply{Decision: "allow", Args: edited, Reason: note}
 }
 
 // Deny is a denial, said in each of the ways that the host listens to.
 func Deny(reason string) agent.Answer {
-	a := agent.Answer{Stderr: agent.Words(reason, maxReason), Exit: 2}
-	if text, err := jcs.Marshal(reply{Decision: "deny", Reason: a.Stderr}); err == nil {
-		a.Stdout = text // without it the exit status denies
-	}
-	return a
+	return agent.Deny(reason, func(words string) any { return reply{Decision: "deny", Reason: words} })
 }
 
 // shapes are the arguments that a person is shown as more than arguments.

@@ -87,10 +87,6 @@ func (h *Hook) before(p *payload) error {
 	if p.Tool == "" || p.ToolUseID == "" {
 		return fmt.Errorf("%w: hook input: tool_name or tool_use_id is missing", sayso.ErrInvalid)
 	}
-	args, err := jcs.Object(p.Input)
-	if err != nil {
-		return fmt.Errorf("%w: hook input: tool_input: %w", sayso.ErrInvalid, err)
-	}
 	h.Call = sayso.Call{
 		Host: Host, Tool: p.Tool, Cwd: p.Cwd, Session: p.Conversation, CallID: p.ToolUseID, Caller: Host + "/main",
 	}
@@ -100,10 +96,10 @@ func (h *Hook) before(p *payload) error {
 	if p.Cwd == "" {
 		h.Call.Cwd = h.Workspace
 	}
-	if h.Call.Args, h.Said, err = agent.Split(p.Input, append(redundant(args, h.Call.Cwd), said[p.Tool]...)); err != nil {
+	var err error
+	if h.Said, err = agent.Fill(&h.Call, "tool_input", p.Input, append(redundant(p.Input, h.Call.Cwd), said[p.Tool]...)); err != nil {
 		return err
 	}
-	h.Call.Said = h.Said.Texts()
 	return h.Call.Validate()
 }
 
@@ -123,9 +119,6 @@ func redundant(args []byte, cwd string) []string {
 func (h *Hook) after(p *payload) {
 	h.Outcome = sayso.Outcome{
 		Session: p.Conversation, CallID: p.ToolUseID, Failed: p.Event == PostToolUseFailure, Interrupt: p.Interrupt,
-		Took: time.Duration(p.Duration * float64(time.Millisecond)),
-	}
-	if result := p.Error + strings.TrimSpace(string(p.Output)); result != "" {
-		h.Outcome.Output = sayso.HashOf("sayso/output/1", []byte(result))
+		Took: time.Duration(p.Duration * float64(time.Millisecond)), Output: agent.Output([]byte(p.Error + strings.TrimSpace(string(p.Output)))),
 	}
 }

@@ -7,9 +7,6 @@ import (
 	"github.com/sayso-dev/sayso/present"
 )
 
-// maxReason keeps a denial readable; where the host cuts is not known.
-const maxReason = 9000
-
 // reply is the answer to preToolUse. It is flat: the nested form that other
 // hosts take is no answer here.
 type reply struct {
@@ -41,27 +38,17 @@ func NoOpinion() agent.Answer { return agent.Answer{Stdout: []byte(`{"permission
 // denial with words for the model; see sayso.Told. An allow gives edited
 // arguments back together with the words that were taken out of them.
 func (h Hook) Reply(d sayso.Decision, err error) agent.Answer {
-	if err != nil || !d.Allowed() {
-		return Deny(sayso.Told(d, err))
-	}
-	r := reply{Permission: "allow"}
-	if len(d.Args) > 0 {
-		if r.Input, err = h.Said.Join(d.Args); err != nil {
-			return Deny(sayso.Told(sayso.Decision{}, err))
-		}
-		r.ToUser = agent.Edited(d)
-	}
-	text, err := jcs.Marshal(r)
-	if err != nil {
-		return Deny(sayso.Told(sayso.Decision{}, err))
-	}
-	return agent.Answer{Stdout: text}
+	return agent.Reply(d, err, h.Said, allow, Deny)
+}
+
+func allow(edited sayso.Args, note string) any {
+	return reply{Permission: "allow", Input: edited, ToUser: note}
 }
 
 // Deny is a denial. Its words stand in both messages: which of them reaches the
 // model was told in two ways.
 func Deny(reason string) agent.Answer {
-	reason = agent.Words(reason, maxReason)
+	reason = agent.Words(reason)
 	text, err := jcs.Marshal(reply{Permission: "deny", ToAgent: reason, ToUser: reason})
 	if err != nil {
 		return agent.Answer{Stderr: reason, Exit: 2} // which blocks as well

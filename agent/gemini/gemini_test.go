@@ -38,27 +38,6 @@ func TestTools(t *testing.T) {
 	adapter.Tools(t, gemini.Host, "testdata/tools-0.61.0.json", gemini.Said, map[string][]string{"run_shell_command": {"dir_path"}, "grep_search": {"include_pattern"}})
 }
 
-// TestParse_wordsAreNoArguments: the model's words about a call are not part of
-// what is judged and digested.
-func TestParse_wordsAreNoArguments(t *testing.T) {
-	one, err := gemini.Parse([]byte(adapter.Sample))
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := gemini.Parse([]byte(strings.Replace(adapter.Sample, `"Push"`, `"List files"`, 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if one.Call.Said["description"] != "Push" || strings.Contains(string(one.Call.Args), "Push") {
-		t.Errorf("said %v, arguments %s", one.Call.Said, one.Call.Args)
-	}
-	a, _ := one.Call.Digest()
-	b, _ := two.Call.Digest()
-	if a != b || a.IsZero() {
-		t.Error("the model's words changed the digest")
-	}
-}
-
 // A tool of a server is known by the server's name for it, and none that only
 // looks like one is.
 func TestParse_servers(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/agent"
-	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 // Event names a hook event.
@@ -73,9 +72,6 @@ func (h *Hook) before(p *payload) error {
 	if p.Tool == "" {
 		return fmt.Errorf("%w: hook input: tool_name is missing", sayso.ErrInvalid)
 	}
-	if _, err := jcs.Object(p.Input); err != nil {
-		return fmt.Errorf("%w: hook input: tool_input: %w", sayso.ErrInvalid, err)
-	}
 	h.Call = sayso.Call{Host: Host, Tool: p.Tool, Cwd: p.Cwd, Session: p.SessionID, Caller: Host + "/main"}
 	if p.MCP != nil {
 		if p.MCP.Server == "" || p.MCP.Tool == "" {
@@ -83,14 +79,9 @@ func (h *Hook) before(p *payload) error {
 		}
 		h.Call.Server = p.MCP.Server
 	}
-	var words []string
-	if h.Call.Server == "" {
-		words = said[p.Tool]
-	}
 	var err error
-	if h.Call.Args, h.Said, err = agent.Split(p.Input, words); err != nil {
+	if h.Said, err = agent.Fill(&h.Call, "tool_input", p.Input, said[p.Tool]); err != nil {
 		return err
 	}
-	h.Call.Said = h.Said.Texts()
 	return h.Call.Validate()
 }

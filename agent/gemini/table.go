@@ -1,25 +1,17 @@
 package gemini
 
-import "time"
+import (
+	"time"
+
+	"github.com/sayso-dev/sayso/agent"
+)
 
 // Host is the name of this host in calls, and what our hook is told of who
 // starts it.
 const Host = "gemini"
 
-// How long this host waits for our hooks, as they are installed, before it ends
-// them and goes on. A hook must be done sooner.
-const (
-	HookTimeout   = time.Hour        // for the one that asks
-	RecordTimeout = 10 * time.Second // for those that only record
-)
-
 // Timeout is how long the host waits for the hook of an event.
-func (e Event) Timeout() time.Duration {
-	if e == BeforeTool {
-		return HookTimeout
-	}
-	return RecordTimeout
-}
+func (e Event) Timeout() time.Duration { return agent.Timeout(e == BeforeTool) }
 
 // said are the fields that the model writes about its call and that do not
 // change what runs. What the model says of an edit is not among them: the host

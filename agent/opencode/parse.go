@@ -7,7 +7,6 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/agent"
-	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 // Event names what the plugin tells of, as the host calls it.
@@ -89,15 +88,12 @@ func (h *Hook) before(p *payload) error {
 	if p.Tool == "" || p.SessionID == "" || p.CallID == "" || p.Directory == "" {
 		return fmt.Errorf("%w: hook input: tool, sessionID, callID or directory is missing", sayso.ErrInvalid)
 	}
-	if _, err := jcs.Object(p.Args); err != nil {
-		return fmt.Errorf("%w: hook input: args: %w", sayso.ErrInvalid, err)
-	}
 	server, err := serverOf(p.Tool, p.Servers, p.Registered)
 	if err != nil {
 		return err
 	}
 	h.Call = call(p.Tool, server, p.Directory, p.RootID, p.SessionID, p.Agent, p.CallID)
-	if err := h.split(p.Args); err != nil {
+	if h.Said, err = agent.Fill(&h.Call, "args", p.Args, said[p.Tool]); err != nil {
 		return err
 	}
 	return h.Call.Validate()
@@ -137,33 +133,17 @@ func serverOf(tool string, servers []string, registered bool) (server string, er
 	return server, nil
 }
 
-// split takes the model's words about the call out of its arguments.
-func (h *Hook) split(input sayso.Args) error {
-	words := said[h.Call.Tool]
-	if h.Call.Server != "" {
-		words = nil
-	}
-	args, taken, err := agent.Split(input, words)
-	h.Call.Args, h.Said, h.Call.Said = args, taken, taken.Texts()
-	return err
-}
-
 // after reads how a call ended. Of its result only a digest is kept.
 func (h *Hook) after(p *payload) {
 	h.Outcome = sayso.Outcome{
 		Session: p.RootID, CallID: p.CallID, Failed: p.Error != "", ExitStatus: p.Exit,
-		Took: time.Duration(p.TookMS * float64(time.Millisecond)),
-	}
-	if result := p.Output + p.Error; result != "" {
-		h.Outcome.Output = sayso.HashOf("sayso/output/1", []byte(result))
+		Took: time.Duration(p.TookMS * float64(time.Millisecond)), Output: agent.Output([]byte(p.Output + p.Error)),
 	}
 	server, err := serverOf(p.Tool, p.Servers, p.Registered)
 	if err != nil {
 		return
 	}
 	h.Call = call(p.Tool, server, p.Directory, p.RootID, p.SessionID, p.Agent, p.CallID)
-	if _, err := jcs.Object(p.Args); err != nil || h.split(p.Args) != nil {
-		return
-	}
+	h.Said, _ = agent.Fill(&h.Call, "args", p.Args, said[p.Tool]) // without them it is not compared what ran
 	h.Outcome.Args = h.Call.Args
 }

@@ -90,14 +90,11 @@ func (p Permission) Call(text []byte, at At) (sayso.Call, error) {
 		if err != nil {
 			return sayso.Call{}, err
 		}
-		if _, err := jcs.Object(part.State.Input); err != nil {
-			return sayso.Call{}, fmt.Errorf("%w: the input of %s: %w", sayso.ErrInvalid, part.Tool, err)
-		}
-		h := Hook{Call: call(part.Tool, server, at.Directory, at.Root, p.Session, at.Agent, part.Call)}
-		if err := h.split(part.State.Input); err != nil {
+		c := call(part.Tool, server, at.Directory, at.Root, p.Session, at.Agent, part.Call)
+		if _, err := agent.Fill(&c, "state.input", part.State.Input, said[part.Tool]); err != nil {
 			return sayso.Call{}, err
 		}
-		return h.Call, h.Call.Validate()
+		return c, c.Validate()
 	}
 	return sayso.Call{}, fmt.Errorf("%w: the message that a permission names has no call %q", sayso.ErrInvalid, p.Tool.Call)
 }
@@ -181,7 +178,7 @@ func PermissionReply(d sayso.Decision, err error) []byte {
 	if err == nil && d.Allowed() {
 		reason = "the gate cannot hand edited arguments to this host here"
 	}
-	text, err := jcs.Marshal(map[string]string{"reply": "reject", "message": agent.Words(reason, maxReason)})
+	text, err := jcs.Marshal(map[string]string{"reply": "reject", "message": agent.Words(reason)})
 	if err != nil {
 		return []byte(`{"reply":"reject"}`)
 	}

@@ -3,12 +3,8 @@ package opencode
 import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/agent"
-	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/present"
 )
-
-// maxReason keeps a denial readable; the host itself cuts none.
-const maxReason = 9000
 
 // reply is what the plugin is told. It takes no other members than these, and no
 // other decisions than allow, deny and none.
@@ -41,34 +37,20 @@ func NoOpinion() agent.Answer { return agent.Answer{Stdout: []byte(`{"decision":
 // denial with words for the model; see sayso.Told. An allow gives edited
 // arguments back together with the words that were taken out of them.
 func (h Hook) Reply(d sayso.Decision, err error) agent.Answer {
-	if err != nil || !d.Allowed() {
-		return Deny(sayso.Told(d, err))
-	}
-	r := reply{Decision: "allow"}
-	if len(d.Args) > 0 && readBefore[h.Call.Tool] {
+	if err == nil && d.Allowed() && readBefore[h.Call.Tool] && len(d.Args) > 0 {
 		return Deny("the gate cannot hand edited arguments to this tool of opencode")
 	}
-	if len(d.Args) > 0 {
-		if r.Args, err = h.Said.Join(d.Args); err != nil {
-			return Deny(sayso.Told(sayso.Decision{}, err))
-		}
-		r.Note = agent.Edited(d)
-	}
-	text, err := jcs.Marshal(r)
-	if err != nil {
-		return Deny(sayso.Told(sayso.Decision{}, err))
-	}
-	return agent.Answer{Stdout: text}
+	return agent.Reply(d, err, h.Said, allow, Deny)
+}
+
+func allow(edited sayso.Args, note string) any {
+	return reply{Decision: "allow", Args: edited, Note: note}
 }
 
 // Deny is a denial: the plugin throws its words. Without them the exit status
 // denies.
 func Deny(reason string) agent.Answer {
-	a := agent.Answer{Stderr: agent.Words(reason, maxReason), Exit: 2}
-	if text, err := jcs.Marshal(reply{Decision: "deny", Reason: a.Stderr}); err == nil {
-		a.Stdout = text
-	}
-	return a
+	return agent.Deny(reason, func(words string) any { return reply{Decision: "deny", Reason: words} })
 }
 
 // shapes are the arguments that a person is shown as more than arguments.

@@ -1,19 +1,11 @@
 package opencode
 
-import "time"
-
 // Host is the name of this host in calls, and what our hook is told of who
 // starts it.
 const Host = "opencode"
 
 // Oldest is the first release that was seen to do what this package says.
 const Oldest = "1.18.33"
-
-// How long the plugin waits for our hook before it ends it and blocks the call.
-const (
-	HookTimeout   = time.Hour        // for the one that asks
-	RecordTimeout = 10 * time.Second // for those that only record
-)
 
 // readBefore are the tools of which the host has read the arguments when it asks its
 // plugins: what these change reaches nobody.

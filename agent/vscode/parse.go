@@ -1,12 +1,11 @@
 package vscode
 
 import (
+	"bytes"
 	"fmt"
-	"strings"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/agent"
-	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
 // Event names a hook event.
@@ -64,10 +63,7 @@ func Parse(text []byte) (Hook, error) {
 	case PreToolUse:
 		return h, h.before(&p)
 	case PostToolUse:
-		h.Outcome = sayso.Outcome{Session: p.SessionID, CallID: p.ToolUseID}
-		if result := strings.TrimSpace(string(p.Response)); result != "" {
-			h.Outcome.Output = sayso.HashOf("sayso/output/1", []byte(result))
-		}
+		h.Outcome = sayso.Outcome{Session: p.SessionID, CallID: p.ToolUseID, Output: agent.Output(bytes.TrimSpace(p.Response))}
 		return h, nil
 	case SessionStart:
 		return h, nil
@@ -80,14 +76,10 @@ func (h *Hook) before(p *payload) error {
 	if p.Tool == "" || p.ToolUseID == "" {
 		return fmt.Errorf("%w: hook input: tool_name or tool_use_id is missing", sayso.ErrInvalid)
 	}
-	if _, err := jcs.Object(p.Input); err != nil {
-		return fmt.Errorf("%w: hook input: tool_input: %w", sayso.ErrInvalid, err)
-	}
 	h.Call = sayso.Call{Host: Host, Tool: p.Tool, Cwd: p.Cwd, Session: p.SessionID, CallID: p.ToolUseID, Caller: Host + "/main"}
 	var err error
-	if h.Call.Args, h.Said, err = agent.Split(p.Input, said[p.Tool]); err != nil {
+	if h.Said, err = agent.Fill(&h.Call, "tool_input", p.Input, said[p.Tool]); err != nil {
 		return err
 	}
-	h.Call.Said = h.Said.Texts()
 	return h.Call.Validate()
 }

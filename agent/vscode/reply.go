@@ -3,12 +3,8 @@ package vscode
 import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/agent"
-	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/present"
 )
-
-// maxReason keeps a denial readable; where the host cuts is not known.
-const maxReason = 9000
 
 // reply is the answer to PreToolUse.
 type reply struct {
@@ -41,30 +37,18 @@ func NoOpinion() agent.Answer { return agent.Answer{} }
 // denial with words for the model; see sayso.Told. An allow gives edited
 // arguments back together with the words that were taken out of them.
 func (h Hook) Reply(d sayso.Decision, err error) agent.Answer {
-	if err != nil || !d.Allowed() {
-		return Deny(sayso.Told(d, err))
-	}
-	s := specific{Event: PreToolUse, Effect: "allow"}
-	if len(d.Args) > 0 {
-		if s.Updated, err = h.Said.Join(d.Args); err != nil {
-			return Deny(sayso.Told(sayso.Decision{}, err))
-		}
-		s.Reason = agent.Edited(d)
-	}
-	text, err := jcs.Marshal(reply{s})
-	if err != nil {
-		return Deny(sayso.Told(sayso.Decision{}, err))
-	}
-	return agent.Answer{Stdout: text}
+	return agent.Reply(d, err, h.Said, allow, Deny)
+}
+
+func allow(edited sayso.Args, note string) any {
+	return reply{specific{Event: PreToolUse, Effect: "allow", Updated: edited, Reason: note}}
 }
 
 // Deny is a denial, said in each of the ways that the host listens to.
 func Deny(reason string) agent.Answer {
-	a := agent.Answer{Stderr: agent.Words(reason, maxReason), Exit: 2}
-	if text, err := jcs.Marshal(reply{specific{Event: PreToolUse, Effect: "deny", Reason: a.Stderr}}); err == nil {
-		a.Stdout = text // without it the exit status and standard error deny
-	}
-	return a
+	return agent.Deny(reason, func(words string) any {
+		return reply{specific{Event: PreToolUse, Effect: "deny", Reason: words}}
+	})
 }
 
 // shapes are the arguments that a person is shown as more than arguments.

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -20,9 +21,9 @@ type Host struct {
 	// empty if it starts its hooks there. The folder of a call is no such thing: it
 	// is what a model chose.
 	Workspace string
-	// Asking is how long the host waits for the hook that decides, as it is
-	// installed, and Recording the shortest that it waits for the others.
-	Asking, Recording time.Duration
+	// Recording is the shortest that the host waits for a hook that only records, as
+	// it is installed; zero for agent.RecordTimeout.
+	Recording time.Duration
 	// Parse reads the input of a hook. With an error the Hook counts for nothing,
 	// and the call is denied.
 	Parse func(text []byte) (agent.Hook, error)
@@ -59,8 +60,7 @@ func names() string {
 }
 
 var claudeCode = Host{
-	Name: claudecode.Host, Workspace: "CLAUDE_PROJECT_DIR",
-	Asking: claudecode.HookTimeout, Recording: claudecode.LeaveTimeout,
+	Name: claudecode.Host, Workspace: "CLAUDE_PROJECT_DIR", Recording: claudecode.LeaveTimeout,
 	Parse: func(text []byte) (agent.Hook, error) { return claudecode.Parse(text) },
 	Deny:  claudecode.Deny, NoOpinion: claudecode.NoOpinion(),
 	Present: func(c sayso.Call, f sayso.Facts, content present.Content) sayso.Presentation {
@@ -69,19 +69,19 @@ var claudeCode = Host{
 }
 
 var codexHost = Host{
-	Name: codex.Host, Asking: codex.HookTimeout, Recording: codex.LeaveTimeout,
+	Name: codex.Host, Recording: codex.LeaveTimeout,
 	Parse: func(text []byte) (agent.Hook, error) { return codex.Parse(text) },
 	Deny:  codex.Deny, NoOpinion: codex.NoOpinion(), Present: codex.Present,
 }
 
 // patience is how long a person may be waited for: the host waits longer.
-func (h Host) patience() time.Duration { return h.Asking - time.Minute }
+func (Host) patience() time.Duration { return agent.AskTimeout - time.Minute }
 
 // limit is how long a run may take at most, less than the host waits for it: a
 // hook that the host ends has not denied.
 func (h Host) limit(m agent.Moment) time.Duration {
 	if m == agent.Before {
-		return (h.patience() + h.Asking) / 2
+		return (h.patience() + agent.AskTimeout) / 2
 	}
-	return h.Recording - time.Second
+	return cmp.Or(h.Recording, agent.RecordTimeout) - time.Second
 }

@@ -14,7 +14,7 @@ import (
 )
 
 var geminiHost = Host{
-	Name: gemini.Host, Workspace: "GEMINI_PROJECT_DIR", Asking: gemini.HookTimeout, Recording: gemini.RecordTimeout,
+	Name: gemini.Host, Workspace: "GEMINI_PROJECT_DIR",
 	Parse: func(text []byte) (agent.Hook, error) { return gemini.Parse(text) },
 	Deny:  gemini.Deny, NoOpinion: gemini.NoOpinion(), Present: gemini.Present,
 }
@@ -22,7 +22,7 @@ var geminiHost = Host{
 // copilotHost is Copilot CLI, and VS Code, which runs the hooks of Copilot CLI
 // and tells them in its own words.
 var copilotHost = Host{
-	Name: copilot.Host, Workspace: "COPILOT_PROJECT_DIR", Asking: copilot.HookTimeout, Recording: copilot.RecordTimeout,
+	Name: copilot.Host, Workspace: "COPILOT_PROJECT_DIR",
 	Parse: copilotOrEditor,
 	Deny:  copilot.Deny, NoOpinion: copilot.NoOpinion(),
 	Present: func(c sayso.Call, f sayso.Facts, content present.Content) sayso.Presentation {
@@ -47,20 +47,20 @@ func copilotOrEditor(text []byte) (agent.Hook, error) {
 }
 
 var cursorHost = Host{
-	Name: cursor.Host, Workspace: "CURSOR_PROJECT_DIR", Asking: cursor.HookTimeout, Recording: cursor.RecordTimeout,
+	Name: cursor.Host, Workspace: "CURSOR_PROJECT_DIR",
 	Parse: func(text []byte) (agent.Hook, error) { return cursor.Parse(text) },
 	Deny:  cursor.Deny, NoOpinion: cursor.NoOpinion(), Present: cursor.Present,
 }
 
 var antigravityHost = Host{
-	Name: antigravity.Host, Asking: antigravity.HookTimeout, Recording: antigravity.HookTimeout,
+	Name:  antigravity.Host,
 	Parse: func(text []byte) (agent.Hook, error) { return antigravity.Parse(text) },
 	Deny:  antigravity.Deny, NoOpinion: antigravity.NoOpinion(), Present: antigravity.Present,
 }
 
 // opencodeHost is told by our plugin, which says where opencode was opened.
 var opencodeHost = Host{
-	Name: opencode.Host, Asking: opencode.HookTimeout, Recording: opencode.RecordTimeout,
+	Name:  opencode.Host,
 	Parse: func(text []byte) (agent.Hook, error) { return opencode.Parse(text) },
 	Deny:  opencode.Deny, NoOpinion: opencode.NoOpinion(), Present: opencode.Present,
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/sayso-dev/sayso/agent"
 	"github.com/sayso-dev/sayso/agent/antigravity"
 )
 
@@ -44,7 +45,7 @@ var antigravityFormat = format{
 func antigravityEvents(h Hook) []event {
 	last := fmt.Sprintf(lastJSON, `{"decision":"deny","reason":"`+hookFailed+`"}`)
 	own := antigravityHandler{
-		Type: "command", Command: h.guarded(antigravity.Host, last), Timeout: int(antigravity.HookTimeout / time.Second),
+		Type: "command", Command: h.guarded(antigravity.Host, last), Timeout: int(agent.AskTimeout / time.Second),
 	}
 	return []event{{"PreToolUse", antigravityGroup{"*", []antigravityHandler{own}}}}
 }

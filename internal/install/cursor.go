@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sayso-dev/sayso/agent"
 	"github.com/sayso-dev/sayso/agent/cursor"
 )
 
@@ -46,7 +47,7 @@ var cursorFormat = format{
 func cursorEvents(h Hook) []event {
 	last := fmt.Sprintf(lastJSON, `{"permission":"deny","user_message":"`+hookFailed+`","agent_message":"`+hookFailed+`"}`)
 	list := []event{{string(cursor.PreToolUse), cursorHandler{
-		Command: h.guarded(cursor.Host, last), Timeout: int(cursor.HookTimeout / time.Second), FailClosed: true,
+		Command: h.guarded(cursor.Host, last), Timeout: int(agent.AskTimeout / time.Second), FailClosed: true,
 	}}}
 	for _, e := range []cursor.Event{cursor.PostToolUse, cursor.PostToolUseFailure, cursor.SessionStart, cursor.SessionEnd} {
 		list = append(list, event{string(e), cursorHandler{Command: h.line(cursor.Host), Timeout: int(e.Timeout() / time.Second)}})
