@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sayso-dev/sayso/internal/codexapp"
+	"github.com/sayso-dev/sayso/internal/install"
 )
 
 // provokeCodex runs codex once, after asking it whether it trusts the hook. Its own
@@ -37,20 +38,42 @@ func (d *doctor) codexTrust(ctx context.Context, codex string) {
 		d.add("trust", notProved, "", "%v", err)
 		return
 	}
+	d.codexHooks(hooks)
+}
+
+// codexHooks goes through the hooks that Codex lists. What is not to the letter as
+// sayso init writes it is no hook of ours here, whatever it is called: it may let
+// calls run.
+func (d *doctor) codexHooks(hooks []codexapp.Hook) {
 	ours := map[string]bool{}
 	for _, h := range hooks {
-		if h.Event != "preToolUse" && h.Event != "permissionRequest" || !strings.Contains(h.Command, "sayso") {
+		if h.Event != "preToolUse" && h.Event != "permissionRequest" {
 			continue
 		}
-		ours[h.Event] = ours[h.Event] || h.Runs()
-		if !h.Runs() {
+		state, differs, own := install.CodexGate(h)
+		switch {
+		case !own && strings.Contains(h.Command, "sayso"):
+			d.add("trust", warn, "", "the hook for %s in %s names sayso and is not ours: %s", h.Event, h.Source, firstLineOf(h.Command))
+		case !own:
+		case differs != "":
+			d.add("trust", warn, "sayso init codex", "the hook for %s in %s is not as sayso init writes it (%s), so it may let calls run", h.Event, h.Source, differs)
+		case state != d.paths.State:
+			d.add("trust", warn, "sayso init codex", "the hook for %s in %s asks another gate, which keeps its log in %s", h.Event, h.Source, state)
+		case !h.Runs():
+			ours[h.Event] = ours[h.Event] || false // codex sees it
 			d.add("trust", fail, "codex, and in it /hooks", "codex skips the hook for %s in %s: it is %s", h.Event, h.Source, trustWord(h))
+		default:
+			ours[h.Event] = true
 		}
 	}
 	if ours["preToolUse"] && ours["permissionRequest"] {
 		d.add("trust", ok, "", "codex says that it trusts the hooks")
-	} else if len(ours) == 0 {
-		d.add("trust", fail, "sayso init codex", "codex sees no hook of ours here")
+		return
+	}
+	for _, event := range []string{"preToolUse", "permissionRequest"} {
+		if _, seen := ours[event]; !seen {
+			d.add("trust", fail, "sayso init codex", "codex sees no hook of this gate for %s here", event)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package install
 
 import (
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/sayso-dev/sayso/agent/codex"
@@ -18,9 +19,50 @@ var codexHost = Host{
 // CodexAsks reports whether a hook, as Codex itself lists it, runs and is the one that
 // asks before every tool, to the letter as h is written.
 func CodexAsks(listed codexapp.Hook, h Hook) bool {
-	return listed.Runs() && listed.Event == "preToolUse" && listed.Handler == "command" && !listed.Async &&
-		listed.Matcher == nil && listed.Environment == nil && listed.Command == h.watched(codex.Host) &&
-		listed.Seconds == int(codex.PreToolUse.Timeout()/time.Second)
+	return listed.Runs() && listed.Event == "preToolUse" && codexListed(listed, h) == ""
+}
+
+// CodexGate takes a hook that Codex lists for ours, and returns the folder of the gate
+// that it asks and in what it is another than we would write it: empty if in nothing.
+// ours is false for a hook that does not start ours, whatever names stand in it.
+func CodexGate(listed codexapp.Hook) (state, differs string, ours bool) {
+	words := unwatched(unquoted(listed.Command))
+	if len(words) < 2 || filepath.Base(words[0]) != "sayso-hook" || words[1] != codex.Host {
+		return "", "", false
+	}
+	h := Hook{Program: words[0], Place: words[2:]}
+	if why := h.misplaced(); why != "" {
+		return h.option("--state"), why, true
+	}
+	return h.option("--state"), codexListed(listed, h), true
+}
+
+// codexListed says in what a hook that Codex lists differs from the one that we write
+// for its event; nothing if in nothing that counts.
+func codexListed(listed codexapp.Hook, h Hook) string {
+	var event codex.Event
+	for _, e := range []codex.Event{codex.PreToolUse, codex.PermissionRequest} {
+		if listed.Event == strings.ToLower(string(e[:1]))+string(e[1:]) {
+			event = e
+		}
+	}
+	switch {
+	case event == "":
+		return "its event is another"
+	case listed.Command != h.watched(codex.Host):
+		return "its command is another"
+	case listed.Handler != "command":
+		return "it is no command"
+	case listed.Async:
+		return "codex does not wait for it"
+	case listed.Matcher != nil:
+		return "it is for some tools alone"
+	case listed.Environment != nil:
+		return "it runs elsewhere"
+	case listed.Seconds != int(event.Timeout()/time.Second):
+		return "its timeout is another"
+	}
+	return ""
 }
 
 // codexPlaces lists the files in which Codex looks for hooks. It looks in
