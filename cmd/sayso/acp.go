@@ -71,13 +71,17 @@ func (a *app) acp(ctx context.Context, o acpOptions, args []string) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	inbox, err := l.Inbox(ctx, who)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
 	editor, closing, err := a.asksEditor(ctx, o, l)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	garbage.Tune(ctx)
 	end, err := acprelay.Agent{Args: args, Stderr: a.err, Signals: handedOn()}.Serve(ctx, acprelay.Options{
-		Gate: gate, Actor: who, Editor: editor, Name: o.name, Workspace: o.workspace, Facts: a.machine("", nil), Wanted: l.Wanted, Patience: a.askPatience(), Plain: hook.Plain,
+		Gate: gate, Inbox: inbox, Actor: who, Editor: editor, Name: o.name, Workspace: o.workspace, Facts: a.machine("", nil), Wanted: l.Wanted, Patience: a.askPatience(), Plain: hook.Plain,
 		Off:  func() bool { _, off, _ := a.paths.IsOff(time.Now()); return off }, // a switch that cannot be read is on
 		Note: func(text string) { a.note("%s", printable(text)) },
 	}, a.in, a.out)

@@ -145,7 +145,12 @@ func (a *app) deskAt(ctx context.Context, host, workspace string) (*driver.Desk,
 	if err != nil {
 		return nil, nil, err
 	}
-	gate, err := l.Gate(ctx, home.OwnActor(sayso.PrincipalAgent, host+"-driver", "driver"))
+	who := home.OwnActor(sayso.PrincipalAgent, host+"-driver", "driver")
+	gate, err := l.Gate(ctx, who)
+	if err != nil {
+		return nil, nil, errors.Join(err, l.Close())
+	}
+	inbox, err := l.Inbox(ctx, who)
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close())
 	}
@@ -157,7 +162,7 @@ func (a *app) deskAt(ctx context.Context, host, workspace string) (*driver.Desk,
 	}
 	tellOff()
 	return driver.NewDesk(driver.Options{
-		Gate: gate, Facts: a.machine(workspace, nil), Wanted: l.Wanted, Patience: a.askPatience(), Plain: hook.Plain,
+		Gate: gate, Inbox: inbox, Facts: a.machine(workspace, nil), Wanted: l.Wanted, Patience: a.askPatience(), Plain: hook.Plain,
 		Waits: func(c sayso.Call) {
 			tellOff()
 			a.note("waits for a person: %s; type: sayso watch", callLine(c))

@@ -112,7 +112,7 @@ func (r *Relay) desk(workspace string) *drive.Desk {
 	if d == nil {
 		f := r.o.Facts
 		f.Workspace = workspace
-		d = drive.NewDesk(drive.Options{Gate: r.o.Gate, Facts: f, Wanted: r.o.Wanted, Patience: r.o.Patience, Plain: r.o.Plain})
+		d = drive.NewDesk(drive.Options{Gate: r.o.Gate, Inbox: r.o.Inbox, Facts: f, Wanted: r.o.Wanted, Patience: r.o.Patience, Plain: r.o.Plain})
 		r.desks[workspace] = d
 	}
 	return d

@@ -41,6 +41,8 @@ var maxMessage = 256 << 20 // less in tests
 // Options say what a relay works with. Gate is required.
 type Options struct {
 	Gate sayso.Gate
+	// Inbox is where the requests of the gate's principal are found; nil for nowhere.
+	Inbox sayso.Inbox
 	// Name is the agent's name in calls; empty for what it calls itself.
 	Name string
 	// Workspace is the root of the project in every session; empty for the folder that

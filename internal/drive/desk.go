@@ -40,6 +40,9 @@ const atOnce = 300 * time.Millisecond
 // Options say what a desk works with. Gate is required.
 type Options struct {
 	Gate sayso.Gate
+	// Inbox is where the requests of the gate's principal are found, so that one is
+	// withdrawn without being taken up first; nil for nowhere.
+	Inbox sayso.Inbox
 	// Facts say where calls run.
 	Facts facts.Options
 	// Wanted says which folders the policy in force names; nil for none.
@@ -231,8 +234,7 @@ func (k *Desk) Withdraw(key, reason string) bool {
 	return true
 }
 
-// takeBack tells the gate that a question was withdrawn. Which request it was the
-// gate says to whoever asks again and does not wait.
+// takeBack tells the gate that a question was withdrawn.
 func (k *Desk) takeBack(ctx context.Context, q Question, d sayso.Decision, err error, reason string) {
 	ctx, cancel := late(ctx)
 	defer cancel()
@@ -240,19 +242,35 @@ func (k *Desk) takeBack(ctx context.Context, q Question, d sayso.Decision, err e
 		k.unrun(ctx, q.Call, d.Request) // the answer came first, and the host does not hear it
 		return
 	}
-	id := d.Request
-	if id == "" && ticket(err) == "" {
-		a, _ := k.admission(ctx, q)
-		a.Patience, a.Immediate = time.Nanosecond, false
-		d, err = k.o.Gate.Admit(ctx, a)
-		id = d.Request
-	}
-	if t := ticket(err); t != "" {
-		id = t
+	id := cmp.Or(d.Request, ticket(err), k.known(ctx, q.Call))
+	if id == "" {
+		id = k.takenUp(ctx, q)
 	}
 	if id != "" {
 		_ = k.o.Gate.Withdraw(ctx, id, reason) // what is not withdrawn is parked, and never run
 	}
+}
+
+// known is the request of a call that can still be withdrawn, if it is found by its
+// call id.
+func (k *Desk) known(ctx context.Context, c sayso.Call) sayso.ID {
+	if k.o.Inbox == nil || c.CallID == "" {
+		return ""
+	}
+	found, err := k.o.Inbox.Requests(ctx, sayso.RowQuery{Session: c.Session, CallID: c.CallID, States: sayso.OpenStates(), Limit: 1})
+	if err != nil || len(found) == 0 {
+		return "" // then the gate is asked
+	}
+	return found[0].ID
+}
+
+// takenUp is the request of a call as the gate says it to whoever asks again and does
+// not wait.
+func (k *Desk) takenUp(ctx context.Context, q Question) sayso.ID {
+	a, _ := k.admission(ctx, q)
+	a.Patience, a.Immediate = time.Nanosecond, false
+	d, err := k.o.Gate.Admit(ctx, a)
+	return cmp.Or(d.Request, ticket(err))
 }
 
 // ticket is the request that an error says is pending.

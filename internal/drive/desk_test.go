@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -88,6 +89,34 @@ func TestDesk_withdraw(t *testing.T) {
 	}
 	if e := b.Events(sayso.EventWithdrawn); len(e) != 1 {
 		t.Errorf("%d requests withdrawn, want 1", len(e))
+	}
+}
+
+// What the host took back was left and withdrawn, and the record says no more: nobody
+// took it up in between.
+func TestDesk_withdrawnAtOnce(t *testing.T) {
+	b := saysotest.New(t)
+	opened := make(chan sayso.ID, 1)
+	b.Answer(func(r sayso.Request) sayso.Answer {
+		opened <- r.ID
+		<-t.Context().Done() // nobody answers
+		return sayso.Answer{}
+	})
+	k := drive.NewDesk(drive.Options{Gate: b.Gate(), Inbox: b.InboxOf(saysotest.Program)})
+	q, _ := question("1", "true")
+	k.Ask(t.Context(), q)
+	id := <-opened
+	k.Withdraw("1", "the host took it back")
+	k.Close(t.Context(), "")
+	var got []sayso.EventType
+	for _, e := range b.Events() {
+		if e.RequestID == id {
+			got = append(got, e.Type)
+		}
+	}
+	want := []sayso.EventType{sayso.EventRequested, sayso.EventParked, sayso.EventWithdrawn}
+	if !slices.Equal(got, want) {
+		t.Errorf("the record says %v, want %v", got, want)
 	}
 }
 
