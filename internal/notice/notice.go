@@ -7,6 +7,7 @@
 package notice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -54,10 +55,7 @@ func (n *Notifier) Wait() { n.wg.Wait() }
 
 // title is the first line of a notice.
 func title(r sayso.Request) string {
-	who := r.Host
-	if who == "" {
-		who = "An agent"
-	}
+	who := cmp.Or(r.Host, r.Life.Asker.Principal, "An agent")
 	return "sayso: " + plain(who) + " waits for you"
 }
 

@@ -292,7 +292,7 @@ func TestChat(t *testing.T) {
 	if _, err := w.b.InboxOf(root).Answer(t.Context(), second.ID, sayso.Answer{Digest: second.Digest, Content: second.Content, Note: "@here"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-said; !strings.Contains(got, second.ShortID+" (bash) was denied by root: ＠here") {
+	if got := <-said; !strings.Contains(got, second.ShortID+" (bash) of program (session s1) was denied by root: ＠here") {
 		t.Errorf("said %s", got)
 	}
 	if _, err := o.Retry(t.Context(), func(outbox.Letter) bool { return true }); err == nil {

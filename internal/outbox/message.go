@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type Request struct {
 	Deadline  *time.Time  `json:"deadline"` // null for none
 
 	// From here on with title.
+	Agent  string         `json:"agent,omitempty"` // the host, or without one the principal that asks
 	Host   string         `json:"host,omitempty"`
 	Tool   string         `json:"tool,omitempty"`
 	Server string         `json:"server,omitempty"`
@@ -233,6 +235,7 @@ func (c cleaner) request(r *sayso.Request) (*Request, error) {
 		return out, nil
 	}
 	out.Host, out.Tool, out.Server, out.Rule = c.text(r.Host), c.text(r.Tool), c.text(r.Server), c.text(r.Rule)
+	out.Agent = c.text(cmp.Or(r.Host, r.Life.Asker.Principal))
 	out.Kind, out.Risk, out.Danger = r.Kind, r.Risk, r.Danger
 	if r.Titled {
 		out.Title = c.text(r.Description)

@@ -1,7 +1,9 @@
 package outbox
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -44,11 +46,7 @@ func openedText(r *Request) string {
 	if r.Tool == "" {
 		return "a request waits for you (ticket " + r.ShortID + until(r) + ")."
 	}
-	who := quiet(r.Host)
-	if who == "" {
-		who = "an agent"
-	}
-	text := fmt.Sprintf("%s waits for you: %s (%s; ticket %s%s).", who, quiet(r.Tool), strings.Join(risks(r), ", "), r.ShortID, until(r))
+	text := fmt.Sprintf("%s waits for you: %s (%s; ticket %s%s).", who(r), tool(r), strings.Join(risks(r), ", "), r.ShortID, until(r))
 	if r.Title != "" {
 		text += " " + quiet(r.Title)
 	}
@@ -56,6 +54,42 @@ func openedText(r *Request) string {
 		text += "\n" + quiet(string(r.Preview))
 	}
 	return text
+}
+
+// who asks, as far as the detail tells: the agent, and with a preview which of its
+// agents, in which session and project.
+func who(r *Request) string {
+	text := quiet(cmp.Or(r.Caller, r.Agent, "an agent"))
+	var where []string
+	if s := r.SessionID; s != "" {
+		where = append(where, "session "+quiet(label(s)))
+	}
+	if dir := path.Base(r.Cwd); strings.Trim(dir, "./") != "" {
+		where = append(where, "in "+quiet(label(dir)))
+	}
+	if len(where) > 0 {
+		text += " (" + strings.Join(where, ", ") + ")"
+	}
+	return text
+}
+
+// longestLabel is how much of a name a chat is shown where it only tells things apart,
+// in characters: most sessions have names that no person reads to the end.
+const longestLabel = 16
+
+func label(s string) string {
+	if runes := []rune(s); len(runes) > longestLabel {
+		return string(runes[:longestLabel]) + "…"
+	}
+	return s
+}
+
+// tool is the tool, that of a server with the server.
+func tool(r *Request) string {
+	if r.Server == "" {
+		return quiet(r.Tool)
+	}
+	return quiet(r.Server) + " › " + quiet(r.Tool)
 }
 
 func risks(r *Request) []string {
@@ -70,9 +104,13 @@ func until(r *Request) string {
 }
 
 func endedText(k Kind, m *Message) string {
-	what := "request " + m.Data.Request.ShortID
-	if tool := m.Data.Request.Tool; tool != "" {
-		what += " (" + quiet(tool) + ")"
+	r := m.Data.Request
+	what := "request " + r.ShortID
+	if r.Tool != "" {
+		what += " (" + tool(r) + ")"
+	}
+	if r.Agent != "" {
+		what += " of " + who(r)
 	}
 	switch k {
 	case Expired:
