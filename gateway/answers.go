@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/enforce"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/lines"
 	"github.com/sayso-dev/sayso/internal/rpc"
@@ -274,7 +275,7 @@ func (r *Relay) tell(ctx context.Context) {
 	outcomes := r.outcomes
 	r.outcomes = nil
 	r.mu.Unlock()
-	ctx, cancel := late(ctx)
+	ctx, cancel := enforce.Late(ctx)
 	defer cancel()
 	var all sync.WaitGroup
 	for _, o := range outcomes {

@@ -11,19 +11,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/enforce"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/rpc"
 )
-
-// Elicits puts a question to the person who uses the client that made the call,
-// by way of that client, where policy permits it. [broker.Broker] has the words.
-type Elicits interface {
-	// Elicitable waits until a call is in the log, and is its request and all that
-	// may be shown of it, if it may be answered by way of the client.
-	Elicitable(ctx context.Context, by sayso.Actor, session, callID string) (sayso.Request, sayso.RequestedFull, error)
-	// Elicited records what that person answered, so long after being asked.
-	Elicited(ctx context.Context, by sayso.Actor, r sayso.Request, effect sayso.Effect, note string, took time.Duration) (sayso.Decision, error)
-}
 
 const (
 	elicitMethod = "elicitation/create"
@@ -161,7 +152,7 @@ func (r *Relay) took(ctx context.Context, q *question, answer jsontext.Value) {
 	if !ok {
 		return
 	}
-	ctx, cancel := late(ctx)
+	ctx, cancel := enforce.Late(ctx)
 	defer cancel()
 	if _, err := r.o.Elicits.Elicited(ctx, r.o.Actor, q.request, effect, note, time.Since(q.asked)); err != nil {
 		r.o.Note("an answer at the client does not count: " + err.Error())

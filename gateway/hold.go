@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/enforce"
 	"github.com/sayso-dev/sayso/internal/facts"
 	"github.com/sayso-dev/sayso/internal/rpc"
 )
@@ -194,7 +195,7 @@ func (r *Relay) admit(ctx context.Context, h *held, patience time.Duration) (say
 	a, asked := r.admission(ctx, h)
 	a.Patience = patience
 	d, err := r.ask(ctx, a)
-	if err == nil && d.Allowed() && d.Source == sayso.SourcePerson && !asked.facts.Equal(r.gather(ctx, h.call, asked.wanted)) {
+	if err == nil && d.Allowed() && d.Source == sayso.SourcePerson && asked.Changed(ctx) {
 		r.unrun(ctx, d.Request)
 		return sayso.Decision{Request: d.Request}, fmt.Errorf("%w: what the call names changed while people were asked", sayso.ErrVoided)
 	}
@@ -209,28 +210,11 @@ func (r *Relay) ask(ctx context.Context, a *sayso.Admission) (sayso.Decision, er
 	return r.o.Gate.Admit(ctx, *a)
 }
 
-// gathered are the facts that people were asked with, and for which policy.
-type gathered struct {
-	facts  sayso.Facts
-	wanted sayso.FactsWanted
-}
-
-func (r *Relay) admission(ctx context.Context, h *held) (*sayso.Admission, *gathered) {
-	g := &gathered{wanted: r.o.Wanted()}
-	g.facts = r.gather(ctx, h.call, g.wanted)
+func (r *Relay) admission(ctx context.Context, h *held) (*sayso.Admission, *facts.Asked) {
+	asked := facts.Ask(ctx, &h.call, r.o.Facts, r.o.Wanted())
 	return &sayso.Admission{
-		Call: h.call, Facts: g.facts, Immediate: true, CanEdit: r.takesEdits(h.name),
-		Gather: func(ctx context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
-			g.wanted, g.facts = want, r.gather(ctx, h.call, want)
-			return g.facts, nil
-		},
-	}, g
-}
-
-func (r *Relay) gather(ctx context.Context, c sayso.Call, want sayso.FactsWanted) sayso.Facts {
-	o := r.o.Facts
-	o.Roots, o.Policy = want.Roots, want.Policy
-	return facts.Gather(ctx, c, o)
+		Call: h.call, Facts: asked.Facts, Immediate: true, CanEdit: r.takesEdits(h.name), Gather: asked.Gather,
+	}, asked
 }
 
 // ready is what is forwarded of a call that was allowed: its own bytes, or those
@@ -305,8 +289,4 @@ func (r *Relay) drop(h *held) (cancelled bool) {
 }
 
 // unrun records that an approval was used for a call that did not run.
-func (r *Relay) unrun(ctx context.Context, id sayso.ID) {
-	ctx, cancel := late(ctx)
-	defer cancel()
-	_ = r.o.Gate.Report(ctx, sayso.Outcome{Request: id, Failed: true, Interrupt: true}) // it did not run in any case
-}
+func (r *Relay) unrun(ctx context.Context, id sayso.ID) { enforce.Unrun(ctx, r.o.Gate, id) }

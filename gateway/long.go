@@ -7,7 +7,7 @@ import (
 )
 
 // Pieces sends an answer as it comes, to the stream of the request that it answers.
-func (d desk) Pieces(o *outline, copy func(io.Writer) error) error {
+func (d toClient) Pieces(o *outline, copy func(io.Writer) error) error {
 	s := &sorter{d: d, o: o}
 	err := copy(s)
 	if s.to != nil {
@@ -19,7 +19,7 @@ func (d desk) Pieces(o *outline, copy func(io.Writer) error) error {
 // sorter writes an answer to the stream of its request. What comes before the answer
 // says which that is waits in a file that has no name.
 type sorter struct {
-	d    desk
+	d    toClient
 	o    *outline
 	at   int // how much was written
 	to   *leaky

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/enforce"
 	"github.com/sayso-dev/sayso/internal/facts"
 	"github.com/sayso-dev/sayso/internal/lines"
 	"github.com/sayso-dev/sayso/internal/rpc"
@@ -52,7 +53,7 @@ type Options struct {
 	// Calls know what tasks of an earlier process were about; nil for nobody.
 	Calls Calls
 	// Elicits puts questions to the person at the client; nil for never.
-	Elicits Elicits
+	Elicits sayso.Elicits
 	// Note is told what a person should know, in a line; nil for nobody.
 	Note func(string)
 	// Plain makes the text of an error fit for an agent; nil leaves it.
@@ -63,8 +64,6 @@ const (
 	patience   = 50 * time.Minute
 	impatience = 50 * time.Second // clients that know no progress wait a minute
 	heartbeat  = 15 * time.Second
-	// afterwards bounds what is still told to the gate when a call is over.
-	afterwards = 10 * time.Second
 	// grace is how long calls that need no person have left when the client has
 	// closed its end.
 	grace = 500 * time.Millisecond
@@ -299,12 +298,7 @@ func (r *Relay) Close(ctx context.Context) error {
 	}
 	r.telling.Wait()
 	r.loseAll(ctx)
-	ctx, cancel := late(ctx)
+	ctx, cancel := enforce.Late(ctx)
 	defer cancel()
 	return r.o.Gate.End(ctx, r.o.Session)
-}
-
-// late is a context for what must be told although the client has gone.
-func late(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), afterwards)
 }

@@ -109,7 +109,7 @@ func (w *remoteWay) cancel(m *message) {
 }
 
 // relay is the relay for what the server says.
-func (w *remoteWay) relay() *Relay { return w.s.talk.between(desk{w.s, w.home}, w) }
+func (w *remoteWay) relay() *Relay { return w.s.talk.between(toClient{w.s, w.home}, w) }
 
 // tell sends a message that nothing answers.
 func (w *remoteWay) tell(m *message) error {

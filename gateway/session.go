@@ -100,7 +100,7 @@ func (s *session) resumable() bool { return s.id != "" }
 
 // relay is the relay for what belongs to one request.
 func (s *session) relay(home *stream, header http.Header, version string) *Relay {
-	return s.talk.between(desk{s, home}, s.to.way(s, home, header, version))
+	return s.talk.between(toClient{s, home}, s.to.way(s, home, header, version))
 }
 
 // busy and idle bracket what a client does, during which the session does not end
@@ -387,15 +387,15 @@ func (s *session) begun(st *stream) {
 	}
 }
 
-// desk is the outlet to the client of a session: each message goes to the stream
+// toClient is the outlet to the client of a session: each message goes to the stream
 // that it belongs to, and what belongs to none there where it came from.
-type desk struct {
+type toClient struct {
 	s    *session
 	home *stream
 }
 
 // Send sends one message.
-func (d desk) Send(text []byte) error {
+func (d toClient) Send(text []byte) error {
 	m, err := readMessage(text)
 	if err != nil {
 		return nil // nothing of that kind comes here
@@ -437,7 +437,7 @@ func (d desk) Send(text []byte) error {
 
 // sole is the stream of a message that stands for itself, as a notification does,
 // and is answered with an error of ours nevertheless.
-func (d desk) sole() *stream {
+func (d toClient) sole() *stream {
 	if d.home != nil && d.home.name == "" {
 		return d.home
 	}

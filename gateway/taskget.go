@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/enforce"
 	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
@@ -302,7 +303,7 @@ func (r *Relay) cancelTask(ctx context.Context, t *task) {
 
 // takeBackTask withdraws the request of a task that nobody waits for.
 func (r *Relay) takeBackTask(ctx context.Context, t *task) {
-	ctx, cancel := late(ctx)
+	ctx, cancel := enforce.Late(ctx)
 	defer cancel()
 	if err := r.o.Gate.Withdraw(ctx, t.id, "the client cancelled the call"); err == nil {
 		r.ends(t, cancelled, "The client cancelled it.", nil)

@@ -142,7 +142,7 @@ func (up *upstream) start(ctx context.Context, owner, named string, alone bool) 
 		return nil, errEnded
 	}
 	s.work.Go(func() {
-		r := s.talk.between(desk{s: s}, p.in)
+		r := s.talk.between(toClient{s: s}, p.in)
 		err := p.process.Read(func(from io.Reader) error { return r.FromServer(s.ctx, from) })
 		if err != nil {
 			up.Options.Note(up.Name + " is stopped: " + up.plain(err))

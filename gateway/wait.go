@@ -2,13 +2,13 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/enforce"
 	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
@@ -121,32 +121,11 @@ func (r *Relay) forsaken(ctx context.Context, m message) {
 	}
 }
 
-// withdraw takes back what was asked about a call that the client cancelled, so
-// that a later answer runs nothing. Which request that is the gate says to whoever
-// makes the same call again and does not wait.
+// withdraw takes back what was asked about a call that the client cancelled.
 func (r *Relay) withdraw(ctx context.Context, h *held, d sayso.Decision, err error) {
-	ctx, cancel := late(ctx)
-	defer cancel()
-	id := d.Request
-	if id == "" && ticket(err) == "" {
+	enforce.TakeBack(ctx, r.o.Gate, d, err, "the client cancelled the call", func(ctx context.Context) (sayso.Decision, error) {
 		a, _ := r.admission(ctx, h)
 		a.Patience, a.Immediate = time.Nanosecond, false
-		d, err = r.ask(ctx, a)
-		id = d.Request
-	}
-	if t := ticket(err); t != "" {
-		id = t
-	}
-	if id != "" {
-		_ = r.o.Gate.Withdraw(ctx, id, "the client cancelled the call") // what is not withdrawn is parked, and never forwarded
-	}
-}
-
-// ticket is the request that an error says is pending.
-func ticket(err error) sayso.ID {
-	var pending *sayso.PendingError
-	if errors.As(err, &pending) {
-		return pending.Ticket
-	}
-	return ""
+		return r.ask(ctx, a)
+	})
 }

@@ -30,7 +30,7 @@ type rules map[string]sayso.Effect
 func (p rules) mute() bool { _, ok := p["mute"]; return ok }
 
 // elicitable lets people answer by way of the client, where rules let them.
-func elicitable(o *gateway.Options) { o.Elicits = o.Pins.(gateway.Elicits) }
+func elicitable(o *gateway.Options) { o.Elicits = o.Pins.(sayso.Elicits) }
 
 func (p rules) Version() string { return "rules" }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/enforce"
 	"github.com/sayso-dev/sayso/internal/facts"
 )
 
@@ -310,18 +311,10 @@ func (g *guard) unmoved(ctx context.Context, p *plan, a *admitted) error {
 	return nil
 }
 
-// afterwards bounds what is still told to the gate once a call is over.
-const afterwards = 10 * time.Second
-
-// late is a context for what must be told although the caller has gone.
-func late(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), afterwards)
-}
-
 // withdraw takes approvals back that are not going to be used. If that fails
 // they lapse by themselves, and no call but this one could have used them.
 func (g *guard) withdraw(ctx context.Context, ready []admitted, why string) {
-	ctx, cancel := late(ctx)
+	ctx, cancel := enforce.Late(ctx)
 	defer cancel()
 	for _, a := range ready {
 		_ = g.gate.Withdraw(ctx, a.decision.Request, why)
@@ -359,7 +352,7 @@ func (o *outcome) of(ctx context.Context, r Result, err error) {
 // report tells the gate. A report that does not arrive loses nothing but
 // itself: the log then says that the outcome is not known, which is true.
 func (o *outcome) report(ctx context.Context) {
-	ctx, cancel := late(ctx)
+	ctx, cancel := enforce.Late(ctx)
 	defer cancel()
 	for _, a := range o.ready {
 		_ = o.g.gate.Report(ctx, sayso.Outcome{

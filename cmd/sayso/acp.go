@@ -93,7 +93,7 @@ func (a *app) acp(ctx context.Context, o acpOptions, args []string) error {
 
 // asksEditor is where the person is asked at the editor as well, nil for nowhere. What is
 // said there is recorded where the gate is on this machine.
-func (a *app) asksEditor(ctx context.Context, o acpOptions, l *local.Local) (acprelay.Elicits, func() error, error) {
+func (a *app) asksEditor(ctx context.Context, o acpOptions, l *local.Local) (sayso.Elicits, func() error, error) {
 	nothing := func() error { return nil }
 	if !o.editor {
 		return nil, nothing, nil

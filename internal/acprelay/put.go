@@ -12,16 +12,6 @@ import (
 	"github.com/sayso-dev/sayso/agent/acp"
 )
 
-// Elicits puts a question to the person at the editor as well, where policy permits
-// it. The engine of this machine has the words.
-type Elicits interface {
-	// Elicitable waits until a call is in the log, and is its request if it may be
-	// answered so.
-	Elicitable(ctx context.Context, by sayso.Actor, session, callID string) (sayso.Request, sayso.RequestedFull, error)
-	// Elicited records what that person answered, so long after being asked.
-	Elicited(ctx context.Context, by sayso.Actor, r sayso.Request, effect sayso.Effect, note string, took time.Duration) (sayso.Decision, error)
-}
-
 // unasked is how long a call waits before it is looked whether the editor can be asked:
 // most are decided by then, and need no person.
 const unasked = 100 * time.Millisecond

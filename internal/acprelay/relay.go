@@ -60,7 +60,7 @@ type Options struct {
 	// Actor is who asks, and Editor where the person is asked at the editor as well;
 	// nil for nowhere.
 	Actor  sayso.Actor
-	Editor Elicits
+	Editor sayso.Elicits
 	// Note is told what a person should know, in a line; nil for nobody.
 	Note func(string)
 	// Plain makes the text of an error fit for an agent; nil leaves it.

@@ -22,17 +22,14 @@ package drive
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/enforce"
 	"github.com/sayso-dev/sayso/internal/facts"
 )
-
-// afterwards bounds what is still told to the gate when a call, or all, is over.
-const afterwards = 10 * time.Second
 
 // atOnce is how long a call that no person is asked about may take.
 const atOnce = 300 * time.Millisecond
@@ -183,39 +180,22 @@ func (k *Desk) leaves(q Question, w *waiting, d sayso.Decision, err error) (reas
 func (k *Desk) admit(ctx context.Context, q Question) (sayso.Decision, error) {
 	a, asked := k.admission(ctx, q)
 	d, err := k.o.Gate.Admit(ctx, a)
-	if err == nil && d.Allowed() && d.Source == sayso.SourcePerson && !asked.facts.Equal(k.gather(ctx, q.Call, asked.wanted)) {
+	if err == nil && d.Allowed() && d.Source == sayso.SourcePerson && asked.Changed(ctx) {
 		k.unrun(ctx, q.Call, d.Request)
 		return sayso.Decision{Request: d.Request}, fmt.Errorf("%w: what the call names changed while people were asked", sayso.ErrVoided)
 	}
 	return d, err
 }
 
-// gathered are the facts that people were asked with, and for which policy.
-type gathered struct {
-	facts  sayso.Facts
-	wanted sayso.FactsWanted
-}
-
-func (k *Desk) admission(ctx context.Context, q Question) (sayso.Admission, *gathered) {
-	g := &gathered{wanted: k.o.Wanted()}
-	g.facts = k.gather(ctx, q.Call, g.wanted)
+func (k *Desk) admission(ctx context.Context, q Question) (sayso.Admission, *facts.Asked) {
+	asked := facts.Ask(ctx, &q.Call, k.o.Facts, k.o.Wanted())
 	a := sayso.Admission{
-		Call: q.Call, Facts: g.facts, Patience: k.o.Patience, Immediate: true, CanEdit: q.CanEdit,
-		Gather: func(ctx context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
-			g.wanted, g.facts = want, k.gather(ctx, q.Call, want)
-			return g.facts, nil
-		},
+		Call: q.Call, Facts: asked.Facts, Patience: k.o.Patience, Immediate: true, CanEdit: q.CanEdit, Gather: asked.Gather,
 	}
 	if q.Present != nil {
-		a.Present = func(context.Context) (*sayso.Presentation, error) { return q.Present(g.facts), nil }
+		a.Present = func(context.Context) (*sayso.Presentation, error) { return q.Present(asked.Facts), nil }
 	}
-	return a, g
-}
-
-func (k *Desk) gather(ctx context.Context, c sayso.Call, want sayso.FactsWanted) sayso.Facts {
-	o := k.o.Facts
-	o.Roots, o.Policy = want.Roots, want.Policy
-	return facts.Gather(ctx, c, o)
+	return a, asked
 }
 
 // Withdraw takes a question back that the host does not wait with any more, and
@@ -236,19 +216,18 @@ func (k *Desk) Withdraw(key, reason string) bool {
 
 // takeBack tells the gate that a question was withdrawn.
 func (k *Desk) takeBack(ctx context.Context, q Question, d sayso.Decision, err error, reason string) {
-	ctx, cancel := late(ctx)
-	defer cancel()
 	if err == nil && d.Allowed() {
 		k.unrun(ctx, q.Call, d.Request) // the answer came first, and the host does not hear it
 		return
 	}
-	id := cmp.Or(d.Request, ticket(err), k.known(ctx, q.Call))
-	if id == "" {
-		id = k.takenUp(ctx, q)
-	}
-	if id != "" {
-		_ = k.o.Gate.Withdraw(ctx, id, reason) // what is not withdrawn is parked, and never run
-	}
+	enforce.TakeBack(ctx, k.o.Gate, d, err, reason, func(ctx context.Context) (sayso.Decision, error) {
+		if id := k.known(ctx, q.Call); id != "" {
+			return sayso.Decision{Request: id}, nil
+		}
+		a, _ := k.admission(ctx, q)
+		a.Patience, a.Immediate = time.Nanosecond, false
+		return k.o.Gate.Admit(ctx, a)
+	})
 }
 
 // known is the request of a call that can still be withdrawn, if it is found by its
@@ -264,24 +243,6 @@ func (k *Desk) known(ctx context.Context, c sayso.Call) sayso.ID {
 	return found[0].ID
 }
 
-// takenUp is the request of a call as the gate says it to whoever asks again and does
-// not wait.
-func (k *Desk) takenUp(ctx context.Context, q Question) sayso.ID {
-	a, _ := k.admission(ctx, q)
-	a.Patience, a.Immediate = time.Nanosecond, false
-	d, err := k.o.Gate.Admit(ctx, a)
-	return cmp.Or(d.Request, ticket(err))
-}
-
-// ticket is the request that an error says is pending.
-func ticket(err error) sayso.ID {
-	var pending *sayso.PendingError
-	if errors.As(err, &pending) {
-		return pending.Ticket
-	}
-	return ""
-}
-
 // Ended records how a call of a session ended that was allowed here. Of others
 // nothing is recorded.
 func (k *Desk) Ended(ctx context.Context, session, callID string, o sayso.Outcome) {
@@ -290,7 +251,7 @@ func (k *Desk) Ended(ctx context.Context, session, callID string, o sayso.Outcom
 	delete(k.runs, run{session, callID})
 	if ok && !k.closed {
 		k.asking.Go(func() {
-			ctx, cancel := late(ctx)
+			ctx, cancel := enforce.Late(ctx)
 			defer cancel()
 			o.Request = id
 			_ = k.o.Gate.Report(ctx, o) // the log then says that it is not known
@@ -304,9 +265,7 @@ func (k *Desk) unrun(ctx context.Context, c sayso.Call, id sayso.ID) {
 	k.mu.Lock()
 	delete(k.runs, runOf(c))
 	k.mu.Unlock()
-	ctx, cancel := late(ctx)
-	defer cancel()
-	_ = k.o.Gate.Report(ctx, sayso.Outcome{Request: id, Failed: true, Interrupt: true}) // it did not run in any case
+	enforce.Unrun(ctx, k.o.Gate, id)
 }
 
 // Close ends what waits, which then is parked, and the session.
@@ -321,12 +280,7 @@ func (k *Desk) Close(ctx context.Context, session string) {
 	if session == "" {
 		return
 	}
-	ctx, cancel := late(ctx)
+	ctx, cancel := enforce.Late(ctx)
 	defer cancel()
 	_ = k.o.Gate.End(ctx, session) // one that is not ended is ended by its age
-}
-
-// late is a context for what must be told although the host has gone.
-func late(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), afterwards)
 }

@@ -198,26 +198,21 @@ func (r run) admit(told agent.Told) (d sayso.Decision, off bool, err error) {
 	patience := min(w.settings.Patience, r.host.patience())
 	ctx, late := context.WithTimeoutCause(ctx, patience+silence, errSilent)
 	defer late()
-	wanted := w.Wanted()
-	asked := w.gather(ctx, told.Call, wanted)
+	asked := facts.Ask(ctx, &told.Call, w.facts(), w.Wanted())
 	d, err = gate.Admit(ctx, sayso.Admission{
 		Call:      told.Call,
-		Facts:     asked,
+		Facts:     asked.Facts,
 		Patience:  patience,
 		Immediate: true,
 		Strict:    r.strict,
 		CanEdit:   told.CanEdit,
-		Gather: func(ctx context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
-			wanted = want
-			asked = w.gather(ctx, told.Call, want)
-			return asked, nil
-		},
+		Gather:    asked.Gather,
 		Present: func(context.Context) (*sayso.Presentation, error) {
-			p := r.host.Present(told.Call, asked, facts.Content)
+			p := r.host.Present(told.Call, asked.Facts, facts.Content)
 			return &p, nil
 		},
 	})
-	if d.Allowed() && d.Source == sayso.SourcePerson && !asked.Equal(w.gather(ctx, told.Call, wanted)) {
+	if d.Allowed() && d.Source == sayso.SourcePerson && asked.Changed(ctx) {
 		d, err = changed(ctx, gate, d)
 	}
 	switch {
@@ -235,12 +230,9 @@ const silence = 10 * time.Second
 
 var errSilent = errors.New("the gate does not answer; what was asked may be open")
 
-// gather finds out what a call means on this machine now.
-func (w *world) gather(ctx context.Context, c sayso.Call, want sayso.FactsWanted) sayso.Facts {
-	return facts.Gather(ctx, c, facts.Options{
-		Workspace: w.workspace, State: w.paths.Folders(), Home: home.PersonFolder(), HostHome: w.hostHome,
-		Roots: want.Roots, Policy: want.Policy,
-	})
+// facts say what is known of this machine.
+func (w *world) facts() facts.Options {
+	return facts.Options{Workspace: w.workspace, State: w.paths.Folders(), Home: home.PersonFolder(), HostHome: w.hostHome}
 }
 
 // changed refuses a call that came to mean something else while a person was

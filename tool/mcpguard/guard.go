@@ -39,8 +39,6 @@ type Options struct {
 const (
 	patience   = 50 * time.Minute
 	impatience = 50 * time.Second // clients that know no progress wait a minute
-	// afterwards bounds what is still told to the gate when a call is over.
-	afterwards = 10 * time.Second
 )
 
 const (

@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/enforce"
 	"github.com/sayso-dev/sayso/tool"
 )
 
@@ -30,7 +31,7 @@ func (l *looking) Admit(ctx context.Context, a sayso.Admission) (sayso.Decision,
 // Redeem implements [sayso.Gate].
 func (l *looking) Redeem(ctx context.Context, r sayso.Receipt, c sayso.Call) error {
 	if err := l.look(ctx, c, l.decision); err != nil {
-		ctx, cancel := late(ctx)
+		ctx, cancel := enforce.Late(ctx)
 		defer cancel()
 		_ = l.Gate.Withdraw(ctx, l.decision.Request, "it is not what was allowed any more") // else it lapses by itself
 		return err
@@ -72,36 +73,11 @@ func (a *asked) over(ctx context.Context) bool {
 	return a.o.Session == nil || errors.Is(context.Cause(ctx), context.Canceled)
 }
 
-// takeBack takes back what was asked, so that a later answer runs nothing. Which
-// request that is the gate says to whoever makes the same call again and does not
-// wait.
+// takeBack takes back what was asked.
 func (a *asked) takeBack(ctx context.Context, d sayso.Decision, err error) {
-	ctx, cancel := late(ctx)
-	defer cancel()
-	id := d.Request
-	if id == "" && ticket(err) == "" {
+	enforce.TakeBack(ctx, a.gate, d, err, "the client cancelled the call", func(ctx context.Context) (sayso.Decision, error) {
 		never := &looking{Gate: a.gate, look: func(context.Context, sayso.Call, sayso.Decision) error { return context.Canceled }}
-		_, err = tool.Run(ctx, never, a.admission(time.Nanosecond), func(context.Context, sayso.Call) (mcp.Result, error) { return nil, context.Canceled })
-		id = never.decision.Request
-	}
-	if t := ticket(err); t != "" {
-		id = t
-	}
-	if id != "" {
-		_ = a.gate.Withdraw(ctx, id, "the client cancelled the call") // what is not withdrawn is parked, and no handler waits for it
-	}
-}
-
-// ticket is the request that an error says is pending.
-func ticket(err error) sayso.ID {
-	var pending *sayso.PendingError
-	if errors.As(err, &pending) {
-		return pending.Ticket
-	}
-	return ""
-}
-
-// late is a context for what must be told although the client has gone.
-func late(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+		_, err := tool.Run(ctx, never, a.admission(time.Nanosecond), func(context.Context, sayso.Call) (mcp.Result, error) { return nil, context.Canceled })
+		return never.decision, err
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/enforce"
 )
 
 // sessions are the connections that are there, and the names of their sessions.
@@ -56,7 +57,7 @@ func (g *guard) connected(ss *mcp.ServerSession) string {
 		g.met.mu.Lock()
 		delete(g.met.names, ss)
 		g.met.mu.Unlock()
-		ctx, cancel := late(context.Background())
+		ctx, cancel := enforce.Late(context.Background())
 		defer cancel()
 		_ = g.gate.End(ctx, name) // its grants then end by their time
 	}()
