@@ -24,8 +24,9 @@ of Claude Code say, and waits for people if policy says so. Nothing needs to be
 installed for that; where the hook is installed as well, nobody is asked twice.
 
 Without PROMPT it is read from the standard input; at a terminal line by line, as a
-conversation. What stands behind -- goes to Claude Code, but for what would break
-the gate.`,
+conversation. What stands behind -- goes to Claude Code: the arguments that are known
+to leave the gate as it is, such as --model, --permission-mode, --resume, --add-dir
+and --mcp-config. Another one is refused, and named with all that are known.`,
 		Example: `  sayso claude "run the tests and fix what fails" -- --model opus`,
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
@@ -54,7 +55,9 @@ func (a *app) driveClaude(ctx context.Context, d driven) error {
 		return err
 	}
 	d.args = driver.ClaudeArgs(d.args)
-	env := slices.DeleteFunc(slices.Clone(a.environ), func(kv string) bool { return strings.HasPrefix(kv, "CLAUDE_CODE_SIMPLE=") }) // which is --bare
+	env := slices.DeleteFunc(slices.Clone(a.environ), func(kv string) bool { // which are --bare and --safe-mode
+		return strings.HasPrefix(kv, "CLAUDE_CODE_SIMPLE=")
+	})
 	c := &driver.Claude{Prompts: said, Screen: screen}
 	return a.drive(ctx, d, env, c.Session, func(ctx context.Context, p *child.Process, desk *driver.Desk) error {
 		c.Desk = desk

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/sayso-dev/sayso"
@@ -33,64 +32,6 @@ type Claude struct {
 	before  map[string]claudecode.Hook // by tool-use id: what the hook was told of calls that have not ended
 	asked   map[string]bool            // the tool-use ids that were asked about
 	failed  bool                       // the last turn
-}
-
-// ClaudeArgs are the arguments with which Claude Code is driven, in front of those of
-// the person: so that none of theirs can take one of ours for its value.
-func ClaudeArgs(own []string) []string {
-	return append([]string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio"}, own...)
-}
-
-// against are arguments of Claude Code that would break the gate, or the driving,
-// and why.
-var against = map[string]string{
-	"--dangerously-skip-permissions":       "it lets every call run",
-	"--allow-dangerously-skip-permissions": "it lets every call run",
-	"--permission-prompt-tool":             "sayso is asked here",
-	"--permission-prompts":                 "sayso is asked here",
-	"--bare":                               "it skips the hooks that have every call asked about",
-	"--safe-mode":                          "it skips the hooks that have every call asked about",
-	"--input-format":                       "sayso writes the input",
-	"--output-format":                      "sayso reads the output; for the host's own lines, sayso claude --json",
-	"-p":                                   "sayso gives the prompt",
-	"--print":                              "sayso gives the prompt",
-	"--bg":                                 "it would leave us",
-	"--background":                         "it would leave us",
-	"--cloud":                              "it runs elsewhere",
-	"--environment":                        "it runs elsewhere",
-	"--teleport":                           "it runs elsewhere",
-	"--desktop":                            "it runs elsewhere",
-	"--remote-control":                     "it is answered elsewhere",
-	"--tmux":                               "it would leave us",
-	"--":                                   "what stands behind it is no argument any more",
-	// What no help tells of, of 2.1.329.
-	"--remote":                         "it runs elsewhere",
-	"--web":                            "it runs elsewhere",
-	"--rc":                             "it is answered elsewhere",
-	"--sdk-url":                        "it is answered elsewhere",
-	"--attach-serve":                   "it is answered elsewhere",
-	"--session-tunnel":                 "it is answered elsewhere",
-	"--messaging-socket-path":          "it is answered elsewhere",
-	"--managed-settings":               "it can switch off the hooks that have every call asked about",
-	"--managed-settings-in-initialize": "it can switch off the hooks that have every call asked about",
-	"--inherit-permission-mode":        "it lets calls run",
-}
-
-// CheckClaude reports arguments of the person that the host may not have here.
-func CheckClaude(own []string) error {
-	for i, a := range own {
-		name, value, _ := strings.Cut(a, "=")
-		if why := against[name]; why != "" {
-			return fmt.Errorf("%s cannot be driven: %s", name, why)
-		}
-		if value == "" && i+1 < len(own) {
-			value = own[i+1]
-		}
-		if name == "--permission-mode" && value == "bypassPermissions" {
-			return errors.New("--permission-mode bypassPermissions cannot be driven: it lets every call run")
-		}
-	}
-	return nil
 }
 
 // Run drives the host whose ends are to and from, until it writes no more. end

@@ -363,7 +363,10 @@ func TestConversation(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	for _, args := range [][]string{nil, {"--model", "opus", "--add-dir", "/x"}, {"--permission-mode", "plan"}} {
+	for _, args := range [][]string{
+		nil, {"--model", "opus", "--add-dir", "/x"}, {"--permission-mode", "plan"}, {"--model=opus", "--verbose"}, {"--add-dir", "/x", "/y", "-c"}, {"-r", "x", "--fork-session"},
+		{"--continue", "--debug"}, {"--debug", "hooks", "--debug=mcp"}, {"--append-system-prompt=--bare"}, {"--settings", `{"x":"--"}`}, {"--allowedTools", "Bash(git *)", "Read", "--name", "n"},
+	} {
 		if err := drive.CheckClaude(args); err != nil {
 			t.Errorf("%v: %v", args, err)
 		}
@@ -372,6 +375,11 @@ func TestCheck(t *testing.T) {
 		{"--"}, {"--settings", "{}", "--"}, {"--", "--model", "opus"}, {"--bare"}, {"--bare=true"}, {"--dangerously-skip-permissions"}, {"--model", "opus", "-p"},
 		{"--permission-mode", "bypassPermissions"}, {"--permission-mode=bypassPermissions"}, {"--permission-prompt-tool=x"}, {"--permission-prompt-tool", "x"},
 		{"--rc"}, {"--remote=x"}, {"--web"}, {"--sdk-url=ws://x"}, {"--managed-settings={}"}, {"--inherit-permission-mode", "auto"},
+		// What no help tells of, or what the next release brings.
+		{"--project-config-root", "/x"}, {"--initialize-fields", "settings"}, {"--await-claim"}, {"--init"}, {"--of-tomorrow"}, {"-x"}, {"-pc"}, {"-np"}, {"--permission-mode", "yolo"},
+		// What would be another argument's value, the prompt, or a command of its own.
+		{"mcp"}, {"--verbose", "update"}, {"--model", "opus", "gateway"}, {"--resume", "x", "rm"}, {"--model"}, {"--model", "--bare"}, {"--add-dir", "--bare"}, {"--name", "-p"},
+		{"--verbose=true"}, {"-n=x"}, {"--permission-mode"}, {"--add-dir", "/x", "--", "/y"}, {""}, {"-"}, {"=x"}, {"--debug", "x", "y"},
 	} {
 		if err := drive.CheckClaude(args); err == nil {
 			t.Errorf("%v is taken", args)

@@ -218,6 +218,21 @@ func TestDriveClaude_killed(t *testing.T) {
 	}
 }
 
+// What skips hooks does not reach the host as a variable either, and what leaves those of
+// the person's settings out leaves the driver's.
+func TestDriveClaude_withoutHooks(t *testing.T) {
+	t.Parallel()
+	g := machine(t, "")
+	g.env = append(g.env, "CLAUDE_CODE_SIMPLE=1")
+	marker := touch("marker")
+	d := g.driveClaude(modelstub.New(modelstub.Use(marker)), "--allowedTools", "Bash", "--permission-mode", "acceptEdits", "--safe-mode")
+	g.sayso("deny", g.opened(1)[0].ShortID)
+	check(t, d.end(0)[marker.ID], true, "Denied by")
+	if g.ran("marker") {
+		t.Error("it ran")
+	}
+}
+
 // What would take the gate away is refused before anything is started.
 func TestDriveClaude_refusesWhatBreaksIt(t *testing.T) {
 	t.Parallel()
@@ -225,6 +240,7 @@ func TestDriveClaude_refusesWhatBreaksIt(t *testing.T) {
 	for _, args := range [][]string{
 		{"--dangerously-skip-permissions"}, {"--permission-prompt-tool", "mcp__x__y"}, {"--permission-prompt-tool=stdio"}, {"--bare"},
 		{"--permission-mode", "bypassPermissions"}, {"--permission-mode=bypassPermissions"}, {"--input-format", "text"}, {"-p", "x"},
+		{"--project-config-root", "/x"}, {"--of-the-next-release"}, {"mcp"},
 	} {
 		cmd := g.command(append([]string{"claude", "--program", "/nonexistent", "go", "--"}, args...)...)
 		out, err := cmd.CombinedOutput()
