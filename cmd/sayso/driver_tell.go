@@ -97,6 +97,8 @@ func (t *hookTeller) decided(r sayso.Request) {
 	case was || r.Decision == nil:
 	case !r.Decision.Allowed():
 		t.app.note("✗ %s: %s", requestLine(r), printable(sayso.Told(*r.Decision, nil)))
+	case t.allowed && words.Edited(r):
+		t.app.note("✓ %s, with changes; type: sayso show %s", requestLine(r), r.ShortID)
 	case t.allowed:
 		t.app.note("✓ %s", requestLine(r))
 	}

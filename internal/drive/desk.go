@@ -78,16 +78,10 @@ type Desk struct {
 
 	mu      sync.Mutex // guards what follows
 	waiting map[string]*waiting
-	runs    map[run]sayso.ID // requests whose calls were allowed and have not ended
+	runs    runs
 	closed  bool
 	asking  sync.WaitGroup
 }
-
-// run is what a call is known by when it has ended: sessions count their calls for
-// themselves.
-type run struct{ session, call string }
-
-func runOf(c sayso.Call) run { return run{c.Session, c.CallID} }
 
 // waiting is a question that is not answered.
 type waiting struct {
@@ -106,7 +100,7 @@ func NewDesk(o Options) *Desk {
 	if o.Plain == nil {
 		o.Plain = func(err error) error { return err }
 	}
-	return &Desk{o: o, waiting: map[string]*waiting{}, runs: map[run]sayso.ID{}}
+	return &Desk{o: o, waiting: map[string]*waiting{}}
 }
 
 // Ask puts a question to the gate and returns at once. A question under the key of
@@ -170,7 +164,7 @@ func (k *Desk) leaves(q Question, w *waiting, d sayso.Decision, err error) (reas
 		delete(k.waiting, q.Key)
 	}
 	if w.reason == "" && err == nil && d.Allowed() {
-		k.runs[runOf(q.Call)] = d.Request
+		k.runs.add(runOf(q.Call), d.Request)
 	}
 	return w.reason
 }
@@ -247,9 +241,9 @@ func (k *Desk) known(ctx context.Context, c sayso.Call) sayso.ID {
 // nothing is recorded.
 func (k *Desk) Ended(ctx context.Context, session, callID string, o sayso.Outcome) {
 	k.mu.Lock()
-	id, ok := k.runs[run{session, callID}]
-	delete(k.runs, run{session, callID})
-	if ok && !k.closed {
+	id := k.runs.of(run{session, callID})
+	k.runs.drop(run{session, callID})
+	if id != "" && !k.closed {
 		k.asking.Go(func() {
 			ctx, cancel := enforce.Late(ctx)
 			defer cancel()
@@ -263,7 +257,7 @@ func (k *Desk) Ended(ctx context.Context, session, callID string, o sayso.Outcom
 // unrun records that an approval was used for a call that did not run.
 func (k *Desk) unrun(ctx context.Context, c sayso.Call, id sayso.ID) {
 	k.mu.Lock()
-	delete(k.runs, runOf(c))
+	k.runs.drop(runOf(c))
 	k.mu.Unlock()
 	enforce.Unrun(ctx, k.o.Gate, id)
 }

@@ -75,10 +75,16 @@ func (h *host) end() error {
 
 func claude(t *testing.T, b *saysotest.Broker) *host {
 	t.Helper()
+	return claudeOn(t, b, drive.Screen{})
+}
+
+// claudeOn is the same with somebody who looks at it.
+func claudeOn(t *testing.T, b *saysotest.Broker, s drive.Screen) *host {
+	t.Helper()
 	prompts := make(chan string, 1)
 	prompts <- "go"
 	close(prompts)
-	c := &drive.Claude{Desk: drive.NewDesk(drive.Options{Gate: b.Gate()}), Prompts: prompts}
+	c := &drive.Claude{Desk: drive.NewDesk(drive.Options{Gate: b.Gate()}), Prompts: prompts, Screen: s}
 	h := driven(t, c.Run)
 	h.hear(`"subtype":"initialize"`)
 	h.say(`{"type":"control_response","response":{"subtype":"success","request_id":"sayso","response":{}}}`)
@@ -116,6 +122,29 @@ func TestClaude_garbage(t *testing.T) {
 	}
 	if n := len(b.Asked()); n != 1 {
 		t.Errorf("people were asked %d times", n)
+	}
+}
+
+// A person who changed a call is shown what runs, and not what was asked.
+func TestClaude_edited(t *testing.T) {
+	b := saysotest.New(t)
+	b.Answer(func(sayso.Request) sayso.Answer {
+		return sayso.Answer{Effect: sayso.Allow, Args: sayso.Args(`{"command":"true changed"}`)}
+	})
+	told := make(chan string, 8)
+	h := claudeOn(t, b, drive.Screen{
+		Note: func(text string) { told <- text },
+		Line: func(c sayso.Call) string { return string(c.Args) },
+	})
+	h.say(fmt.Sprintf(pre, "toolu_1"))
+	h.hear(`"permissionDecision":"ask"`)
+	h.say(fmt.Sprintf(use, "toolu_1"))
+	h.hear(`"updatedInput":{"command":"true changed"}`)
+	if got, want := <-told, `✓ {"command":"true changed"} (with changes)`; got != want {
+		t.Errorf("the person was told %q, want %q", got, want)
+	}
+	if err := h.end(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -66,10 +66,13 @@ func (s *Screen) noise(line []byte) {
 	}
 }
 
-// answered tells what came of it.
+// answered tells what came of it: of a call that a person changed, what runs.
 func (s *Screen) answered(c sayso.Call, d sayso.Decision, err error) {
 	switch {
 	case s.Line == nil:
+	case err == nil && d.Allowed() && len(d.Args) > 0:
+		c.Args = d.Args
+		s.note("✓ " + s.Line(c) + " (with changes)")
 	case err == nil && d.Allowed():
 		s.note("✓ " + s.Line(c))
 	default:
