@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
@@ -129,30 +130,44 @@ func (d *doctor) host(ctx context.Context, dir string, still bool) {
 }
 
 func (d *doctor) report() error {
-	bad := false
-	rows := [][]string{}
-	for _, f := range d.list {
-		bad = bad || f.Grade == fail
-		check := f.Check
-		if f.Host != "" && f.Host != install.Hosts()[0].Name {
-			check = f.Host + " " + check
-		}
-		line := []string{string(f.Grade), check, printable(f.Text)}
-		if f.Type != "" {
-			line = append(line, "type: "+f.Type)
-		}
-		rows = append(rows, line)
-	}
 	var err error
 	if d.json {
 		err = d.printJSON(d.list)
 	} else {
-		err = table(d.out, rows)
+		d.print("%s", strings.Join(d.lines(width(d.out)), "\n"))
 	}
-	if err == nil && bad {
+	if err == nil && slices.ContainsFunc(d.list, func(f finding) bool { return f.Grade == fail }) {
 		return no{}
 	}
 	return err
+}
+
+// lines are the findings in so many columns; zero for a line each. Where there are
+// several agents each is named, and one that is not the first always.
+func (d *doctor) lines(columns int) []string {
+	first := install.Hosts()[0].Name
+	several := slices.ContainsFunc(d.list, func(f finding) bool { return f.Host != "" && f.Host != first })
+	checks, edge := make([]string, len(d.list)), 0
+	for i, f := range d.list {
+		if checks[i] = f.Check; f.Host != "" && several {
+			checks[i] = f.Host + " " + f.Check
+		}
+		edge = max(edge, len(checks[i]))
+	}
+	var lines []string
+	for i, f := range d.list {
+		head := fmt.Sprintf("%-*s  %-*s  ", len(notProved), f.Grade, edge, checks[i])
+		text := safe(printable(f.Text))
+		switch {
+		case f.Type == "":
+			lines = append(lines, hanging(columns, head, text))
+		case columns == 0:
+			lines = append(lines, head+text+"  type: "+f.Type)
+		default: // where it is seen at once
+			lines = append(lines, hanging(columns, head, text), strings.Repeat(" ", ansi.StringWidth(head))+"type: "+f.Type)
+		}
+	}
+	return lines
 }
 
 func (d *doctor) files() {

@@ -48,7 +48,7 @@ func (d *doctor) live(ctx context.Context, hook string) {
 		return
 	}
 	if err := d.about.Fits(version); err != nil {
-		d.add(d.about.Program, fail, d.about.Update, "%v", err)
+		d.add("release", fail, d.about.Update, "%v", err)
 		return
 	}
 	d.release(program, version)
@@ -80,12 +80,12 @@ func (d *doctor) release(program, version string) {
 	run, known := d.about.Ran(version)
 	switch {
 	case !known:
-		d.add(d.about.Program, notProved, "", "%s is version %s, which was not run with this gate: what it does when the hook fails is not known; run were %s",
+		d.add("release", notProved, "", "%s is version %s, which was not run with this gate: what it does when the hook fails is not known; run were %s",
 			program, version, cmp.Or(d.about.Known(), "none"))
 	case len(run.Open) == 0:
-		d.add(d.about.Program, ok, "", "%s is version %s, which was run on %s", program, version, run.Date)
+		d.add("release", ok, "", "%s is version %s, which was run on %s", program, version, run.Date)
 	default:
-		d.add(d.about.Program, ok, "", "%s is version %s, which was run on %s: it lets a call through when a hook %s; ours does none of these",
+		d.add("release", ok, "", "%s is version %s, which was run on %s: it lets a call through when a hook %s; ours does none of these",
 			program, version, run.Date, either(run.Open))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
@@ -48,10 +49,41 @@ func (a *app) inbox(ctx context.Context, q sayso.RowQuery) error {
 		}
 		rows := [][]string{{"ID", "AGE", "LEFT", "STATE", "RISK", "FROM", "TOOL", "WHAT"}}
 		for _, r := range list {
-			rows = append(rows, []string{r.ShortID, span(a.now().Sub(r.CreatedAt)), words.Left(r), string(r.State), present.Risk(r.Risk, r.Danger), dash(safe(words.From(r))), words.Tool(r), words.Summary(r)})
+			rows = append(rows, []string{r.ShortID, span(a.now().Sub(r.CreatedAt)), words.Left(r), string(r.State), present.Risk(r.Risk, r.Danger), dash(safe(words.From(r))), words.Tool(r)})
+		}
+		room := roomBeside(width(a.out), rows)
+		for i, r := range list {
+			rows[i+1] = append(rows[i+1], whatIn(room, r))
 		}
 		return table(a.out, rows)
 	})
+}
+
+// leastWhat is how much of a call a list says at least, however narrow it is.
+const leastWhat = 24
+
+// roomBeside is how wide a last column may be in a terminal of so many columns;
+// zero where that does not matter.
+func roomBeside(columns int, rows [][]string) int {
+	if columns == 0 {
+		return 0
+	}
+	for at := range rows[1] {
+		widest := 0
+		for _, row := range rows {
+			widest = max(widest, ansi.StringWidth(safe(row[at])))
+		}
+		columns -= widest + 2
+	}
+	return max(columns, leastWhat)
+}
+
+// whatIn is a call in so many columns; zero where that does not matter.
+func whatIn(room int, r sayso.Request) string {
+	if room == 0 {
+		return words.Summary(r)
+	}
+	return words.Row(r, room)
 }
 
 // nothing says what there is none of.

@@ -138,7 +138,11 @@ func (a *app) printEvent(e *sayso.Event, tells words.Teller) error {
 	if a.json {
 		return a.printLine(p)
 	}
-	a.print("%6d  %s  %s", p.Seq, p.At.Wall.Local().Format(time.DateTime), tells.Story(p))
+	story := tells.Story(p)
+	if p.RequestID == "" {
+		story = "     " + story // under what happened, and not under the ids
+	}
+	a.print("%6d  %s  %s", p.Seq, p.At.Wall.Local().Format(time.DateTime), story)
 	return nil
 }
 

@@ -44,7 +44,7 @@ func (a *app) printPrompts(c *status.Counts) {
 			line += fmt.Sprintf(" (%s:%d)", r.File, r.Line)
 		}
 	}
-	a.print("prompts  %s", printable(line))
+	a.say("prompts  ", line)
 	if len(c.Hosts) < 2 {
 		return
 	}
@@ -52,7 +52,7 @@ func (a *app) printPrompts(c *status.Counts) {
 	for _, h := range c.Hosts {
 		hosts = append(hosts, cmp.Or(h.Host, "no host")+" "+rate(h.Rate))
 	}
-	a.print("         %s", printable(strings.Join(hosts, ", ")))
+	a.say("         ", strings.Join(hosts, ", "))
 }
 
 // rate is how often people were asked in 100 calls, or of how many where these

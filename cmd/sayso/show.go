@@ -66,7 +66,7 @@ func (a *app) show(ctx context.Context, typed string) error {
 		}
 		a.printCovers(s.Request)
 		if s.Request.State.Open() {
-			a.print("\nsayso approve %s | sayso deny %s --note WHY", s.Request.ShortID, s.Request.ShortID)
+			a.print("\nto answer: sayso approve %s, or sayso deny %s --note WHY", s.Request.ShortID, s.Request.ShortID)
 		}
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -202,6 +203,16 @@ func goesOn(s state) string {
 	return "; the server goes on with the one before (" + shortVersion(s.Stands) + ")"
 }
 
+// agentLine is how it stands with one agent of several. What the first line said
+// of it is not said again.
+func agentLine(w status.Wiring, said string) string {
+	line := w.Host + ": " + string(w.State)
+	if strings.Contains(said, w.Host+": "+w.Why) {
+		return line
+	}
+	return line + ": " + w.Why
+}
+
 // printStatus prints what status found, and what to type about a gate that is
 // broken, if that is known, and about a policy that does not load, if that is
 // not to look at it.
@@ -210,25 +221,25 @@ func (a *app) printStatus(s state, aboutGate, aboutPolicy string) {
 	if s.Locked {
 		locked = ", locked"
 	}
-	a.print("%s%s: %s", s.Status, locked, printable(s.Why))
+	a.say(string(s.Status)+locked+": ", s.Why)
 	if len(s.Wired) > 1 {
 		for _, w := range s.Wired {
-			a.print("agent    %s: %s: %s", w.Host, w.State, printable(w.Why))
+			a.say("agent    ", agentLine(w, s.Why))
 		}
 	}
 	for _, name := range s.Relayed {
-		a.print("relayed  %s: what it asks its editor is asked here; what it does not ask is not seen", printable(name))
+		a.say("relayed  ", name+": what it asks its editor is asked here; what it does not ask is not seen")
 	}
 	for _, l := range s.Servers {
 		for _, line := range l.lines() {
-			a.print("servers  %s", printable(line))
+			a.say("servers  ", line)
 		}
 	}
 	if s.Changed != "" {
-		a.print("changed  %s", printable(s.Changed))
+		a.say("changed  ", s.Changed)
 	}
 	if s.Error != "" {
-		a.print("gate     broken: %s", printable(s.Error))
+		a.say("gate     ", "broken: "+s.Error)
 		if aboutGate != "" {
 			a.print("type     %s", aboutGate)
 		}
@@ -240,10 +251,10 @@ func (a *app) printStatus(s state, aboutGate, aboutPolicy string) {
 	}
 	switch {
 	case s.Mistake != "":
-		a.print("policy   broken: %s", printable(s.Mistake)+goesOn(s))
+		a.say("policy   ", "broken: "+s.Mistake+goesOn(s))
 		a.print("type     %s", cmp.Or(aboutPolicy, "sayso policy check"))
 	case s.Policy != "":
-		a.print("policy   %s", policyLine(s))
+		a.say("policy   ", policyLine(s))
 	default:
 		a.print("policy   the server's own")
 	}

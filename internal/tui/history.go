@@ -101,6 +101,15 @@ func ended(r sayso.Request) string {
 	return string(r.State) + " by " + words.Who(r.Decision)
 }
 
+// endedShort is ended where there is little room. Where nobody knows whether it was
+// this person, a mark says so.
+func endedShort(r sayso.Request) string {
+	if d := r.Decision; d != nil && slices.ContainsFunc(d.By, func(a sayso.Actor) bool { return a.Channel == sayso.ChannelElicitation }) {
+		return string(r.State) + " by " + words.Safe(d.Who()) + "?"
+	}
+	return ended(r)
+}
+
 // took is how long a request waited for its end.
 func took(r sayso.Request) string {
 	if r.Decision == nil || r.Decision.At.IsZero() {
@@ -118,9 +127,9 @@ func (h *history) keys(*model) string {
 	case h.typing:
 		return "[enter] keep  [esc] none"
 	case h.all:
-		return "[j k] next, previous  [enter] its life  [/] filter  [a] only what was asked  [r] again  [esc] close"
+		return "[j k] next  [enter] life  [/] filter  [a] only asked  [r] again  [esc] close"
 	}
-	return "[j k] next, previous  [enter] its life  [/] filter  [a] allowed by policy too  [r] again  [esc] close"
+	return "[j k] next  [enter] life  [/] filter  [a] by policy too  [r] again  [esc] close"
 }
 
 func (h *history) draw(m *model, columns, rows int) []string {
@@ -161,7 +170,7 @@ func (h *history) row(m *model, r sayso.Request, columns int) string {
 		code, sign = red, "✗"
 	}
 	when := r.CreatedAt.Local().Format("Jan 02 15:04")
-	return listed(mark+when+"  "+r.ShortID+" "+m.color(code, sign+" "+fit(ended(r), 20))+" "+fit(took(r), 6)+" "+fit(words.Tool(r), 10)+" ", r, columns)
+	return listed(mark+when+"  "+r.ShortID+" "+m.color(code, sign+" "+fit(endedShort(r), 20))+" "+fit(took(r), 6)+" "+fit(words.Tool(r), 10)+" ", r, columns)
 }
 
 func (h *history) key(m *model, k tea.KeyPressMsg) tea.Cmd {

@@ -203,6 +203,9 @@ func (m *model) drawRow(r row, columns int) string {
 		tool = fmt.Sprintf("=%d ", r.twin) + tool
 	}
 	before := mark + box + " "
+	if i.Unread != "" && i.State.Open() {
+		return cut(before+m.color(yellow, "?  ")+i.ShortID+" cannot be read  "+tool, columns)
+	}
 	if !i.State.Open() {
 		return cut(before+paint(dim, listed("- "+i.ShortID+" ended  "+tool, i.Request, columns-ansi.StringWidth(before))), columns)
 	}
@@ -288,12 +291,19 @@ func (m *model) about(columns int) []string {
 	if !i.due.IsZero() {
 		left = strings.TrimSpace(m.clock(i.due, m.now)) + " left"
 	}
-	text := m.place() + "  " + left + "  " + risk
+	if i.Unread != "" {
+		return []string{cut(m.place()+"  "+m.color(yellow, "cannot be read"), columns)}
+	}
+	before, after := m.place()+"  "+left, risk
+	if n := i.Requirement.Count; n > 1 {
+		after += fmt.Sprintf("  %d of %d people said yes", i.said, n)
+	}
+	text := before + "  " + after
 	if i.State == sayso.StateParked {
 		text += "  its agent has stopped waiting"
 	}
-	if n := i.Requirement.Count; n > 1 {
-		text += fmt.Sprintf("  %d of %d people said yes", i.said, n)
+	if i.State == sayso.StateParked && ansi.StringWidth(text) > columns { // the risk in full stands below
+		text = before + "  parked  " + after
 	}
 	return []string{cut(text, columns)}
 }

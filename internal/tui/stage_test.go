@@ -34,6 +34,7 @@ type stage struct {
 	asked  int
 	turned atomic.Value // a string: which switch is turned
 	last   string       // key that was pressed
+	torn   atomic.Value // a sayso.ID: the request that cannot be read
 }
 
 // rmIsDanger asks about everything, and calls deletion a danger.
@@ -114,7 +115,7 @@ func (s *stage) start(columns, rows int, ahead string, do func(s *stage)) {
 
 func (s *stage) door() tui.Door {
 	admin := sayso.Actor{Principal: "dev", Kind: sayso.PrincipalAdmin, Channel: "terminal"}
-	return tui.Door{Inbox: s.broker.Inbox(), All: s.broker.InboxOf(admin), Where: "memory"}
+	return tui.Door{Inbox: torn{s.broker.Inbox(), &s.torn}, All: s.broker.InboxOf(admin), Where: "memory"}
 }
 
 // turn turns a switch of the machine.

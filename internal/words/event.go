@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ func (t Teller) Story(e sayso.Event) string {
 	case sayso.EventResolved:
 		parts = append(parts, p.Effect.String(), "by", by(p), tail(p.Reason))
 	case sayso.EventAnswerRefused:
-		parts = append(parts, p.Effect.String(), "from", Safe(e.Actor.Principal), "("+e.Actor.Channel+"):", p.Why)
+		parts = append(parts, p.Effect.String(), "from", Safe(e.Actor.Principal), "("+sayso.ChannelWords(e.Actor.Channel)+"):", p.Why)
 	case sayso.EventFinished:
 		parts = append(parts, outcome(p.Failed))
 		if p.Changed {
@@ -134,7 +135,11 @@ func by(p Told) string {
 	case len(names) == 0:
 		return Safe(p.Source)
 	}
-	return fmt.Sprintf("%s (%s)", strings.Join(names, ", "), Safe(p.Source))
+	source := p.Source
+	if slices.ContainsFunc(p.By, func(a sayso.Actor) bool { return a.Channel == sayso.ChannelElicitation }) {
+		source = sayso.ChannelWords(sayso.ChannelElicitation) // and nobody knows that it was a person
+	}
+	return fmt.Sprintf("%s (%s)", strings.Join(names, ", "), Safe(source))
 }
 
 // during says how long something holds that has an end.

@@ -22,4 +22,14 @@ func TestWho(t *testing.T) {
 	if got := (Teller{}).Story(e); !strings.Contains(got, "by ada (elicitation: a program may have answered)") {
 		t.Error(got)
 	}
+	e.Type = sayso.EventAnswerRefused
+	if got := (Teller{}).Story(e); !strings.Contains(got, "from ada (elicitation: a program may have answered):") {
+		t.Error(got)
+	}
+	for channel, want := range map[string]string{"terminal": "by ada (person)", sayso.ChannelElicitation: "by ada (elicitation: a program may have answered)"} {
+		e := sayso.Event{Type: sayso.EventResolved, Payload: []byte(`{"effect":"allow","source":"person","by":[{"principal":"ada","kind":"person","channel":"` + channel + `"}]}`)}
+		if got := (Teller{}).Story(e); !strings.HasSuffix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
 }

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/install"
+)
+
+// What the doctor found is read on a narrow terminal, with what to type on a line of
+// its own; without a terminal each finding is one line.
+func TestDoctor_lines(t *testing.T) {
+	d := doctor{app: &app{}}
+	d.add("files", ok, "", "folders and files are closed to others")
+	d.about = install.Hosts()[0]
+	d.add("settings", ok, "", "the hook is in /home/ana/.claude/settings.json")
+	d.about = install.Host{Name: "codex"}
+	d.add("trust", fail, "codex, and in it /hooks", "codex skips the hook for preToolUse in /home/ana/.codex/hooks.json: it is untrusted")
+	want := `ok          files                 folders and files are closed to others
+ok          claude-code settings  the hook is in /home/ana/.claude/settings.json
+FAIL        codex trust           codex skips the hook for preToolUse in
+                                  /home/ana/.codex/hooks.json: it is untrusted
+                                  type: codex, and in it /hooks`
+	if got := strings.Join(d.lines(80), "\n"); got != want {
+		t.Errorf("in 80 columns:\n%s\nwant\n%s", got, want)
+	}
+	if got := d.lines(0); len(got) != 3 || !strings.HasSuffix(got[2], "it is untrusted  type: codex, and in it /hooks") {
+		t.Errorf("without a terminal: %q", got)
+	}
+	d.list = d.list[:2]
+	if got := d.lines(0)[1]; !strings.HasPrefix(got, "ok          settings  the hook") {
+		t.Errorf("of one agent: %q", got)
+	}
+}
+
+// A list of what waits fits a terminal, down to what is too little to read.
+func TestInbox_room(t *testing.T) {
+	r := sayso.Request{Tool: "bash", Preview: sayso.Args(`{"command":"git push ` + strings.Repeat("--force ", 30) + `origin main"}`)}
+	for columns, want := range map[int]int{0: 60, 80: 44, 30: leastWhat} {
+		rows := [][]string{{"ID", "AGE", "LEFT", "FROM"}, {"k7fm", "8s", "1h00m", "claude-code/main"}}
+		got := whatIn(roomBeside(columns, rows), r)
+		if n := ansi.StringWidth(got); n != want || !strings.HasSuffix(got, " main") {
+			t.Errorf("in %d columns it is %d wide: %s", columns, n, got)
+		}
+	}
+}
