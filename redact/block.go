@@ -5,31 +5,25 @@ import "strings"
 // container hides what stands between the brackets at from, if they close and
 // hold data. It returns where to read on, or 0 if it is no such thing.
 func (v *value) container(from int) int {
-	const limit = 64 << 10
 	s := v.s
-	if from < v.open {
-		return 0
-	}
-	end := min(len(s), from+limit)
-	to, code := bracketEnd(s[from:end])
+	to, code := v.brackets.end(s, from)
 	if to == 0 {
-		v.open = end
 		return 0
 	}
 	if code {
 		return from + 1 // read what is in it
 	}
-	body := s[from+1 : from+to-1]
+	body := s[from+1 : to-1]
 	if text := strings.Trim(body, " \t\r\n"); text != "" && !plainNumbers(v.name, text) && !strings.HasPrefix(text, markerHead) {
-		if !v.leaves(from+1, from+to-1) {
-			if isSession(v.name) || namesProgram(body) {
+		if v.brackets.broken[from] || !v.leaves(from+1, to-1) {
+			if isSession(v.name) || v.brackets.namesProgram(s, from+1, to-1) {
 				return from + 1
 			}
-			v.f.found(s, from+1, from+to-1, v.name, v.h)
+			v.f.found(s, from+1, to-1, v.name, v.h)
 			v.learnParts(body)
 		}
 	}
-	return from + to
+	return to
 }
 
 // leaves hides the values between brackets one by one, so that what is left has the
@@ -38,14 +32,16 @@ func (v *value) container(from int) int {
 func (v *value) leaves(from, to int) bool {
 	var found, spared []span
 	var around []string // for each open bracket the name for which all in it is spared
-	name, shown, program := v.name, "", namesProgram(v.s[from:to])
+	var opened []int    // and where it stands
+	name, shown, program := v.name, "", v.brackets.namesProgram(v.s, from, to)
 	for i := from; i < to; {
+		v.brackets.looked++
 		if c := v.s[i]; isSpace(c) || strings.IndexByte("[]{},", c) >= 0 {
 			switch c {
 			case '{', '[':
-				around, name = append(around, shown), v.name
+				around, opened, name = append(around, shown), append(opened, i), v.name
 			case '}', ']':
-				around = around[:max(0, len(around)-1)]
+				around, opened = around[:max(0, len(around)-1)], opened[:max(0, len(opened)-1)]
 			case ',':
 				if name, shown = v.name, ""; len(around) > 0 {
 					shown = around[len(around)-1]
@@ -56,8 +52,10 @@ func (v *value) leaves(from, to int) bool {
 		}
 		at, next := v.scalar(i, to)
 		if at.to <= at.from && next <= i {
+			v.brackets.breaks(opened)
 			return false
 		}
+		v.brackets.looked += next - i
 		i = next + span0(v.s[next:to], isBlank)
 		if i < to && v.s[i] == ':' {
 			if name = v.s[at.from:at.to]; spares(v.name, name, program) && !v.f.telling(name) {
@@ -90,7 +88,7 @@ func (v *value) leaves(from, to int) bool {
 func (v *value) scalar(i, to int) (at span, next int) {
 	if escapes, q := v.opening(i); q != 0 {
 		begin := i + escapes + 1
-		if end, ok := v.closing(begin, q, escapes); ok && end+escapes+1 <= to {
+		if end, ok := closing(v.s[:to], begin, q, escapes); ok && end+escapes+1 <= to {
 			return span{from: begin, to: end}, end + escapes + 1
 		}
 		return span{}, i
@@ -115,35 +113,6 @@ func (v *value) learnParts(s string) {
 	for _, part := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("\"'\\,{}[] \t\r\n", r) }) {
 		v.f.learn(part, v.name)
 	}
-}
-
-// bracketEnd returns the length of the bracketed text at the start of s, or 0,
-// and whether it is code rather than data: it holds calls or statements.
-func bracketEnd(s string) (n int, code bool) {
-	depth := 0
-	var q byte
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case q != 0:
-			if c == q && s[i-1] != '\\' {
-				q = 0
-			}
-		case c == '"' || c == '\'':
-			if s[i-1] != '\\' {
-				q = c
-			}
-		case c == '[' || c == '{':
-			depth++
-		case c == ']' || c == '}':
-			if depth--; depth == 0 {
-				return i + 1, code
-			}
-		case c == '(' || c == ';':
-			code = true
-		}
-	}
-	return 0, false
 }
 
 // block hides the indented lines below a name, as YAML writes long texts,

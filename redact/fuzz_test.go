@@ -135,6 +135,9 @@ func FuzzText(f *testing.F) {
 	for _, c := range canaries {
 		f.Add(strings.ReplaceAll(c.text, "§", planted))
 	}
+	for name := range nested {
+		f.Add(nest(name, 512) + "token: " + planted)
+	}
 	f.Fuzz(func(t *testing.T, s string) {
 		out, reds := redact.New(nil).Text(s)
 		if len(reds) == 0 && out != s {

@@ -115,25 +115,6 @@ func (f *finder) hideLeaf(n *node, key string, depth int) {
 	}
 }
 
-// namesProgram reports whether a text of names and values has a name that says what
-// runs.
-func namesProgram(s string) bool {
-	for i := range len(s) {
-		if s[i] != ':' && s[i] != '=' {
-			continue
-		}
-		name := strings.TrimRight(s[:i], " \t\"'\\")
-		from := len(name)
-		for from > 0 && isName(name[from-1]) {
-			from--
-		}
-		if runsName(name[from:]) {
-			return true
-		}
-	}
-	return false
-}
-
 // searched searches a value that is shown though it stands under a telling name.
 func (v *value) searched(at span) {
 	text, h := v.s[at.from:at.to], shift(v.h, at.from)

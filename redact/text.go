@@ -13,7 +13,8 @@ type reader struct {
 	namedAt int       // where
 	last    [2]string // the two names before, the nearer one last
 	lastEnd int
-	open    int // up to where an opening bracket is known to find no end
+
+	brackets brackets
 
 	manifest bool   // the text declares a Kubernetes secret: its data is one
 	section  string // the telling name of the section in which the lines at hand stand

@@ -100,7 +100,10 @@ func (v *value) closes(i int) bool {
 // backslashes. A quote with more of them is part of the value. A value that
 // runs over lines must be without blanks, as keys are.
 func (v *value) closing(from int, q byte, escapes int) (int, bool) {
-	s := v.s
+	return closing(v.s, from, q, escapes)
+}
+
+func closing(s string, from int, q byte, escapes int) (int, bool) {
 	for i := from; ; i++ {
 		n := strings.IndexByte(s[i:], q)
 		if n < 0 {
