@@ -2,6 +2,7 @@
 package agenttest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -218,7 +219,7 @@ func (a Adapter) Payloads(t *testing.T, dir string, mine func(name string) bool,
 			if err != nil {
 				t.Fatal(err)
 			}
-			Golden(t, name, read(a.told(t, string(text))), update)
+			Golden(t, filepath.Join("testdata", "read", name), read(a.told(t, string(text))), update)
 		})
 	}
 }
@@ -240,11 +241,10 @@ func read(told agent.Told) any {
 	}{told.Moment, told.Session, told.Workspace, told.OwnScreen, told.Call, tool, server, told.Call.EffectiveKind()}
 }
 
-// Golden compares what was read with what was read before, in a file in
-// testdata/read. With update the file is written.
-func Golden(t *testing.T, name string, read any, update bool) {
+// Golden compares what was read with what was read before, in a file. With update
+// the file is written.
+func Golden(t *testing.T, file string, read any, update bool) {
 	t.Helper()
-	file := filepath.Join("testdata", "read", name)
 	got, err := jcs.MarshalIndent(read)
 	if err != nil {
 		t.Fatal(err)
@@ -264,6 +264,25 @@ func Golden(t *testing.T, name string, read any, update bool) {
 	if diff := cmp.Diff(string(want), string(got)+"\n"); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// Lines are those of the sessions that were recorded from the real binary, in the
+// files that fit a pattern.
+func Lines(t testing.TB, pattern string) [][]byte {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d sessions in %s, %v", len(files), pattern, err)
+	}
+	var lines [][]byte
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, bytes.Split(bytes.TrimSpace(text), []byte("\n"))...)
+	}
+	return lines
 }
 
 // Fuzz never sees a panic; what is read as a call has a digest, which does not depend on

@@ -85,7 +85,7 @@ func TestPayloads(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			agenttest.Golden(t, name+".json", read(h), *update)
+			agenttest.Golden(t, filepath.Join("testdata", "read", name+".json"), read(h), *update)
 		})
 	}
 }

@@ -1,42 +1,25 @@
 package claudecode_test
 
 import (
-	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/agent/agenttest"
 	"github.com/sayso-dev/sayso/agent/claudecode"
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
-// recorded are the lines of a session that the real binary wrote.
-func recorded(t testing.TB) [][]byte {
-	t.Helper()
-	files, err := filepath.Glob("testdata/control/*/*.jsonl")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d sessions, %v", len(files), err)
-	}
-	var lines [][]byte
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, bytes.Split(bytes.TrimSpace(text), []byte("\n"))...)
-	}
-	return lines
-}
+// recorded are the sessions that the real binary wrote.
+const recorded = "testdata/control/*/*.jsonl"
 
 // What every line of a recorded session was read as.
 func TestParseLine_recorded(t *testing.T) {
 	var read []claudecode.Line
-	for _, text := range recorded(t) {
+	for _, text := range agenttest.Lines(t, recorded) {
 		l, err := claudecode.ParseLine(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -45,23 +28,7 @@ func TestParseLine_recorded(t *testing.T) {
 			read = append(read, l)
 		}
 	}
-	got, err := jcs.MarshalIndent(read)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const file = "testdata/control/session.golden.json"
-	if *update {
-		if err := os.WriteFile(file, append(got, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), string(got)+"\n"); d != "" {
-		t.Error(d)
-	}
+	agenttest.Golden(t, "testdata/control/session.golden.json", read, *update)
 }
 
 const (
@@ -198,7 +165,7 @@ func TestReply_permissionRequest(t *testing.T) {
 // is answered with what is one JSON object.
 func FuzzParseLine(f *testing.F) {
 	f.Add([]byte(canUse))
-	for _, text := range recorded(f) {
+	for _, text := range agenttest.Lines(f, recorded) {
 		f.Add(text)
 	}
 	before, err := claudecode.Parse([]byte(preHook))

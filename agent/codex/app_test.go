@@ -1,38 +1,20 @@
 package codex_test
 
 import (
-	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/agent/agenttest"
 	"github.com/sayso-dev/sayso/agent/codex"
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
-// recorded are the lines of sessions that the real binary wrote.
-func recorded(t testing.TB) [][]byte {
-	t.Helper()
-	files, err := filepath.Glob("testdata/app/*/*.jsonl")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d sessions, %v", len(files), err)
-	}
-	var lines [][]byte
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, bytes.Split(bytes.TrimSpace(text), []byte("\n"))...)
-	}
-	return lines
-}
+// recorded are the sessions that the real binary wrote.
+const recorded = "testdata/app/*/*.jsonl"
 
 // What every question of a recorded session was read as: the call, as the hook
 // would be told of it, and how it is answered.
@@ -44,7 +26,7 @@ func TestParseApp_recorded(t *testing.T) {
 	}
 	var read []question
 	items, kinds := map[string]codex.Item{}, map[codex.AppKind]int{}
-	for _, text := range recorded(t) {
+	for _, text := range agenttest.Lines(t, recorded) {
 		l, err := codex.ParseApp(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -74,23 +56,7 @@ func TestParseApp_recorded(t *testing.T) {
 			t.Errorf("no line was read as kind %d", k)
 		}
 	}
-	got, err := jcs.MarshalIndent(read)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const file = "testdata/app/session.golden.json"
-	if *update {
-		if err := os.WriteFile(file, append(got, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), string(got)+"\n"); d != "" {
-		t.Error(d)
-	}
+	agenttest.Golden(t, "testdata/app/session.golden.json", read, *update)
 }
 
 var allowed = sayso.Decision{Effect: sayso.Allow, State: sayso.StateAllowed, Request: sayso.NewID(sayso.Moment{}.Wall, [16]byte{1})}
@@ -251,7 +217,7 @@ func TestParseApp_forged(t *testing.T) {
 // all that is linked after every input, and then it tries a tenth as many.
 func FuzzParseApp(f *testing.F) {
 	f.Add([]byte(asks))
-	for _, text := range recorded(f) {
+	for _, text := range agenttest.Lines(f, recorded) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

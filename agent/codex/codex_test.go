@@ -52,7 +52,7 @@ func TestPayloads(t *testing.T) {
 					t.Errorf("%s is in no table", h.Call.Tool)
 				}
 			}
-			agenttest.Golden(t, name+".json", read(h), *update)
+			agenttest.Golden(t, filepath.Join("testdata", "read", name+".json"), read(h), *update)
 		})
 	}
 }

@@ -60,9 +60,7 @@ func TestClaude_policyAllows(t *testing.T) {
 	t.Parallel()
 	g := wired(t, "version: 1\nrules:\n  - allow: \"bash:touch marker\"\n")
 	told(t, g.end(g.start(modelstub.New(modelstub.Use(touch("marker"))))), false)
-	if !g.ran("marker") {
-		t.Error("an allowed call did not run")
-	}
+	g.didRun("marker")
 	g.want("requested resolved redeemed finished")
 }
 
@@ -70,9 +68,7 @@ func TestClaude_policyDenies(t *testing.T) {
 	t.Parallel()
 	g := wired(t, "version: 1\nrules:\n  - deny: \"bash:touch marker\"\n    name: no markers\n")
 	told(t, g.end(g.start(modelstub.New(modelstub.Use(touch("marker"))))), true, "Denied by policy", "no markers", "policy.yaml:3")
-	if g.ran("marker") {
-		t.Error("a denied call ran")
-	}
+	g.didNotRun("marker")
 	g.want("requested resolved")
 }
 
@@ -81,17 +77,13 @@ func TestClaude_personAllows(t *testing.T) {
 	g := wired(t, "")
 	s := g.start(modelstub.New(modelstub.Use(touch("marker"))))
 	r := g.opened(1)[0]
-	if g.ran("marker") {
-		t.Error("the call ran before it was answered")
-	}
+	g.didNotRun("marker")
 	if r.Said["description"] != "make a marker" {
 		t.Errorf("the agent said %v", r.Said)
 	}
 	g.approve(r)
 	told(t, g.end(s), false)
-	if !g.ran("marker") {
-		t.Error("an approved call did not run")
-	}
+	g.didRun("marker")
 	g.want("requested answered resolved redeemed finished")
 }
 
@@ -101,9 +93,7 @@ func TestClaude_personDeniesWithANote(t *testing.T) {
 	s := g.start(modelstub.New(modelstub.Use(touch("marker"))))
 	g.sayso("deny", g.opened(1)[0].ShortID, "--note", "use make marker")
 	told(t, g.end(s), true, "Denied by", "use make marker")
-	if g.ran("marker") {
-		t.Error("a denied call ran")
-	}
+	g.didNotRun("marker")
 	g.want("requested answered resolved")
 }
 
@@ -115,9 +105,8 @@ func TestClaude_personEdits(t *testing.T) {
 	g.write(edit, `{"command":"touch edited"}`)
 	g.approve(g.opened(1)[0], "--edit="+edit)
 	told(t, g.end(s), false)
-	if g.ran("marker") || !g.ran("edited") {
-		t.Errorf("marker ran: %v; edited ran: %v", g.ran("marker"), g.ran("edited"))
-	}
+	g.didNotRun("marker")
+	g.didRun("edited")
 	g.want("requested answered resolved redeemed finished")
 }
 
@@ -125,9 +114,7 @@ func TestClaude_expires(t *testing.T) {
 	t.Parallel()
 	g := wired(t, "version: 1\ndeadline: {after: 1s, then: expire}\n")
 	told(t, g.end(g.start(modelstub.New(modelstub.Use(touch("marker"))))), true, "Expired", "not a refusal")
-	if g.ran("marker") {
-		t.Error("an expired call ran")
-	}
+	g.didNotRun("marker")
 	g.want("requested expired")
 }
 
@@ -146,9 +133,7 @@ func TestClaude_patienceEndsAndTheCallIsTakenUp(t *testing.T) {
 		t.Fatalf("%d results", len(results))
 	}
 	check(t, results[1], false)
-	if !g.ran("marker") {
-		t.Error("the call that was made again did not run")
-	}
+	g.didRun("marker")
 	g.want("requested parked answered resolved taken redeemed finished")
 }
 
@@ -159,9 +144,7 @@ func TestClaude_hookKilled(t *testing.T) {
 	g := wired(t, "")
 	again := modelstub.Then(func(back []modelstub.ToolResult) modelstub.Turn {
 		check(t, back[len(back)-1], true)
-		if g.ran("marker") {
-			t.Error("the call ran although its hook was killed")
-		}
+		g.didNotRun("marker")
 		return modelstub.Use(touch("marker"))
 	})
 	s := g.start(modelstub.New(modelstub.Use(touch("marker")), again))
@@ -174,9 +157,7 @@ func TestClaude_hookKilled(t *testing.T) {
 	if results := g.end(s); len(results) != 2 || results[1].IsError {
 		t.Errorf("the model saw %+v", results)
 	}
-	if !g.ran("marker") {
-		t.Error("the call that was made again did not run")
-	}
+	g.didRun("marker")
 	g.want("requested parked taken answered resolved redeemed finished")
 }
 
@@ -193,9 +174,7 @@ func TestClaude_serverKilled(t *testing.T) {
 	g.event(sayso.EventTaken)
 	g.approve(r)
 	told(t, g.end(s), false)
-	if !g.ran("marker") {
-		t.Error("an approved call did not run")
-	}
+	g.didRun("marker")
 	g.want("requested parked taken answered resolved redeemed finished")
 }
 
@@ -220,9 +199,7 @@ func TestClaude_answeredAfterARestart(t *testing.T) {
 	if results := g.end(s); len(results) != 2 || results[1].IsError {
 		t.Errorf("the model saw %+v", results)
 	}
-	if !g.ran("marker") {
-		t.Error("an approved call did not run")
-	}
+	g.didRun("marker")
 }
 
 // Ten calls of one turn ask at once; the host lets reads do that.

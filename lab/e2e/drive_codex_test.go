@@ -130,20 +130,8 @@ func TestDriveCodex_killed(t *testing.T) {
 	t.Parallel()
 	g := machine(t, "")
 	d := g.driveCodex(modelstub.New(modelstub.Use(shell("touch marker"))), "")
-	r := g.opened(1)[0]
-	started := below(t, d.cmd.Process.Pid)
-	if len(started) == 0 {
-		t.Fatal("there is no host to be seen below the driver")
-	}
-	kill(t, d.cmd.Process.Pid)
-	<-d.done
-	for _, pid := range started {
-		gone(t, pid)
-	}
-	g.approve(r) // it was parked, and nobody takes it up
-	if g.ran("marker") {
-		t.Error("it ran")
-	}
+	d.killed()
+	g.didNotRun("marker")
 }
 
 // The hook is installed and trusted: it asks before every tool, Codex asks about
@@ -155,9 +143,8 @@ func TestDriveCodex_andTheHook(t *testing.T) {
 	g.approve(g.opened(1)[0])
 	g.sayso("deny", g.opened(1)[0].ShortID)
 	d.end(0)
-	if !g.ran("marker") || g.ran("denied") {
-		t.Errorf("marker ran: %v; denied ran: %v", g.ran("marker"), g.ran("denied"))
-	}
+	g.didRun("marker")
+	g.didNotRun("denied")
 	if !strings.Contains(d.out.String(), `"approvalPolicy":"on-request"`) {
 		t.Error("the hook that sayso init wrote is not taken for one")
 	}
@@ -193,9 +180,7 @@ func TestDriveCodex_mcp(t *testing.T) {
 	}
 	g.approve(r)
 	check(t, d.end(0)[deploy.ID], false, "cancelled")
-	if !g.ran("scripted") {
-		t.Error("what was approved did not run")
-	}
+	g.didRun("scripted")
 }
 
 // Under a policy of Codex's own that asks about everything, its hook is asked twice.
@@ -258,9 +243,8 @@ func TestDriveCodex_off(t *testing.T) {
 	g.approve(g.opened(1)[0])
 	g.sayso("deny", g.opened(1)[0].ShortID)
 	d.end(0)
-	if !g.ran("asked") || g.ran("denied") {
-		t.Errorf("asked ran: %v; denied ran: %v", g.ran("asked"), g.ran("denied"))
-	}
+	g.didRun("asked")
+	g.didNotRun("denied")
 	if strings.Count(d.errs.String(), "sayso is off, and that does not reach") != 1 {
 		t.Errorf("it said %s", d.errs.String())
 	}

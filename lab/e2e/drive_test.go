@@ -88,6 +88,23 @@ func (d *driver) end(status int) map[string]modelstub.ToolResult {
 	return results
 }
 
+// killed kills the driver while a call waits, which takes its host with it, and
+// approves the call.
+func (d *driver) killed() {
+	d.g.t.Helper()
+	r := d.g.opened(1)[0]
+	started := below(d.g.t, d.cmd.Process.Pid)
+	if len(started) == 0 {
+		d.g.t.Fatal("there is no host to be seen below the driver")
+	}
+	kill(d.g.t, d.cmd.Process.Pid)
+	<-d.done
+	for _, pid := range started {
+		gone(d.g.t, pid)
+	}
+	d.g.approve(r) // it was parked, and nobody takes it up
+}
+
 // below are the processes below a driver.
 func below(t *testing.T, driver int) (pids []int) {
 	t.Helper()

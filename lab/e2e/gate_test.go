@@ -250,6 +250,22 @@ func (g *gate) ran(name string) bool {
 	return err == nil
 }
 
+// didRun checks that a call ran, by the file that it leaves.
+func (g *gate) didRun(name string) {
+	g.t.Helper()
+	if !g.ran(name) {
+		g.t.Errorf("%s did not run", name)
+	}
+}
+
+// didNotRun checks that a call did not run.
+func (g *gate) didNotRun(name string) {
+	g.t.Helper()
+	if g.ran(name) {
+		g.t.Errorf("%s ran", name)
+	}
+}
+
 // touch is a call that leaves a file. Each has an id of its own, as each call
 // of a model has.
 func touch(name string) modelstub.Call {

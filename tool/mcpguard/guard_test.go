@@ -174,21 +174,7 @@ func TestMiddleware_definition(t *testing.T) {
 func TestMiddleware_cancelled(t *testing.T) {
 	w := open(t, nil)
 	w.gate.Leave("*")
-	cs := w.client(nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() {
-		_, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: "echo", Arguments: text{"a"}})
-		done <- err
-	}()
-	r := w.asked()
-	cancel()
-	<-done
-	w.until(sayso.EventWithdrawn)
-	if err := w.answer(r, sayso.Allow); !errors.Is(err, sayso.ErrWithdrawn) {
-		t.Errorf("answering: %v", err)
-	}
-	w.did()
+	w.cancels(w.client(nil))
 }
 
 // A client that is gone takes back what nobody can take up, and leaves the rest:

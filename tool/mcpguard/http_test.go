@@ -2,7 +2,6 @@ package mcpguard_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -92,19 +91,5 @@ func TestMiddleware_sessions(t *testing.T) {
 func TestMiddleware_httpCancelled(t *testing.T) {
 	w := open(t, nil)
 	w.gate.Leave("*")
-	cs := w.user("ana", w.serve(true, false))
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() {
-		_, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: "echo", Arguments: text{"a"}})
-		done <- err
-	}()
-	r := w.asked()
-	cancel()
-	<-done
-	w.until(sayso.EventWithdrawn)
-	if err := w.answer(r, sayso.Allow); !errors.Is(err, sayso.ErrWithdrawn) {
-		t.Errorf("answering: %v", err)
-	}
-	w.did()
+	w.cancels(w.user("ana", w.serve(true, false)))
 }

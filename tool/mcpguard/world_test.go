@@ -2,6 +2,7 @@ package mcpguard_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -168,4 +169,24 @@ func (w *world) until(t sayso.EventType) sayso.Event {
 func (w *world) answer(r sayso.Request, e sayso.Effect) error {
 	_, err := w.gate.Inbox().Answer(context.Background(), r.ID, sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: e})
 	return err
+}
+
+// cancels has a client cancel a call that people are asked about, and checks that a
+// later yes runs nothing.
+func (w *world) cancels(cs *mcp.ClientSession) {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: "echo", Arguments: text{"a"}})
+		done <- err
+	}()
+	r := w.asked()
+	cancel()
+	<-done
+	w.until(sayso.EventWithdrawn)
+	if err := w.answer(r, sayso.Allow); !errors.Is(err, sayso.ErrWithdrawn) {
+		w.t.Errorf("answering: %v", err)
+	}
+	w.did()
 }
