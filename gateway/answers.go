@@ -49,7 +49,7 @@ func (r *Relay) fromServer(ctx context.Context, line []byte) error {
 		line = m.line
 	}
 	switch {
-	case m.request() && r.deaf:
+	case m.request() && (r.deaf || r.apart):
 		r.excuse(&m)
 		return nil
 	case m.method == samplingMethod && m.request():

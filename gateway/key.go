@@ -6,8 +6,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strings"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/inspect/address"
@@ -26,7 +29,11 @@ type addressIdentity struct {
 
 // CheckURL reports an address that is none of a server: over plain HTTP everybody
 // on the way could read along.
-func CheckURL(text string) error {
+func CheckURL(text string) error { return checkURL(text, false) }
+
+// checkURL does so; where plain says so also other machines are spoken with by plain
+// HTTP.
+func checkURL(text string, plain bool) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.Fragment != "" || u.Opaque != "":
@@ -38,7 +45,7 @@ func CheckURL(text string) error {
 	case u.Scheme != "http":
 		return rpc.Invalid("an address is https://HOST/PATH")
 	}
-	if _, ok := address.Loopback(u.Host); !ok {
+	if _, ok := address.Loopback(u.Host); !ok && !plain {
 		return rpc.Invalid("plain HTTP is spoken with this machine alone: https://" + u.Host)
 	}
 	return nil
@@ -58,24 +65,40 @@ func identify(text string, key *sayso.Digest) (sayso.Args, error) {
 	return jcs.Object(out)
 }
 
+// ordinary is a part of a path that holds no secret: it is short, with few digits.
+var ordinary = regexp.MustCompile(`^[A-Za-z@._~-]{0,20}[0-9]{0,4}[A-Za-z._-]{0,8}$`)
+
+// identifyShort is what a server is whose key may change: it is the system that
+// knows who may vouch for it. Parts of a path that may be a secret, as many services
+// have them there, are not shown.
+func identifyShort(text string) (sayso.Args, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, rpc.Invalid("an address is https://HOST/PATH")
+	}
+	parts := strings.Split(u.EscapedPath(), "/")
+	for i, part := range parts {
+		if !ordinary.MatchString(part) {
+			parts[i] = "[hidden]"
+		}
+	}
+	shown := u.Scheme + "://" + u.Host + strings.Join(parts, "/")
+	out, err := jcs.Marshal(addressIdentity{redact.Scrub(shown), sayso.HashOf("sayso/url/1", []byte(text)), nil})
+	if err != nil {
+		return nil, err
+	}
+	return jcs.Object(out)
+}
+
 // errOther is a server that is not the one that was trusted.
 var errOther = fmt.Errorf("%w: the key of this server is not the one that was trusted", sayso.ErrNotAllowed)
 
-// dialer makes what talks to a server over HTTP. Redirects are not followed: they
-// would take a call, and what it is authorised by, to where nobody looked.
+// dialer makes what talks to a server over HTTP.
 func (up *upstream) dialer() error {
 	if err := CheckURL(up.URL); err != nil {
 		return err
 	}
-	t := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, DisableCompression: true,
-		TLSHandshakeTimeout: slowest, IdleConnTimeout: idle,
-		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: up.Roots, VerifyConnection: up.shows},
-	}
-	up.client = &http.Client{
-		Transport:     t,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	up.client = up.dials(up.shows)
 	if address, err := url.Parse(up.URL); err != nil || address.Scheme == "https" {
 		return err // it is known when it has shown its key
 	}
@@ -84,6 +107,43 @@ func (up *upstream) dialer() error {
 		return err
 	}
 	return up.known.meet(up.f.ctx, up.Options, identity)
+}
+
+// dials makes a client of HTTP that has shows look at each key before anything is
+// sent; nil looks at none.
+func (up *upstream) dials(shows func(tls.ConnectionState) error) *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, DisableCompression: true,
+			DialContext:         (&net.Dialer{Timeout: slowest}).DialContext,
+			TLSHandshakeTimeout: slowest, IdleConnTimeout: idle,
+			// A connection that ended without a word, as while a machine slept, is noticed.
+			HTTP2:           &http.HTTP2Config{SendPingTimeout: slowest, PingTimeout: slowest},
+			TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: up.Roots, VerifyConnection: shows},
+		},
+		CheckRedirect: follows,
+	}
+}
+
+// follows lets a redirect be followed that only puts a slash behind the address or
+// takes it away. Others would take a call, and what it is authorised by, to where
+// nobody looked.
+func follows(next *http.Request, before []*http.Request) error {
+	first := before[0]
+	same := next.URL.Scheme == first.URL.Scheme && next.URL.Host == first.URL.Host && next.URL.RawQuery == first.URL.RawQuery &&
+		strings.TrimSuffix(next.URL.EscapedPath(), "/") == strings.TrimSuffix(first.URL.EscapedPath(), "/")
+	if !same || next.Method != first.Method || len(before) > 1 {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// elsewhere is the host that a redirect leads to, as it is told.
+func elsewhere(resp *http.Response) string {
+	if to, err := resp.Location(); err == nil && to.Host != "" {
+		return " (of " + redact.Scrub(to.Host) + ")"
+	}
+	return ""
 }
 
 // shows looks at the key of a server before anything is sent to it. To another than

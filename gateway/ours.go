@@ -35,6 +35,11 @@ func (u *Upstream) ours() (all [][]byte) {
 		}
 	}
 	if address, err := url.Parse(u.URL); err == nil {
+		for part := range strings.SplitSeq(address.EscapedPath(), "/") {
+			if !ordinary.MatchString(part) {
+				add(part)
+			}
+		}
 		add(address.RawQuery)
 		for _, values := range address.Query() {
 			for _, value := range values {

@@ -79,6 +79,7 @@ type Relay struct {
 	client outlet // to it
 	server outlet
 	silent bool // the client hears nothing until it is answered
+	apart  bool // what comes this way belongs to requests that stand alone
 	// still reports a client that may not ask any more; nil where that cannot happen.
 	still func() error
 }
@@ -226,6 +227,7 @@ func ended(err error) error {
 const (
 	callMethod      = "tools/call"
 	beginMethod     = "initialize"
+	begunMethod     = "notifications/initialized"
 	discoverMethod  = "server/discover"
 	cancelledMethod = "notifications/cancelled"
 	samplingMethod  = "sampling/createMessage"

@@ -16,7 +16,25 @@ import (
 	"github.com/sayso-dev/sayso/internal/sse"
 )
 
-// remote is the session of a client with a server that speaks HTTP.
+// party is for whom a server that speaks HTTP is talked to.
+type party interface {
+	// life ends when nothing is wanted of the server any more.
+	life() context.Context
+	// runs runs do, which ends with life.
+	runs(do func())
+	// says is the relay for what the server says about a request.
+	says(w *remoteWay) *Relay
+	// awaits reports whether a request is not answered yet.
+	awaits(m *message) bool
+	// refused hears that the server took a message with no status that says so.
+	refused(w *remoteWay, resp *http.Response)
+	// forgotten hears that the server does not know the session of this id any more.
+	// It reports whether another has begun, in which m may be sent.
+	forgotten(w *remoteWay, m *message, id string) bool
+}
+
+// remote is what one client has to do with a server that speaks HTTP: their session
+// or, where requests stand alone, all of these.
 type remote struct {
 	up *upstream
 
@@ -31,7 +49,8 @@ type remote struct {
 // remoteWay is an outlet for what belongs to one request of the client.
 type remoteWay struct {
 	*remote
-	s       *session
+	by      party
+	alone   bool // the request stands alone
 	home    *stream
 	given   http.Header
 	version string
@@ -46,7 +65,7 @@ func (r *remote) way(s *session, home *stream, header http.Header, version strin
 			r.version = version
 		}
 	}
-	return &remoteWay{remote: r, s: s, home: home, given: r.given, version: r.version}
+	return &remoteWay{remote: r, by: s, alone: s.alone(), home: home, given: r.given, version: r.version}
 }
 
 // Pieces takes nothing: only answers of servers are long.
@@ -59,30 +78,39 @@ func (w *remoteWay) Send(text []byte) error {
 	if err != nil {
 		return err
 	}
-	if m.method == cancelledMethod && w.s.alone() {
+	if m.method == cancelledMethod && w.alone {
 		w.cancel(&m) // closing its stream is how a request is cancelled
 		return nil
 	}
 	if !m.request() {
-		return w.tell(&m)
+		return w.tell(w.by.life(), &m)
 	}
-	ctx, stop := w.starts(&m)
+	w.asks(&m)
+	return nil
+}
+
+// asks sends a request, and waits until the server has it, but not long: one that is
+// hard to reach does not keep what else the client says.
+func (w *remoteWay) asks(m *message) {
+	ctx, stop := w.starts(m)
 	var once sync.Once
 	written := make(chan struct{})
 	wrote := func() { once.Do(func() { close(written) }) }
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { wrote() }})
-	w.s.work.Go(func() {
+	w.by.runs(func() {
 		defer stop()
 		defer wrote()
-		w.exchange(ctx, &m)
+		w.exchange(ctx, m)
 	})
-	<-written
-	return nil
+	select {
+	case <-written:
+	case <-time.After(pause):
+	}
 }
 
 // starts is the context of a request that is sent now.
 func (w *remoteWay) starts(m *message) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(w.s.ctx)
+	ctx, cancel := context.WithCancel(w.by.life())
 	key := m.key()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,47 +136,22 @@ func (w *remoteWay) cancel(m *message) {
 	}
 }
 
-// relay is the relay for what the server says.
-func (w *remoteWay) relay() *Relay { return w.s.talk.between(toClient{w.s, w.home}, w) }
-
 // tell sends a message that nothing answers.
-func (w *remoteWay) tell(m *message) error {
-	resp, err := w.post(w.s.ctx, m)
+func (w *remoteWay) tell(ctx context.Context, m *message) error {
+	resp, err := w.post(ctx, m)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()             // only read
 	_, _ = io.CopyN(io.Discard, resp.Body, int64(1<<16)) // so that the connection can be used again
 	if resp.StatusCode/100 != 2 {
-		w.refused(resp)
+		w.by.refused(w, resp)
 		return nil
 	}
-	if m.method == "notifications/initialized" {
+	if m.method == begunMethod {
 		w.listen()
 	}
 	return nil
-}
-
-// refused has the client's request answered as the server did.
-func (w *remoteWay) refused(resp *http.Response) {
-	status := resp.StatusCode
-	var demand []string
-	switch {
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		if !w.up.PassAuthorization {
-			status = http.StatusBadGateway // what is wrong is not with the client
-			break
-		}
-		for _, what := range resp.Header["Www-Authenticate"] {
-			demand = append(demand, string(w.up.without([]byte(what))))
-		}
-	case status/100 != 4:
-		status = http.StatusBadGateway
-	}
-	w.home.refuse(status, demand)
-	if resp.StatusCode == http.StatusNotFound && !w.s.alone() && w.session() != "" {
-		w.s.end("The server ended the session.")
-	}
 }
 
 // post sends a message.
@@ -160,7 +163,7 @@ func (w *remoteWay) post(ctx context.Context, m *message) (*http.Response, error
 	w.head(req, w.given, w.version)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, "+sse.ContentType)
-	if m.method != "" && w.version >= statelessSince {
+	if m.method != "" && w.alone {
 		o, err := readOutside(m)
 		if err != nil {
 			return nil, err
@@ -212,17 +215,21 @@ func (r *remote) session() string {
 
 // exchange sends a request, and relays what comes back.
 func (w *remoteWay) exchange(ctx context.Context, m *message) {
+	id := w.session()
 	resp, err := w.post(ctx, m)
+	if err == nil && resp.StatusCode == http.StatusNotFound && id != "" && m.method != beginMethod && w.by.forgotten(w, m, id) {
+		_ = resp.Body.Close() // only read
+		resp, err = w.post(ctx, m)
+	}
 	if err != nil {
 		w.lost(m, "The server could not be reached ("+w.up.plain(err)+"). Whether it got the request is not known.")
 		return
 	}
 	defer func() { _ = resp.Body.Close() }() // only read
-	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
-	kind = strings.ToLower(strings.TrimSpace(kind))
+	kind := kindOf(resp)
 	switch {
 	case resp.StatusCode/100 == 3:
-		w.lost(m, "The server sends to another address, which is not followed.")
+		w.lost(m, "The server sends to another address"+elsewhere(resp)+", which is not followed.")
 	case resp.StatusCode/100 != 2:
 		w.failed(m, resp, kind)
 	case kind == sse.ContentType:
@@ -230,15 +237,24 @@ func (w *remoteWay) exchange(ctx context.Context, m *message) {
 		w.stream(ctx, m, resp.Body)
 	default:
 		w.began(m, resp)
-		_ = w.relay().FromServer(w.s.ctx, oneLine{resp.Body}) // told below
+		_ = w.relay().FromServer(w.by.life(), oneLine{resp.Body}) // told below
 		w.lost(m, "The server did not answer the request.")
 	}
+}
+
+// relay is the relay for what the server says.
+func (w *remoteWay) relay() *Relay { return w.by.says(w) }
+
+// kindOf is the type of what a server answers with.
+func kindOf(resp *http.Response) string {
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
 }
 
 // began takes down the session that a server began.
 func (w *remoteWay) began(m *message, resp *http.Response) {
 	id := resp.Header.Get(sessionHeader)
-	if m.method != beginMethod || w.s.alone() || len(id) > maxID {
+	if m.method != beginMethod || w.alone || len(id) > maxID {
 		return
 	}
 	w.mu.Lock()
@@ -248,32 +264,44 @@ func (w *remoteWay) began(m *message, resp *http.Response) {
 
 // failed relays what a server that refused a request said of it.
 func (w *remoteWay) failed(m *message, resp *http.Response, kind string) {
-	w.refused(resp)
+	w.by.refused(w, resp)
 	if kind == "application/json" {
 		text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 		flat(text)
 		if in, wrong := readMessage(bytes.TrimSpace(text)); err == nil && wrong == nil && in.failed && in.key() == m.key() {
-			_ = w.relay().fromServer(w.s.ctx, in.line)
+			_ = w.relay().fromServer(w.by.life(), in.line)
 			return
 		}
 	}
-	w.lost(m, "The server refused the request, with the status "+strconv.Itoa(resp.StatusCode)+" of HTTP.") // its own words for it may say anything
+	w.lost(m, statusText(resp.StatusCode)) // its own words for it may say anything
+}
+
+// statusText is what a client is told of a request that a server refused.
+func statusText(status int) string {
+	said := "The server refused the request, with the status " + strconv.Itoa(status) + " of HTTP"
+	switch status {
+	case http.StatusUnauthorized:
+		return said + ": it wants to know who asks."
+	case http.StatusMethodNotAllowed:
+		return said + ": what is there may speak the transport of 2024-11-05 (SSE), which is not spoken here."
+	}
+	return said + "."
 }
 
 // lost answers a request that the server did not answer.
 func (w *remoteWay) lost(m *message, why string) {
-	if w.s.ctx.Err() == nil && w.awaited(m) {
-		_ = w.relay().fromServer(w.s.ctx, failure(m.id, codeInternal, why)) // a client that is gone needs none
+	if w.by.life().Err() == nil && w.by.awaits(m) {
+		_ = w.relay().fromServer(w.by.life(), failure(m.id, codeInternal, why)) // a client that is gone needs none
 	}
 }
 
-// awaited reports whether a request is not answered yet, by whomever it was made:
-// the client, or a task.
-func (w *remoteWay) awaited(m *message) bool {
-	w.s.talk.mu.Lock()
-	h, here := w.s.talk.calls[m.key()], w.s.talk.judged[m.key()] > 0
-	w.s.talk.mu.Unlock()
-	return !here && (h != nil && h.request != "" || w.s.asks(m))
+// awaits reports whether a call of the client was forwarded and is not answered yet.
+// What is answered and may not go on yet is.
+func (c *conversation) awaits(m *message) (call, here bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.calls[m.key()]
+	return h != nil && h.request != "", c.judged[m.key()] > 0
 }
 
 const (
@@ -286,8 +314,8 @@ const (
 // with, if the server lets us.
 func (w *remoteWay) stream(ctx context.Context, m *message, body io.Reader) {
 	events := newEventLines(body)
-	err := w.relay().FromServer(w.s.ctx, events)
-	for tries := 0; err == nil && !w.s.alone() && events.lastID != "" && tries < maxTries && w.awaited(m); tries++ {
+	err := w.relay().FromServer(w.by.life(), events)
+	for tries := 0; err == nil && !w.alone && events.lastID != "" && tries < maxTries && w.by.awaits(m); tries++ {
 		if !w.rest(ctx, events.retry, tries) {
 			break
 		}
@@ -334,7 +362,7 @@ func (w *remoteWay) resume(ctx context.Context, last *eventLines) (*eventLines, 
 	}
 	events := newEventLines(resp.Body)
 	events.id, events.lastID, events.retry = last.lastID, last.lastID, last.retry
-	return events, w.relay().FromServer(w.s.ctx, events) != nil
+	return events, w.relay().FromServer(w.by.life(), events) != nil
 }
 
 // get asks for a stream.
@@ -362,18 +390,18 @@ func (w *remoteWay) listen() {
 		return
 	}
 	w.listens = true
-	from := &remoteWay{remote: w.remote, s: w.s, given: w.given, version: w.version}
-	w.s.work.Go(func() {
+	from := &remoteWay{remote: w.remote, by: w.by, given: w.given, version: w.version}
+	w.by.runs(func() {
 		events := &eventLines{}
 		for tries := 0; ; tries++ {
-			next, refused := from.resume(w.s.ctx, events)
+			next, refused := from.resume(w.by.life(), events)
 			if refused {
 				return
 			}
 			if next != nil {
 				events, tries = next, 0
 			}
-			if !from.rest(w.s.ctx, events.retry, tries) {
+			if !from.rest(w.by.life(), events.retry, tries) {
 				return
 			}
 		}

@@ -36,7 +36,7 @@ func (s *street) record() string {
 			break
 		}
 		for _, e := range events {
-			fmt.Fprintf(&all, "%+v\n", e)
+			fmt.Fprintf(&all, "%+v\n%s\n%s\n", e, e.Payload, e.Content) // as text, too
 			since = e.Seq
 		}
 	}

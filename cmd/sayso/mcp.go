@@ -26,12 +26,15 @@ type mcpOptions struct {
 	name, workspace string
 	listen, config  string
 	listens         bool
+	url             string
+	headers         []string
+	plain           bool // HTTP to other machines
 }
 
 func (a *app) mcpCommand() *cobra.Command {
 	var o mcpOptions
 	c := &cobra.Command{
-		Use: "mcp [flags] -- COMMAND [ARGS...]", GroupID: "gate", Short: "stands in front of an MCP server", Args: cobra.ArbitraryArgs,
+		Use: "mcp [flags] (-- COMMAND [ARGS...] | --url URL)", GroupID: "gate", Short: "stands in front of an MCP server", Args: cobra.ArbitraryArgs,
 		Long: `Starts an MCP server and stands between it and its client: put it into the
 client's configuration in the place of the server's own command. Each call of a
 tool is put to the gate, and waits for people if policy says so; everything else
@@ -41,13 +44,23 @@ accepted the change, see sayso tools.
 The name is what policies know the server by, as mcp__NAME__TOOL; give it the one
 that the client has for it.
 
+With --url the server is one that speaks HTTP (streamable HTTP). What it is to be
+sent in headers stands in the environment, since others on this machine read
+command lines: --header NAME=env:VARIABLE, or --header 'Authorization=Bearer
+env:VARIABLE'. An address with a secret in it is --url env:VARIABLE.
+
 With --listen it serves clients over HTTP, in front of that one server or of all
 that a file names (--config, else mcp.yaml beside the policy): each under
 /NAME/mcp, for clients with a token (sayso token create --name NAME).`,
 		Example: `  sayso mcp --name files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  sayso mcp --name github --url https://api.githubcopilot.com/mcp/ --header 'Authorization=Bearer env:GITHUB_TOKEN'
   sayso mcp --listen 127.0.0.1:7118 --config mcp.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if o.listens = c.Flags().Changed("listen") || c.Flags().Changed("config"); o.listens && (c.ArgsLenAtDash() == 0 || len(args) == 0) {
+			o.listens = c.Flags().Changed("listen") || c.Flags().Changed("config")
+			if o.url != "" || len(o.headers) > 0 || o.plain {
+				return a.mcpRemote(context.WithoutCancel(c.Context()), o, args)
+			}
+			if o.listens && (c.ArgsLenAtDash() == 0 || len(args) == 0) {
 				return a.mcpListen(c.Context(), o, args)
 			}
 			if err := behindDashes(c, args, "a server", "sayso mcp --name NAME -- COMMAND ARGS..."); err != nil {
@@ -62,6 +75,9 @@ that a file names (--config, else mcp.yaml beside the policy): each under
 	c.Flags().StringVar(&o.name, "name", "", "the server's name in policies; by default that of the program, if the command says one")
 	c.Flags().StringVar(&o.workspace, "workspace", "", "the root of the project; by default looked for from where this runs")
 	placeFlags(c.Flags())
+	c.Flags().StringVar(&o.url, "url", "", "the address of a server that speaks HTTP, or env:VARIABLE")
+	c.Flags().StringArrayVar(&o.headers, "header", nil, "NAME=env:VARIABLE or 'NAME=Bearer env:VARIABLE': a header for the server")
+	c.Flags().BoolVar(&o.plain, "plain-http", false, "speak http:// with a server on another machine; everybody on the way reads along")
 	c.Flags().StringVar(&o.listen, "listen", "", "serve clients over HTTP at this address of this machine")
 	c.Flags().StringVar(&o.config, "config", "", "file of the servers to serve")
 	c.Flags().Duration("patience", 0, "how long a call waits for people (SAYSO_PATIENCE; by default 50m for a client that asks for progress, 50s for others)")
