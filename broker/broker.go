@@ -84,6 +84,7 @@ type Broker struct {
 	rooms    rooms
 	shown    publics
 	pinned   pinned
+	points   points
 
 	retention retention
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
@@ -60,24 +61,13 @@ func (w *waiter) edited(ctx context.Context, j *judged) (settled bool, err error
 // earlier are the requests of other requesters of the same owner that this call's id
 // belongs to, the newest first: also of those that took a request up under it.
 func (w *waiter) earlier(ctx context.Context) ([]*sayso.Request, error) {
-	c := &w.a.Call
-	q := sayso.RowQuery{Limit: linkLooks}
-	if c.Host != sayso.HostMCP {
-		q.Session, q.Host = c.Session, c.Host
-	}
-	rows, err := w.b.log.Rows(ctx, q)
+	at, err := w.points(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the call at an earlier point: %w", err)
 	}
 	var found []*sayso.Request
-	looked := map[string]bool{}
-	for _, row := range rows {
-		key := sayso.CallKey(row.Asker, row.Session, c.CallID)
-		if row.Asker == w.actor.Principal || looked[key] {
-			continue
-		}
-		looked[key] = true
-		stream, err := w.b.log.Lookup(ctx, key)
+	for _, p := range at {
+		stream, err := w.b.log.Lookup(ctx, sayso.CallKey(p.asker, p.session, w.a.Call.CallID))
 		if errors.Is(err, sayso.ErrNotFound) {
 			continue
 		}
@@ -97,6 +87,24 @@ func (w *waiter) earlier(ctx context.Context) ([]*sayso.Request, error) {
 		}
 	}
 	return found, nil
+}
+
+// points are where this call may have been asked about before: by others in its own
+// session of its host, or, for a call that came to the gateway from nobody knows
+// which host, by anybody.
+func (w *waiter) points(ctx context.Context) (at []point, err error) {
+	c := &w.a.Call
+	if c.Host == sayso.HostMCP {
+		return w.b.points.others(ctx, w.b.log, w.actor.Principal)
+	}
+	rows, err := w.b.log.Rows(ctx, sayso.RowQuery{Session: c.Session, Host: c.Host, Limit: linkLooks})
+	for i := range rows {
+		p := point{rows[i].Asker, rows[i].Session}
+		if p.asker != w.actor.Principal && !slices.Contains(at, p) {
+			at = append(at, p)
+		}
+	}
+	return at, err
 }
 
 // unedited says why a call that people changed cannot be given their changes here;

@@ -1,11 +1,13 @@
 package broker_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/broker"
 )
 
 const (
@@ -189,6 +191,53 @@ func TestEdited_gateway(t *testing.T) {
 					t.Errorf("ran %q, want %q: %+v, %v", runs, tt.args, d, err)
 				}
 			})
+		})
+	}
+}
+
+// A process that asked before knows of an edit that another process recorded since,
+// whether the log grew by little or by much.
+func TestEdited_elsewhere(t *testing.T) {
+	for name, between := range map[string]int{"little": 0, "much": 600} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				second, err := broker.New(w.log.Join(), w.rules, &w.opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { second.Close() })
+				for range 2 { // the second time it knows who asks
+					before := atGateway()
+					before.Call.CallID, before.Call.Args = "toolu_0", sayso.Args(`{"n":7}`)
+					_, err = second.Gate(later).Admit(t.Context(), before)
+					wantErr(t, err, sayso.ErrPending)
+				}
+				other := agent
+				other.Principal = "other"
+				for n := range between {
+					a := sayso.Admission{Immediate: true, Patience: -1, Call: bash(fmt.Sprint(n), fmt.Sprint("echo ", n))}
+					a.Call.Session, a.Call.Host = "s2", ""
+					_, err = w.b.Gate(other).Admit(t.Context(), a)
+					wantErr(t, err, sayso.ErrPending)
+				}
+				hook, first := agent, atHook()
+				hook.Principal, first.Call.Args, first.Call.Session = "claude-code", sayso.Args(`{"n":1}`), "s3"
+				asked := w.askAs(t.Context(), hook, first)
+				synctest.Wait()
+				open, err := w.b.Inbox(dev).Requests(t.Context(), sayso.RowQuery{Session: "s3", States: sayso.OpenStates()})
+				if err != nil || len(open) != 1 {
+					t.Fatal(len(open), err)
+				}
+				if _, err := w.answer(dev, open[0].ID, edited(open[0], `{"n":2}`)); err != nil {
+					t.Fatal(err)
+				}
+				if d, err := asked.result(); err != nil || string(d.Args) != `{"n":2}` {
+					t.Fatalf("at the hook: %+v, %v", d, err)
+				}
+				if d, err := second.Gate(later).Admit(t.Context(), atGateway()); err != nil || string(d.Args) != `{"n":2}` {
+					t.Errorf("at the gateway: %+v, %v", d, err)
+				}
+			}, func(w *world) { w.opts.MaxAsks, w.opts.MaxOpen = 1<<30, 1<<30 })
 		})
 	}
 }
