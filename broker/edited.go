@@ -63,7 +63,7 @@ func (w *waiter) edited(ctx context.Context, j *judged) (settled bool, err error
 func (w *waiter) earlier(ctx context.Context) ([]*sayso.Request, error) {
 	at, err := w.points(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("looking for the call at an earlier point: %w", err)
+		return nil, err
 	}
 	var found []*sayso.Request
 	for _, p := range at {
@@ -98,13 +98,16 @@ func (w *waiter) points(ctx context.Context) (at []point, err error) {
 		return w.b.points.others(ctx, w.b.log, w.actor.Principal)
 	}
 	rows, err := w.b.log.Rows(ctx, sayso.RowQuery{Session: c.Session, Host: c.Host, Limit: linkLooks})
+	if err != nil {
+		return nil, fmt.Errorf("looking for the call at an earlier point: %w", err)
+	}
 	for i := range rows {
 		p := point{rows[i].Asker, rows[i].Session}
 		if p.asker != w.actor.Principal && !slices.Contains(at, p) {
 			at = append(at, p)
 		}
 	}
-	return at, err
+	return at, nil
 }
 
 // unedited says why a call that people changed cannot be given their changes here;

@@ -32,15 +32,12 @@ func (w *waiter) linked(ctx context.Context, j *judged) error {
 	if j.Effect != sayso.Ask || c.CallID == "" && !w.again() || c.Host == "" || c.Host == sayso.HostMCP && c.Server == "" || c.Unlisted() || j.besides.Locked {
 		return nil
 	}
-	rows, err := w.b.log.Rows(ctx, sayso.RowQuery{Limit: linkLooks})
+	ids, err := w.before(ctx)
 	if err != nil {
-		return fmt.Errorf("looking for the call at an earlier point: %w", err)
+		return err
 	}
-	for _, row := range rows {
-		if row.State != sayso.StateAllowed || !w.before(&row) {
-			continue
-		}
-		r, err := w.b.load(ctx, row.ID)
+	for _, id := range ids {
+		r, err := w.b.load(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -73,12 +70,22 @@ func (w *waiter) again() bool {
 	return c.CallID == "" && c.Host == asksTwice && w.actor.Principal == asksTwice
 }
 
-// before reports whether a request may be this call at an earlier point.
-func (w *waiter) before(row *sayso.Row) bool {
-	if w.again() {
-		return row.CallID != "" && row.Asker == w.actor.Principal && row.Session == w.a.Call.Session
+// before are the requests that may be this call at an earlier point, the newest first.
+func (w *waiter) before(ctx context.Context) (ids []sayso.ID, err error) {
+	c := &w.a.Call
+	if !w.again() {
+		return w.b.points.sameCall(ctx, w.b.log, w.actor.Principal, c.CallID)
 	}
-	return row.CallID == w.a.Call.CallID && row.Asker != w.actor.Principal
+	rows, err := w.b.log.Rows(ctx, sayso.RowQuery{Session: c.Session, Limit: linkLooks})
+	if err != nil {
+		return nil, fmt.Errorf("looking for the call at an earlier point: %w", err)
+	}
+	for i := range rows {
+		if row := &rows[i]; row.State == sayso.StateAllowed && row.CallID != "" && row.Asker == w.actor.Principal {
+			ids = append(ids, row.ID)
+		}
+	}
+	return ids, nil
 }
 
 // links reports whether a request is the same call at an earlier point, allowed
