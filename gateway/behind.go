@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"net/http"
+	"time"
 )
 
 // A session is the party of a server that speaks HTTP, behind a [Front].
@@ -18,6 +19,26 @@ func (s *session) says(w *remoteWay) *Relay { return s.talk.between(toClient{s, 
 func (s *session) awaits(m *message) bool {
 	call, here := s.talk.awaits(m)
 	return !here && (call || s.asks(m))
+}
+
+// wants reports whether a request is not answered yet, nor cancelled.
+func (s *session) wants(m *message) bool {
+	if !s.awaits(m) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.open[m.key()]
+	return st == nil || !st.unwanted
+}
+
+// turned has the client come back for the answer, as the server has us.
+func (s *session) turned(m *message, after time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st := s.open[m.key()]; st != nil {
+		st.comeBack(after)
+	}
 }
 
 // refused has the client's request answered as the server did.

@@ -89,7 +89,7 @@ func (m *meta) read(text jsontext.Value) error {
 			m.current = true
 		case "io.modelcontextprotocol/clientInfo":
 			m.client = clientName(value)
-		case "io.modelcontextprotocol/clientCapabilities":
+		case capabilitiesName:
 			return m.declares(value)
 		}
 		return nil

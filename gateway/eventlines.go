@@ -3,6 +3,7 @@ package gateway
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"strconv"
 	"time"
@@ -28,6 +29,7 @@ type eventLines struct {
 
 	id     string // of the event that is read
 	lastID string // of the last one that was complete
+	told   bool   // there was a message
 	retry  time.Duration
 }
 
@@ -47,6 +49,9 @@ func (e *eventLines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// errBroken is a stream that its server did not end.
+var errBroken = errors.New("the event stream broke off")
+
 // maxField is the longest line that is not data.
 const maxField = 64 << 10
 
@@ -54,7 +59,10 @@ const maxField = 64 << 10
 func (e *eventLines) fill() {
 	e.out = e.out[:0]
 	if _, err := e.r.Peek(1); err != nil {
-		e.err = err // an event that was cut off is none
+		e.err = err
+		if !errors.Is(err, io.EOF) || e.begun || e.field || len(e.line) > 0 {
+			e.err = errBroken // an event that was cut off is none
+		}
 		return
 	}
 	piece, _ := e.r.Peek(e.r.Buffered())
@@ -159,7 +167,7 @@ const maxID = 1024
 func (e *eventLines) dispatch() {
 	e.lastID = e.id
 	if e.begun {
-		e.out = append(e.out, '\n')
+		e.out, e.told = append(e.out, '\n'), true
 	}
 	e.begun, e.other = false, false
 }

@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"errors"
 	"io"
+	"testing"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -55,6 +57,30 @@ func SetSlowest(d time.Duration) (reset func()) {
 	return func() { slowest = before }
 }
 
+// SetPause has servers that say nothing of it be left alone for so long, until the
+// returned function is called.
+func SetPause(d time.Duration) (reset func()) {
+	before := pause
+	pause = d
+	return func() { pause = before }
+}
+
+// Rests are how long a server is left alone that asks for this, before each try, where
+// the tries gave: - nothing, 0 a stream that told nothing, 1 one that did.
+func Rests(retry time.Duration, gave string) (all []time.Duration) {
+	r := resting{}
+	for _, g := range gave {
+		all = append(all, r.asked(retry))
+		switch g {
+		case '-':
+			r.after(nil)
+		default:
+			r.after(&eventLines{told: g == '1'})
+		}
+	}
+	return append(all, r.asked(retry))
+}
+
 // EventLines are the lines that an event stream is read as.
 func EventLines(stream io.Reader) (lines string, last string) {
 	e := newEventLines(stream)
@@ -92,4 +118,50 @@ func SetShares(requests, bytes, sessions, programs int) (reset func()) {
 	each := share{requests, bytes, sessions, programs}
 	most = limits{all: each.plus(each, 1), each: each}
 	return func() { most = before }
+}
+
+// Away is a stream whose client was sent away.
+type Away struct{ s *stream }
+
+// SentAway is one, which is waited for so long.
+func SentAway(t *testing.T, after time.Duration) Away {
+	s := newStream("r")
+	r, err := s.read(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.turns = true
+	s.comeBack(after)
+	if _, _, err := r.take(); !errors.Is(err, errComeBack) {
+		t.Fatalf("it is not sent away: %v", err)
+	}
+	r.stop()
+	return Away{s}
+}
+
+// Long has an answer come that passes as it comes.
+func (a Away) Long() func(text string) error {
+	to := a.s.long()
+	return func(text string) error {
+		_, err := to.Write([]byte(text))
+		to.done(err)
+		if to.gone {
+			return errors.New("it is lost")
+		}
+		return err
+	}
+}
+
+// Back has the client come back, and returns what it has of the answer.
+func (a Away) Back() (string, error) {
+	r, err := a.s.read(0)
+	if err != nil {
+		return "", err
+	}
+	e, _, err := r.take()
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(e.long)
+	return string(text), err
 }

@@ -58,7 +58,14 @@ type outside struct {
 	tokenAt int            // where it begins in the line
 	args    jsontext.Value
 	named   bool
+	says    bool // what the client can do
 }
+
+// capabilitiesName is where a client says what it can do.
+const capabilitiesName = "io.modelcontextprotocol/clientCapabilities"
+
+// lacks reports a request that does not say what each must that stands alone.
+func (o *outside) lacks() bool { return o.version == "" || !o.says }
 
 // readOutside reads it of the parameters of a message.
 func readOutside(m *message) (o outside, err error) {
@@ -79,6 +86,8 @@ func readOutside(m *message) (o outside, err error) {
 		case name == "_meta" && value.Kind() == '{':
 			return rpc.Members(value, []string{metaVersionName, "progressToken"}, func(name string, value jsontext.Value, at int) error {
 				switch {
+				case name == capabilitiesName:
+					o.says = value.Kind() == '{'
 				case name == metaVersionName && value.Kind() == '"':
 					return rpc.ReadText(value, &o.version)
 				case name == "progressToken" && (value.Kind() == '"' || value.Kind() == '0'):
@@ -208,8 +217,9 @@ func (p *problem) failure(id jsontext.Value) []byte {
 	}{"2.0", id, fault{p.code, p.text, p.data}})
 }
 
-// statusOf is the status that an answer has in HTTP where requests stand alone.
-func statusOf(answer []byte) int {
+// statusOf is the status that an answer has in HTTP where requests stand alone. One
+// to a request that lacks what it must say is bad for that alone.
+func statusOf(answer []byte, lacking bool) int {
 	m, err := readMessage(answer)
 	if err != nil || !m.failed {
 		return http.StatusOK
@@ -226,10 +236,10 @@ func statusOf(answer []byte) int {
 			return nil
 		})
 	})
-	switch code {
-	case codeNoMethod:
+	switch {
+	case code == codeNoMethod:
 		return http.StatusNotFound
-	case codeMismatch, codeCapability, codeVersion:
+	case code == codeMismatch, code == codeCapability, code == codeVersion, code == codeNoParams && lacking:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK

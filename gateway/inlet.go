@@ -157,6 +157,12 @@ func (d *inlet) awaits(m *message) bool {
 	return !here && (call || s != nil && !s.call)
 }
 
+// wants reports whether a request is not answered yet: what is cancelled is forgotten.
+func (d *inlet) wants(m *message) bool { return d.awaits(m) }
+
+// turned does nothing: pipes stay open.
+func (d *inlet) turned(*message, time.Duration) {}
+
 // refused tells a person what the client cannot do about it.
 func (d *inlet) refused(w *remoteWay, resp *http.Response) {
 	switch status := resp.StatusCode; {

@@ -26,6 +26,11 @@ type party interface {
 	says(w *remoteWay) *Relay
 	// awaits reports whether a request is not answered yet.
 	awaits(m *message) bool
+	// wants reports whether the rest of what answers a request is wanted.
+	wants(m *message) bool
+	// turned hears that the server ended the stream of a request before it answered, and
+	// how much later it has us come back.
+	turned(m *message, after time.Duration)
 	// refused hears that the server took a message with no status that says so.
 	refused(w *remoteWay, resp *http.Response)
 	// forgotten hears that the server does not know the session of this id any more.
@@ -304,65 +309,45 @@ func (c *conversation) awaits(m *message) (call, here bool) {
 	return h != nil && h.request != "", c.judged[m.key()] > 0
 }
 
-const (
-	pause    = time.Second
-	maxPause = 30 * time.Second
-	maxTries = 5
-)
-
-// stream relays the stream that answers a request. One that breaks off is gone on
-// with, if the server lets us.
+// stream relays the stream that answers a request. One that ends before it did is
+// gone on with, if the server lets us: for as long as that is wanted, where the server
+// ends its streams itself and has us come back (SEP-1699).
 func (w *remoteWay) stream(ctx context.Context, m *message, body io.Reader) {
 	events := newEventLines(body)
-	err := w.relay().FromServer(w.by.life(), events)
-	for tries := 0; err == nil && !w.alone && events.lastID != "" && tries < maxTries && w.by.awaits(m); tries++ {
-		if !w.rest(ctx, events.retry, tries) {
+	end := w.relay().FromServer(w.by.life(), events)
+	for rest := (resting{}); resumable(end) && !w.alone && events.lastID != "" && w.by.wants(m); {
+		if end == nil {
+			w.by.turned(m, rest.asked(events.retry))
+		}
+		if !rest.wait(ctx, events.retry) {
 			break
 		}
-		before := events.lastID
-		next, refused := w.resume(ctx, events)
-		if refused {
-			break
-		}
-		if next != nil {
+		var next *eventLines
+		if next, end = w.resume(ctx, events); next != nil {
 			events = next
 		}
-		if events.lastID != before {
-			tries = 0
-		}
+		rest.after(next)
 	}
 	w.lost(m, "The connection to the server ended before it answered. Whether what was asked for ran is not known.")
 }
 
-// rest waits before another try.
-func (w *remoteWay) rest(ctx context.Context, asked time.Duration, tries int) bool {
-	if asked == 0 {
-		asked = pause << min(tries, 5)
-	}
-	t := time.NewTimer(min(asked, maxPause))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
-// resume reads a stream on behind the last event that came. It reports whether the
-// server refuses that.
-func (w *remoteWay) resume(ctx context.Context, last *eventLines) (*eventLines, bool) {
+// resume reads a stream on behind the last event that came, and reports how it ended,
+// nil if the server ended it.
+func (w *remoteWay) resume(ctx context.Context, last *eventLines) (*eventLines, error) {
 	resp, err := w.get(ctx, last.lastID)
 	if err != nil {
-		return nil, false
+		return nil, errBroken
 	}
 	defer func() { _ = resp.Body.Close() }() // only read
-	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), sse.ContentType) {
-		return nil, resp.StatusCode/100 != 5
+	switch {
+	case resp.StatusCode/100 == 5:
+		return nil, errBroken
+	case resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), sse.ContentType):
+		return nil, errNoResuming
 	}
 	events := newEventLines(resp.Body)
 	events.id, events.lastID, events.retry = last.lastID, last.lastID, last.retry
-	return events, w.relay().FromServer(w.by.life(), events) != nil
+	return events, w.relay().FromServer(w.by.life(), events)
 }
 
 // get asks for a stream.
@@ -393,15 +378,13 @@ func (w *remoteWay) listen() {
 	from := &remoteWay{remote: w.remote, by: w.by, given: w.given, version: w.version}
 	w.by.runs(func() {
 		events := &eventLines{}
-		for tries := 0; ; tries++ {
-			next, refused := from.resume(w.by.life(), events)
-			if refused {
-				return
-			}
+		for rest := (resting{lasts: true}); ; {
+			next, end := from.resume(w.by.life(), events)
 			if next != nil {
-				events, tries = next, 0
+				events = next
 			}
-			if !from.rest(w.by.life(), events.retry, tries) {
+			rest.after(next)
+			if !resumable(end) || !rest.wait(w.by.life(), events.retry) {
 				return
 			}
 		}

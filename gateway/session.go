@@ -55,7 +55,9 @@ type to interface {
 	end()
 }
 
-// maxOld is how many streams are kept that are over.
+// maxOld is how many streams are kept that are over and were sent whole. Of those
+// that were not, as their clients are away, as many are kept as may be unanswered,
+// and as much of them as may be asked.
 const maxOld = 32
 
 // maxUnanswered is how many requests of a session may be unanswered, and maxAsked
@@ -182,7 +184,7 @@ func (s *session) placeAlone(m *message, o *outside) (*stream, error) {
 	if o.token != nil {
 		token = key
 	}
-	return s.opens(&stream{id: slices.Clone(m.id), token: slices.Clone(o.token), own: own, line: line}, key, token)
+	return s.opens(&stream{id: slices.Clone(m.id), token: slices.Clone(o.token), own: own, line: line, lacking: o.lacks()}, key, token)
 }
 
 // opens opens the stream of a request. The mutex is held.
@@ -291,11 +293,32 @@ func (s *session) answered(m *message) *stream {
 	}
 	s.close(st)
 	s.old = append(s.old, st.name)
-	if len(s.old) > maxOld {
-		delete(s.streams, s.old[0])
-		s.old = s.old[1:]
+	for len(s.old) > maxOld {
+		i := s.oldest()
+		if i < 0 {
+			break
+		}
+		delete(s.streams, s.old[i])
+		s.old = slices.Delete(s.old, i, i+1)
 	}
 	return st
+}
+
+// oldest is which of the streams that are over is kept no longer, -1 for none: one
+// that was sent whole, if there is one. The mutex is held.
+func (s *session) oldest() int {
+	waits := 0
+	for i, name := range s.old {
+		st := s.streams[name]
+		if st == nil || st.delivered() {
+			return i
+		}
+		waits += st.waits()
+	}
+	if len(s.old) > maxUnanswered || waits > maxAsked {
+		return 0
+	}
+	return -1
 }
 
 // asks reports whether a request of the client is not answered yet.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -21,6 +22,7 @@ type event struct {
 	n    int
 	data []byte
 	long *io.PipeReader // in the place of data, of a message that passes as it comes
+	gone bool           // it began to pass, or is lost
 	last bool           // it answers the request
 }
 
@@ -35,6 +37,7 @@ type stream struct {
 	// it is sent.
 	id, token, own jsontext.Value
 	line           []byte
+	lacking        bool // it does not say what it must
 
 	// The session's mutex guards these.
 	asked    int  // how long the message is
@@ -49,6 +52,9 @@ type stream struct {
 	over    bool
 	reader  int // counts those who read
 	reads   bool
+	turned  int           // the reader who is to come back later, as the server has us come back
+	after   time.Duration // how much later
+	away    bool          // it left, and comes back
 	passing bool          // little of it is kept while nobody reads
 	grew    chan struct{} // closed when anything changes
 	status  int           // of the answer by HTTP where it is not 200
@@ -101,19 +107,62 @@ func (s *stream) trim() {
 	}
 }
 
-// long appends an answer that passes as it comes, to a client that reads now. To
-// another it is lost: it is too long to be kept.
+// long appends an answer that passes as it comes, to a client that reads now. One
+// that was sent away is waited for. To another it is lost: it is too long to be kept.
 func (s *stream) long() *leaky {
 	from, to := io.Pipe()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over || !s.reads {
+	lost := s.over || !s.reads && !s.away
+	if lost {
 		_ = from.Close()
 	}
 	if !s.over {
-		s.put(event{long: from, last: true})
+		s.put(event{long: from, last: true, gone: lost})
 	}
 	return &leaky{w: to}
+}
+
+// expect waits for a client that was sent away. Nothing long waits for one that does
+// not come back. The mutex is held.
+func (s *stream) expect() {
+	s.away = true
+	reader := s.reader
+	time.AfterFunc(s.after+slowest, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.reader == reader {
+			s.away = false
+			s.lose()
+		}
+	})
+}
+
+// lose loses a long answer of which nobody read anything. The mutex is held.
+func (s *stream) lose() {
+	for i, e := range s.events {
+		if e.long != nil && !e.gone {
+			_ = e.long.Close()
+			s.events[i].gone = true
+		}
+	}
+}
+
+// turn is how much later the client is to come back.
+func (s *stream) turn() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.after
+}
+
+// comeBack has the client come back for the rest, if it reads and knows how.
+func (s *stream) comeBack(after time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reads {
+		s.turned, s.after = s.reader, after
+		s.changed()
+	}
 }
 
 // leaky writes for as long as somebody reads, without the line feed at the end.
@@ -177,10 +226,14 @@ func (s *stream) heard() bool {
 type reading struct {
 	s     *stream
 	count int
-	at    int // the number of the next event
+	at    int  // the number of the next event
+	turns bool // the client can be told to come back
+	left  bool // it was
+	takes *io.PipeReader
 }
 
 var (
+	errComeBack  = errors.New("the client is to come back for the rest")
 	errForgotten = errors.New("what came behind that event is not kept any more")
 	errReplaced  = errors.New("another connection reads this stream now")
 )
@@ -193,23 +246,25 @@ func (s *stream) read(after int) (*reading, error) {
 	if at < s.begun || at > s.next {
 		return nil, errForgotten
 	}
-	if at < s.next && s.events[at-s.begun].long != nil {
+	if at < s.next && s.events[at-s.begun].gone {
 		return nil, errForgotten // it went to the one before, as far as it got
 	}
+	return s.reading(at), nil
+}
+
+// reading is a new reading. The mutex is held.
+func (s *stream) reading(at int) *reading {
 	s.reader++
-	s.reads = true
+	s.reads, s.away = true, false
 	s.changed()
-	return &reading{s: s, count: s.reader, at: at}, nil
+	return &reading{s: s, count: s.reader, at: at}
 }
 
 // readOn begins to read where the one before ended.
 func (s *stream) readOn() *reading {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reader++
-	s.reads = true
-	s.changed()
-	return &reading{s: s, count: s.reader, at: max(s.sent, s.begun)}
+	return s.reading(max(s.sent, s.begun))
 }
 
 // last is the message that the stream ended with, nil if there is none yet.
@@ -222,19 +277,23 @@ func (s *stream) last() []byte {
 	return nil
 }
 
-// stop ends the reading. A long answer that waits for it is lost.
+// stop ends the reading. A long answer that waits for it is lost, unless its client
+// comes back.
 func (r *reading) stop() {
+	if r.takes != nil {
+		_ = r.takes.Close()
+	}
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	if r.count != r.s.reader {
 		return
 	}
 	r.s.reads = false
-	for _, e := range r.s.events {
-		if e.long != nil {
-			_ = e.long.Close()
-		}
+	if r.left {
+		r.s.expect()
+		return
 	}
+	r.s.lose()
 }
 
 // next waits for the next event. At the end it returns [io.EOF].
@@ -259,10 +318,11 @@ func (r *reading) wait(ctx context.Context, look func() (event, <-chan struct{},
 
 // take takes the next event if it is there, else it returns what to wait for.
 func (r *reading) take() (event, <-chan struct{}, error) {
-	e, grew, err := r.look()
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	e, grew, err := r.here()
 	if grew == nil && err == nil {
-		r.s.mu.Lock()
-		defer r.s.mu.Unlock()
+		r.s.events[r.at-r.s.begun].gone, r.takes = e.long != nil, e.long
 		r.at++
 		r.s.sent = max(r.s.sent, r.at)
 		r.s.trim()
@@ -272,18 +332,45 @@ func (r *reading) take() (event, <-chan struct{}, error) {
 
 // look returns the next event if it is there, else what to wait for.
 func (r *reading) look() (event, <-chan struct{}, error) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.here()
+}
+
+// here is what is there for the reader. The mutex is held.
+func (r *reading) here() (event, <-chan struct{}, error) {
 	s := r.s
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	switch {
 	case r.count != s.reader:
 		return event{}, nil, errReplaced
-	case r.at < s.begun:
+	case r.at < s.begun, r.at < s.next && s.events[r.at-s.begun].gone:
 		return event{}, nil, errForgotten
 	case r.at < s.next:
 		return s.events[r.at-s.begun], nil, nil
 	case s.over:
 		return event{}, nil, io.EOF
+	case r.turns && s.turned == r.count:
+		r.left = true
+		return event{}, nil, errComeBack
 	}
 	return event{}, s.grew, nil
+}
+
+// delivered reports whether a client was sent all that there is.
+func (s *stream) delivered() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sent == s.next
+}
+
+// waits is how much of it waits for its client.
+func (s *stream) waits() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.events {
+		if e.n >= s.sent {
+			n += len(e.data)
+		}
+	}
+	return n
 }

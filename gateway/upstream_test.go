@@ -116,35 +116,6 @@ func TestFrontAuthorization(t *testing.T) {
 	}
 }
 
-// A stream of the server that breaks off is gone on with, and what it answers
-// reaches the client.
-func TestFrontServerBreaksOff(t *testing.T) {
-	up := openShop(t)
-	up.when("tools/call", streams("id: a\nretry: 1\ndata:\n\n"))
-	up.when("GET", func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Last-Event-Id") != "a" || r.Header.Get("Mcp-Session-Id") != "there" {
-			w.WriteHeader(http.StatusMethodNotAllowed)
-			return
-		}
-		streams("id: b\ndata: "+strings.Replace(ran, "ID", "4", 1)+"\n\n")(w, r)
-	})
-	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
-	s.learns()
-	in := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
-	if r := s.posts(echo("4", "hi"), in...); !strings.Contains(r.last(), `"ran"`) {
-		t.Errorf("%s %s", r.Status, r.last())
-	}
-	// One that cannot be gone on with is told, and so it is where requests stand alone.
-	up.when("GET", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusBadRequest) })
-	if r := s.posts(echo("5", "hi"), in...); !strings.Contains(r.last(), "Whether what was asked for ran is not known") {
-		t.Errorf("%s %s", r.Status, r.last())
-	}
-	body, header := modernEcho("6", "hi")
-	if r := s.posts(body, header...); !strings.Contains(r.last(), "Whether what was asked for ran is not known") || !strings.Contains(r.last(), `"id":6`) {
-		t.Errorf("%s %s", r.Status, r.last())
-	}
-}
-
 // A server that forgot the session ends it for the client, which begins another.
 func TestFrontServerForgets(t *testing.T) {
 	up := openShop(t)

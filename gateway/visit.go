@@ -154,6 +154,7 @@ func (v *visit) ask(s *session, st *stream, m *message) {
 		return // nobody else knows of it yet
 	}
 	defer rd.stop()
+	rd.turns = events && m.method != beginMethod && st.resumable(s, version)
 	relay := s.relay(st, v.r.Header, v.version)
 	relay.silent, relay.still = !events, v.still
 	taken := make(chan struct{})
@@ -214,6 +215,7 @@ func (v *visit) listen(s *session) {
 		return
 	}
 	defer s.idle()
+	rd.turns = rd.s.resumable(s, v.version)
 	v.stream(s, rd.s, rd, v.version)
 }
 
@@ -274,7 +276,7 @@ func (v *visit) status(st *stream, s *session, e *event) int {
 		return status
 	}
 	if s.alone() && e.long == nil {
-		return statusOf(e.data)
+		return statusOf(e.data, st.lacking)
 	}
 	return http.StatusOK
 }
@@ -316,7 +318,7 @@ func (v *visit) stream(s *session, st *stream, rd *reading, version string) bool
 	w := sse.NewWriter(out, way.Flush)
 	resumable := s.resumable() && st.name != ""
 	err := w.Comment("ok")
-	if resumable && version >= resumableSince && version < statelessSince {
+	if back := v.r.Method == http.MethodGet && v.r.Header.Get(resumeHeader) != ""; !back && st.resumable(s, version) {
 		err = w.Event(eventID(st, rd.at-1), "", nil) // where to go on, should the connection break
 	}
 	for err == nil {
@@ -333,6 +335,8 @@ func (v *visit) stream(s *session, st *stream, rd *reading, version string) bool
 			err = w.Comment("waiting")
 		case errors.Is(err, io.EOF):
 			return true
+		case errors.Is(err, errComeBack):
+			return w.Retry(st.turn()) == nil
 		case err != nil:
 		case e.long != nil:
 			v.pass(io.MultiReader(strings.NewReader("event: message\ndata: "), e.long, strings.NewReader("\n\n")))
@@ -345,6 +349,12 @@ func (v *visit) stream(s *session, st *stream, rd *reading, version string) bool
 		}
 	}
 	return errors.Is(err, errReplaced)
+}
+
+// resumable reports whether a client is told from the beginning where to go on: one
+// of a version in which servers may have it come back.
+func (st *stream) resumable(s *session, version string) bool {
+	return s.resumable() && st.name != "" && version >= resumableSince && version < statelessSince
 }
 
 // eventID says where an event is.
