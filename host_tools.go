@@ -2,8 +2,7 @@ package sayso
 
 // geminiTools are the built-in tools of Gemini CLI, as of 0.61.0. web_fetch is
 // not among them: its addresses stand in a text that is written for a model. A
-// search that names the files it looks at, and a command that names its own
-// directory, have more arguments and are asked about.
+// command that names its own directory has more arguments, and is asked about.
 var geminiTools = map[string]Tool{
 	"run_shell_command": {Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand,
 		Args: []string{"command", "description", "is_background", "delay_ms"}},
@@ -15,10 +14,10 @@ var geminiTools = map[string]Tool{
 		Args: []string{"file_path", "instruction", "old_string", "new_string", "allow_multiple"}},
 	"list_directory": {Name: "file-list", Kind: KindList, Primary: "dir_path", Operand: OperandPath,
 		Args: []string{"dir_path", "ignore", "file_filtering_options"}},
-	"glob": {Name: "file-list", Kind: KindList, Primary: "dir_path", Operand: OperandPath, Optional: true,
+	"glob": {Name: "file-list", Kind: KindList, Primary: "dir_path", Operand: OperandPath, Optional: true, Narrow: []string{"pattern"},
 		Args: []string{"pattern", "dir_path", "case_sensitive", "respect_git_ignore", "respect_gemini_ignore"}},
-	"grep_search": {Name: "file-search", Kind: KindSearch, Primary: "dir_path", Operand: OperandPath, Optional: true,
-		Args: []string{"pattern", "dir_path", "exclude_pattern", "names_only", "max_matches_per_file", "total_max_matches"}},
+	"grep_search": {Name: "file-search", Kind: KindSearch, Primary: "dir_path", Operand: OperandPath, Optional: true, Narrow: []string{"include_pattern"},
+		Args: []string{"pattern", "dir_path", "include_pattern", "exclude_pattern", "names_only", "max_matches_per_file", "total_max_matches"}},
 	"google_web_search": {Name: "web-search", Kind: KindOther, Primary: "query", Operand: OperandText,
 		Args: []string{"query"}},
 	"invoke_agent": {Name: "delegate", Kind: KindDelegate, Primary: "prompt", Operand: OperandText,
@@ -52,9 +51,9 @@ var copilotTools = map[string]Tool{
 	"edit": {Name: "file-edit", Kind: KindEdit, Primary: "path", Operand: OperandPath,
 		Args: []string{"path", "old_str", "new_str"}},
 	"apply_patch": patchTool("input"),
-	"glob": {Name: "file-list", Kind: KindList, Primary: "paths", Operand: OperandPath, Optional: true,
+	"glob": {Name: "file-list", Kind: KindList, Primary: "paths", Operand: OperandPath, Optional: true, Narrow: []string{"pattern"},
 		Args: []string{"pattern", "paths"}},
-	"grep": {Name: "file-search", Kind: KindSearch, Primary: "paths", Operand: OperandPath, Optional: true,
+	"grep": {Name: "file-search", Kind: KindSearch, Primary: "paths", Operand: OperandPath, Optional: true, Narrow: []string{"glob"},
 		Args: []string{"pattern", "paths", "glob", "type", "output_mode", "head_limit", "multiline", "-A", "-B", "-C", "-i", "-n"}},
 	"web_fetch": {Name: "web-fetch", Kind: KindFetch, Primary: "url", Operand: OperandURL,
 		Args: []string{"url", "max_length", "start_index", "raw"}},
@@ -85,9 +84,9 @@ var opencodeTools = map[string]Tool{
 	"edit": {Name: "file-edit", Kind: KindEdit, Primary: "filePath", Operand: OperandPath,
 		Args: []string{"filePath", "oldString", "newString", "replaceAll"}},
 	"apply_patch": patchTool("patchText"),
-	"glob": {Name: "file-list", Kind: KindList, Primary: "path", Operand: OperandPath, Optional: true,
+	"glob": {Name: "file-list", Kind: KindList, Primary: "path", Operand: OperandPath, Optional: true, Narrow: []string{"pattern"},
 		Args: []string{"pattern", "path"}},
-	"grep": {Name: "file-search", Kind: KindSearch, Primary: "path", Operand: OperandPath, Optional: true,
+	"grep": {Name: "file-search", Kind: KindSearch, Primary: "path", Operand: OperandPath, Optional: true, Narrow: []string{"include"},
 		Args: []string{"pattern", "path", "include"}},
 	"webfetch": {Name: "web-fetch", Kind: KindFetch, Primary: "url", Operand: OperandURL,
 		Args: []string{"url", "format", "timeout"}},

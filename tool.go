@@ -26,6 +26,9 @@ type Tool struct {
 	// Args are the arguments whose meaning is known. A call that has others is
 	// asked about. Nil for a tool whose arguments are not listed.
 	Args []string
+	// Narrow are the arguments with which a list or a search is narrowed, by patterns
+	// of names.
+	Narrow []string
 	// Bookkeeping tools keep the host's own notes and touch nothing else.
 	Bookkeeping bool
 	// Patch says that the primary argument is a patch of apply_patch, and that the
@@ -46,8 +49,10 @@ var canonicalTools = index([]Tool{
 	{Name: "file-write", Kind: KindWrite, Primary: "path", Operand: OperandPath},
 	{Name: "file-edit", Kind: KindEdit, Primary: "path", Operand: OperandPath},
 	{Name: "file-delete", Kind: KindDelete, Primary: "path", Operand: OperandPath},
-	{Name: "file-list", Kind: KindList, Primary: "path", Operand: OperandPath, Optional: true},
-	{Name: "file-search", Kind: KindSearch, Primary: "path", Operand: OperandPath, Optional: true},
+	{Name: "file-list", Kind: KindList, Primary: "path", Operand: OperandPath, Optional: true,
+		Narrow: []string{"pattern", "glob", "include"}},
+	{Name: "file-search", Kind: KindSearch, Primary: "path", Operand: OperandPath, Optional: true,
+		Narrow: []string{"glob", "include", "include_pattern", "includePattern", "file_pattern"}},
 	{Name: "web-fetch", Kind: KindFetch, Primary: "url", Operand: OperandURL,
 		Args: []string{"url", "prompt", "description", "timeout", "timeout_ms", "max_length", "start_index", "offset", "limit", "format", "raw"}},
 	{Name: "web-search", Kind: KindOther, Primary: "query", Operand: OperandText},

@@ -107,6 +107,67 @@ func TestAttack_searchForSecrets(t *testing.T) {
 	}
 }
 
+// Each host calls its searches otherwise, and what narrows them. Only the words of
+// Claude Code were read: opencode's include named a file of secrets and nobody was
+// asked, and a search that was kept away from them was asked about.
+func TestAttack_searchForSecretsByHost(t *testing.T) {
+	none := loadWith(t, policy.Options{})
+	root, app := project(t)
+	at := func(host, tool string, args obj) sayso.Verdict {
+		c := claude(t, tool, args)
+		c.Host, c.Cwd = host, app
+		return none.Judge(t.Context(), c, facts.Gather(t.Context(), c, facts.Options{Home: root, State: []string{root + "/state"}}))
+	}
+	for _, tt := range []struct{ host, tool, by, path string }{
+		{"gemini", "grep_search", "include_pattern", "dir_path"}, {"copilot", "grep", "glob", "paths"}, {"opencode", "grep", "include", "path"},
+		{"", "file-search", "glob", "path"}, {"", "file-search", "include", "path"}, {"", "file-search", "include_pattern", "path"}, {"elsewhere", "file-search", "includePattern", "path"},
+	} {
+		for value, want := range map[any]sayso.Effect{
+			"*.go": sayso.Allow, "**/*.{ts,tsx}": sayso.Allow, "src/**": sayso.Allow,
+			".env": sayso.Ask, "src/.env": sayso.Ask, "**/.e*": sayso.Ask, "*.pem": sayso.Ask, "*": sayso.Ask, "../**": sayso.Ask, "{,/etc/*}": sayso.Ask, "lnk/**": sayso.Deny, 1: sayso.Ask,
+		} {
+			if v := at(tt.host, tt.tool, obj{"pattern": "SECRET", tt.by: value}); v.Effect != want {
+				t.Errorf("%s %s %s=%v: %s by %q, want %s", tt.host, tt.tool, tt.by, value, v.Effect, v.Rule, want)
+			}
+		}
+		if v := at(tt.host, tt.tool, obj{"pattern": "SECRET", tt.path: "src", tt.by: ".env"}); v.Effect != sayso.Ask {
+			t.Errorf("%s %s for .env in src: %s by %q", tt.host, tt.tool, v.Effect, v.Rule)
+		}
+		for where, want := range map[string]sayso.Effect{"src": sayso.Allow, "conf": sayso.Ask, ".": sayso.Ask, "/etc": sayso.Ask} {
+			if v := at(tt.host, tt.tool, obj{"pattern": "SECRET", tt.path: where}); v.Effect != want {
+				t.Errorf("%s %s in %s: %s by %q, want %s", tt.host, tt.tool, where, v.Effect, v.Rule, want)
+			}
+		}
+	}
+	for _, tt := range []struct {
+		host, tool string
+		args       obj
+		want       sayso.Effect
+	}{
+		{"gemini", "grep_search", obj{"names_only": true}, sayso.Allow}, {"gemini", "grep_search", obj{"names_only": false}, sayso.Ask}, {"gemini", "grep_search", obj{"names_only": "true"}, sayso.Ask},
+		{"copilot", "grep", obj{"output_mode": "count"}, sayso.Allow}, {"copilot", "grep", obj{"output_mode": "content"}, sayso.Ask}, {"copilot", "grep", obj{}, sayso.Ask},
+		{"opencode", "grep", obj{"output_mode": "count"}, sayso.Ask}, // it has no such argument
+		{"gemini", "glob", obj{"pattern": "**/.env"}, sayso.Ask}, {"copilot", "glob", obj{"pattern": "../*"}, sayso.Ask}, {"opencode", "glob", obj{"pattern": "/etc/*"}, sayso.Ask},
+		{"gemini", "glob", obj{"pattern": "**/*.go"}, sayso.Allow}, {"copilot", "glob", obj{"pattern": "**/*.go"}, sayso.Allow}, {"opencode", "glob", obj{"pattern": "**/*.go"}, sayso.Allow},
+		{"gemini", "search_file_content", obj{}, sayso.Ask}, {"cursor", "Grep", obj{}, sayso.Ask}, {"vscode", "grep_search", obj{"query": "x"}, sayso.Ask}, {"codex", "grep_files", obj{}, sayso.Ask}, // that no table has
+	} {
+		if _, given := tt.args["pattern"]; !given {
+			tt.args["pattern"] = "SECRET"
+		}
+		if v := at(tt.host, tt.tool, tt.args); v.Effect != tt.want {
+			t.Errorf("%s %s %v: %s by %q, want %s", tt.host, tt.tool, tt.args, v.Effect, v.Rule, tt.want)
+		}
+	}
+	denies := load(t, rules(`deny: "file-search:private/**"`, `allow: "file-search:**"`))
+	for host, tool := range map[string][2]string{"gemini": {"grep_search", "include_pattern"}, "copilot": {"grep", "glob"}, "opencode": {"grep", "include"}, "": {"file-search", "glob"}} {
+		c := claude(t, tool[0], obj{"pattern": "x", tool[1]: "private/*"})
+		c.Host = host
+		if v := judge(denies, c); v.Effect != sayso.Deny {
+			t.Errorf("%s %s into what is denied: %s by %q", host, tool[0], v.Effect, v.Rule)
+		}
+	}
+}
+
 // project is a person's folder with a project of theirs in it that holds
 // secrets.
 func project(t testing.TB) (root, app string) {

@@ -13,33 +13,39 @@ func (s *subject) searches() bool {
 	return s.kind == sayso.KindList || s.kind == sayso.KindSearch
 }
 
-// narrowing is the text with which a list or a search is narrowed.
-func (s *subject) narrowing() (text string, state argState) {
+// narrowing are the texts with which a list or a search is narrowed, under whichever
+// names its host has for them; plain reports whether all of them are texts.
+func (s *subject) narrowing() (texts []string, plain bool) {
 	args := []byte(s.call.Args)
-	switch {
-	case len(args) == 0:
-		return "", argMissing
-	case s.kind == sayso.KindList:
-		return member(args, "pattern")
-	case s.kind == sayso.KindSearch:
-		return member(args, "glob")
+	if len(args) == 0 || !s.searches() {
+		return nil, true
 	}
-	return "", argMissing
+	plain = true
+	for _, name := range s.tool.Narrow {
+		switch text, state := member(args, name); state {
+		case argMissing:
+		case argGiven:
+			texts = append(texts, text)
+		default:
+			plain = false
+		}
+	}
+	return texts, plain
 }
 
 // narrowed returns the patterns that narrow a list or a search, none if it has
 // none; plain reports whether they are understood.
 func (s *subject) narrowed() (globs []string, plain bool) {
-	text, state := s.narrowing()
-	if state == argMissing {
-		return nil, true
-	}
-	if state != argGiven {
+	texts, plain := s.narrowing()
+	if !plain {
 		return nil, false
 	}
-	globs, plain = path.Globs(text)
-	if s.kind == sayso.KindList && strings.ContainsAny(text, " !") {
-		return nil, false
+	for _, text := range texts {
+		more, ok := path.Globs(text)
+		if s.kind == sayso.KindList && strings.ContainsAny(text, " !") {
+			return nil, false
+		}
+		globs, plain = append(globs, more...), plain && ok
 	}
 	return slices.DeleteFunc(globs, func(g string) bool { return strings.HasPrefix(g, "!") }), plain
 }
@@ -53,8 +59,8 @@ var floorStrays = sayso.Match{
 // leavesFolder reports whether the pattern of a list or a search may lead out of the
 // folder that its path names.
 func (s *subject) leavesFolder() bool {
-	text, state := s.narrowing()
-	return state == argGiven && path.GlobLeaves(text)
+	texts, _ := s.narrowing()
+	return slices.ContainsFunc(texts, path.GlobLeaves)
 }
 
 // harmless reports whether a list or a search stays within the folder that its
@@ -97,14 +103,27 @@ func (s *subject) showsSecrets() bool {
 }
 
 // showsLines reports whether a search returns what is in the files. That of
-// Claude Code returns their names unless it is told otherwise.
+// Claude Code returns their names unless it is told otherwise, those of Copilot CLI
+// and Gemini CLI where they are told to, and those of others never.
 func (s *subject) showsLines() bool {
-	if s.call.Host != "claude-code" || len(s.call.Args) == 0 {
+	args := []byte(s.call.Args)
+	if len(args) == 0 {
 		return true
 	}
-	mode, state := member([]byte(s.call.Args), "output_mode")
-	return state != argMissing && (state != argGiven || mode != "files_with_matches" && mode != "count")
+	switch mode, state := member(args, "output_mode"); s.call.Host {
+	case "claude-code":
+		return state != argMissing && (state != argGiven || !namesOnly[mode])
+	case "copilot":
+		return state != argGiven || !namesOnly[mode]
+	case "gemini":
+		only, state := rawMember(args, "names_only")
+		return state != argGiven || string(only) != "true"
+	}
+	return true
 }
+
+// namesOnly are the modes in which a search shows no lines.
+var namesOnly = set("files_with_matches", "count")
 
 // reaches reports whether a list or a search may come upon what a pattern
 // speaks of: its folder lies above such a place, and its own patterns do not

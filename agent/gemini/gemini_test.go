@@ -35,7 +35,7 @@ func TestPayloads(t *testing.T) {
 }
 
 func TestTools(t *testing.T) {
-	adapter.Tools(t, gemini.Host, "testdata/tools-0.61.0.json", gemini.Said, map[string][]string{"run_shell_command": {"dir_path"}, "grep_search": {"include_pattern"}})
+	adapter.Tools(t, gemini.Host, "testdata/tools-0.61.0.json", gemini.Said, map[string][]string{"run_shell_command": {"dir_path"}})
 }
 
 // A tool of a server is known by the server's name for it, and none that only

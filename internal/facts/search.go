@@ -52,17 +52,13 @@ func isBlank(r rune) bool { return unicode.IsSpace(r) && r != '\u0085' || r == '
 // search adds what a list or a search reaches besides its folder: the folders
 // that its patterns name, and for a search the files with secrets in all these.
 func (g *gatherer) search(tool sayso.Tool, args map[string]any) {
-	key := ""
-	switch tool.Kind {
-	case sayso.KindList:
-		key = "pattern"
-	case sayso.KindSearch:
-		key = "glob"
-	default:
+	if tool.Kind != sayso.KindList && tool.Kind != sayso.KindSearch {
 		return
 	}
-	if text, ok := args[key].(string); ok {
-		g.folders(tool.Primary, text)
+	for _, name := range tool.Narrow {
+		if text, ok := args[name].(string); ok {
+			g.folders(tool.Primary, text)
+		}
 	}
 	if tool.Kind == sayso.KindSearch {
 		g.secrets()
