@@ -1,6 +1,8 @@
 package policy_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sayso-dev/sayso"
@@ -36,6 +38,36 @@ func TestElicit(t *testing.T) {
 		}
 		if got := (sayso.Besides{}).Settle(v); got.Effect != sayso.Ask || got.Elicit != tt.want {
 			t.Errorf("%s: %v, elicit %v", name, got.Effect, got.Elicit)
+		}
+	}
+}
+
+// A rule that lets a client put the question to the person, and that no call of such a
+// client can fit, is not what was meant: loading says so, and where.
+func TestElicit_thatNothingFits(t *testing.T) {
+	for matcher, want := range map[string]bool{
+		`mcp__files__write`: false, `mcp__*`: false, `"*"`: false, `{server: files}`: false, `{host: mcp}`: false, `{host: "*"}`: false, `{kind: mcp}`: false, `{tool: "write*"}`: false, `{caller: "x/*"}`: false,
+		`"bash:git push*"`: false, `file-edit`: false, `"file-*"`: false, `{host: acp, kind: shell}`: false, `{kind: [list, read]}`: false, `[file-write, mcp__files__write]`: false, `of-some-editor`: false,
+		`file-write`: true, `"web-search"`: true, `[file-list, delegate]`: true, `{host: claude-code}`: true, `{host: [codex, "gem*"], server: files}`: true, `{kind: [list, write]}`: true,
+		`{kind: mcp, host: acp}`: true, `{kind: shell, host: mcp}`: true, `{kind: shell, server: files}`: true, `{tool: file-search, host: acp}`: true, `"todo-write"`: true,
+	} {
+		f, err := policy.Parse("policy.yaml", []byte("version: 1\nrules:\n  - ask: "+matcher+"\n    elicit: true\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.ContainsFunc(f.Warnings, func(w policy.Warning) bool {
+			return strings.HasPrefix(w.String(), "policy.yaml:4:5: warning: elicit: true never counts here")
+		})
+		if got != want {
+			t.Errorf("%s: warned %v, want %v: %v", matcher, got, want, f.Warnings)
+		}
+	}
+	for text, want := range map[string]int{"elicit: true": 1, "elicit: false": 0, "remember: never": 0} {
+		for tier, more := range map[policy.Tier]int{policy.TierUser: 0, policy.TierRepo: want} {
+			p, err := policy.New(policy.Options{}, tiersOf(t, tier, "version: 1\nrules:\n  - {ask: mcp__files__write, "+text+"}\n")...)
+			if err != nil || len(p.Warnings()) != more {
+				t.Errorf("%s in a file of %v: %v, %v", text, tier, p.Warnings(), err)
+			}
 		}
 	}
 }

@@ -159,6 +159,9 @@ func (p *part) namesHome() (at *spot, text string) {
 // add takes the parts of a file over.
 func (p *Policy) add(t Tiered) error {
 	p.warnings = append(p.warnings, t.File.Warnings...)
+	if t.Tier == TierRepo {
+		p.warnings = append(p.warnings, t.File.unheard()...)
+	}
 	p.delegates = append(p.delegates, t.File.delegates...)
 	p.addNotices(t.File)
 	for _, part := range t.File.every() {

@@ -20,6 +20,7 @@ type rule struct {
 	said     bool // the file says how long a yes lasts
 	danger   bool
 	elicit   bool
+	elicitAt spot
 	when     *condition.Condition // nil for always
 	whenAt   spot
 	whenLine bool // it stands in one line
@@ -69,7 +70,7 @@ func (r *reader) rule(f *File, n *yaml.Node) *rule {
 		},
 		"elicit": func(k, n *yaml.Node) {
 			out.elicit, _ = r.boolean(n, "elicit")
-			asksOnly, elicits = append(asksOnly, k), k
+			out.elicitAt, asksOnly, elicits = at(k), append(asksOnly, k), k
 		},
 		"remember": func(k, n *yaml.Node) {
 			out.remember, out.said = r.remember(n), true
@@ -102,6 +103,7 @@ func (r *reader) rule(f *File, n *yaml.Node) *rule {
 	if len(r.errs) > before {
 		return nil
 	}
+	r.unputs(out)
 	for _, item := range covers {
 		r.examples = append(r.examples, func() { r.covers(f, out, item) })
 	}
