@@ -90,6 +90,7 @@ type inlet struct {
 	spoken string           // the version that it got
 	began  bool             // it said so
 	tongue int              // messages that are on their way to the client
+	away   bool             // it could not be reached the last time
 	closed bool
 	empty  chan struct{} // closed when nothing is open any more; nil while that is no matter
 
@@ -162,6 +163,21 @@ func (d *inlet) wants(m *message) bool { return d.awaits(m) }
 
 // turned does nothing: pipes stay open.
 func (d *inlet) turned(*message, time.Duration) {}
+
+// reached tells a person when the server is not there, once each time.
+func (d *inlet) reached(err error) {
+	if d.ctx.Err() != nil {
+		return // it is not wanted any more
+	}
+	d.mu.Lock()
+	before := d.away
+	d.away = err != nil && !errors.Is(err, context.Canceled)
+	news := d.away && !before
+	d.mu.Unlock()
+	if news {
+		d.up.Options.Note(d.up.Name + " cannot be reached (" + d.up.plain(err) + "): does it run, and is its address right? Calls fail until it is there")
+	}
+}
 
 // refused tells a person what the client cannot do about it.
 func (d *inlet) refused(w *remoteWay, resp *http.Response) {

@@ -485,6 +485,9 @@ func TestRemoteDown(t *testing.T) {
 	if d.failed != nil {
 		t.Error(d.failed)
 	}
+	if got := strings.Join(d.notes, "\n"); strings.Count(got, "srv cannot be reached (") != 1 || !strings.Contains(got, "does it run") {
+		t.Errorf("a person is told %q", got)
+	}
 	for _, u := range []gateway.Remote{{URL: "http://example.org/mcp"}, {URL: "ftp://127.0.0.1/"}, {URL: ""}} {
 		if _, err := u.Serve(context.Background(), gateway.Options{Gate: d.broker.Gate(asker), Pins: d.broker, Actor: asker, Name: "srv", Session: "s"}, strings.NewReader(""), io.Discard); !errors.Is(err, sayso.ErrInvalid) {
 			t.Errorf("%s: %v", u.URL, err)

@@ -31,6 +31,8 @@ type party interface {
 	// turned hears that the server ended the stream of a request before it answered, and
 	// how much later it has us come back.
 	turned(m *message, after time.Duration)
+	// reached hears whether a request got an answer of HTTP.
+	reached(err error)
 	// refused hears that the server took a message with no status that says so.
 	refused(w *remoteWay, resp *http.Response)
 	// forgotten hears that the server does not know the session of this id any more.
@@ -226,6 +228,7 @@ func (w *remoteWay) exchange(ctx context.Context, m *message) {
 		_ = resp.Body.Close() // only read
 		resp, err = w.post(ctx, m)
 	}
+	w.by.reached(err)
 	if err != nil {
 		w.lost(m, "The server could not be reached ("+w.up.plain(err)+"). Whether it got the request is not known.")
 		return

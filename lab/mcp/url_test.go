@@ -1,0 +1,173 @@
+//go:build unix
+
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// behind is a command that stands in front of a server over HTTP, with a policy, and
+// the home of its gate.
+func behind(t *testing.T, policy, address string, more ...string) (*exec.Cmd, *front) {
+	t.Helper()
+	cmd := gated(t, policy, nil)
+	cmd.Args = append([]string{cmd.Args[0], "mcp", "--name", "srv", "--url", address}, more...)
+	home := slices.IndexFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "SAYSO_HOME=") })
+	return cmd, &front{t: t, home: strings.TrimPrefix(cmd.Env[home], "SAYSO_HOME=")}
+}
+
+// All that works with a server over HTTP works through sayso mcp --url, for clients
+// that start programs, and gives the same, in both generations of the protocol.
+func TestURL(t *testing.T) {
+	program := filepath.Join(servers(t), "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
+	everything, stateful, stateless := overHTTP(t, program), goOverHTTP(t, false), goOverHTTP(t, true)
+	calls := map[string]map[string]any{
+		"echo": {"message": "hello"}, "get-sum": {"a": 1, "b": 2.5}, "get-tiny-image": {}, "get-annotated-message": {"messageType": "error", "includeImage": true},
+		"get-structured-content": {"location": "New York"}, "get-resource-links": {"count": 3}, "get-resource-reference": {"resourceType": "Text", "resourceId": 1},
+		"trigger-long-running-operation": {"duration": 1, "steps": 4}, "trigger-sampling-request": {"prompt": "say", "maxTokens": 5},
+		"trigger-elicitation-request": {}, "get-roots-list": {},
+	}
+	sum := map[string]map[string]any{"sum": {"a": 1, "b": 2}}
+	for name, tt := range map[string]struct {
+		address string
+		calls   map[string]map[string]any
+	}{"everything": {everything, calls}, "stateful": {stateful, sum}, "stateless": {stateless, sum}} {
+		t.Run(name, func(t *testing.T) {
+			direct := connectOver(t, &mcp.StreamableClientTransport{Endpoint: tt.address}).everything(tt.calls)
+			cmd, _ := behind(t, allowAll, tt.address)
+			through := connect(t, cmd).everything(tt.calls)
+			if name == "stateless" { // this client asks for what that version does not have, and is refused by both
+				direct, through = without(direct, "ping", "logging"), without(through, "ping", "logging")
+			}
+			equal(t, direct, through)
+		})
+	}
+	t.Run("typescript", func(t *testing.T) {
+		cmd, _ := behind(t, allowAll, everything)
+		equal(t, typescript(t, nil, everything), typescript(t, cmd.Env, cmd.Args...))
+	})
+}
+
+// A gateway that is killed while calls wait ran none of them, and runs none when they
+// are allowed afterwards. Nothing of it is left.
+func TestURL_killed(t *testing.T) {
+	var ran atomic.Int64
+	s := mcp.NewServer(&mcp.Implementation{Name: "go", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "count", Description: "counts"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		ran.Add(1)
+		return &mcp.CallToolResult{}, nil, nil
+	})
+	srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
+	t.Cleanup(srv.Close)
+	cmd, f := behind(t, "version: 1\n", srv.URL)
+	side := connect(t, cmd)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := side.session.ListTools(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	const calls = 4
+	answers := make(chan error, calls)
+	for range calls {
+		go func() {
+			_, err := side.session.CallTool(ctx, &mcp.CallToolParams{Name: "count"})
+			answers <- err
+		}()
+	}
+	var open []struct {
+		ID     string `json:"id"`
+		Digest string `json:"digest"`
+	}
+	for len(open) < calls {
+		if ctx.Err() != nil {
+			t.Fatal("they do not wait")
+		}
+		if err := json.Unmarshal([]byte(f.run("inbox", "--json")), &open); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for range calls {
+		if err := <-answers; err == nil {
+			t.Error("a call was answered")
+		}
+	}
+	for _, r := range open {
+		if out, err := f.tries("approve", r.ID, "--yes", "--digest", r.Digest); err != nil {
+			t.Logf("%v: %s", err, out) // one that cannot be allowed any more runs neither
+		}
+	}
+	if n := ran.Load(); n > 0 {
+		t.Errorf("%d calls ran", n)
+	}
+}
+
+// A result of 100 MB passes as it came, and is not kept in memory; one that breaks
+// off in the middle ends the gateway, and nothing stands behind it.
+func TestURL_large(t *testing.T) {
+	piece := bytes.Repeat([]byte("x"), 1<<20)
+	const pieces = 100
+	breaks := atomic.Bool{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"data":"`)
+		for i := range pieces {
+			if _, err := w.Write(piece); err != nil || breaks.Load() && i == pieces/2 {
+				panic(http.ErrAbortHandler)
+			}
+		}
+		_, _ = io.WriteString(w, `"}}`)
+	}))
+	t.Cleanup(srv.Close)
+	for _, breaking := range []bool{false, true} {
+		breaks.Store(breaking)
+		cmd, _ := behind(t, "version: 1\n", srv.URL)
+		cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"a"}}` + "\n")
+		var told bytes.Buffer
+		cmd.Stderr = &told
+		out, err := cmd.Output()
+		whole := len(out) == pieces<<20+len(`{"jsonrpc":"2.0","id":1,"result":{"data":"`)+len(`"}}`)+1
+		if whole == breaking || (err != nil) != breaking {
+			t.Errorf("breaking %v: %d bytes, %v: %s", breaking, len(out), err, &told)
+		}
+		use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+		if most := int64(128 << 10); !breaking && (!ok || use.Maxrss > most*map[bool]int64{true: 1 << 10, false: 1}[runtime.GOOS == "darwin"]) { // KiB, there bytes; that of the second counts what we hold of the first
+			t.Errorf("it took %d of memory", use.Maxrss)
+		}
+		if breaking && (bytes.ContainsRune(out, '\n') || !strings.Contains(told.String(), "broke off in the middle")) {
+			t.Errorf("something stands behind half an answer, or nothing is told: %s", &told)
+		}
+	}
+}
+
+// The error of a server that is not there reaches the client and the person.
+func TestURL_down(t *testing.T) {
+	srv := httptest.NewServer(http.NotFoundHandler())
+	srv.Close()
+	cmd, _ := behind(t, "version: 1\n", srv.URL)
+	c := mcp.NewClient(&mcp.Implementation{Name: "lab", Version: "1"}, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := c.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil); err == nil || !strings.Contains(fmt.Sprint(err), "could not be reached") {
+		t.Error(err)
+	}
+}
