@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/gateway"
 )
@@ -34,7 +36,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(end.Status)
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m) // no goroutine outlives the tests
 }
 
 // serverProcess says which process it is, and then does as it is told.

@@ -18,7 +18,8 @@ type Agent struct {
 }
 
 // Serve starts the agent and relays between it and the editor, whose ends are in and
-// out, until the agent has ended.
+// out, until the agent has ended. What in has is read until it ends, which may be
+// after that.
 func (a Agent) Serve(ctx context.Context, o Options, in io.Reader, out io.Writer) (child.End, error) {
 	p, err := child.Start(child.Command{Args: a.Args, Stderr: a.Stderr})
 	if err != nil {

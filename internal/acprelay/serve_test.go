@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/acprelay"
 	"github.com/sayso-dev/sayso/internal/child"
@@ -30,7 +32,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m) // no goroutine outlives the tests
 }
 
 // nobody is a gate whose people do not answer.
@@ -97,6 +99,7 @@ func TestServe_endsAlike(t *testing.T) {
 	} {
 		in, editor := io.Pipe()
 		end, err := serve(in, leaves{editor}, nil, what)
+		_ = editor.Close() // some agents say nothing that it could leave at
 		if err != nil || end != want {
 			t.Errorf("%s: %+v, %v", what, end, err)
 		}
