@@ -104,6 +104,14 @@ func SetMaxTasks(n int) (reset func()) {
 	return func() { maxTasks = before }
 }
 
+// SetMaxWanting has fewer tasks of a conversation wait for their client, until the
+// returned function is called.
+func SetMaxWanting(n int) (reset func()) {
+	before := maxWanting
+	maxWanting = n
+	return func() { maxWanting = before }
+}
+
 // Tasks is how many tasks a relay knows.
 func (r *Relay) Tasks() int {
 	r.mu.Lock()

@@ -64,8 +64,9 @@ const (
 	pollTasks = 5 * time.Second
 )
 
-// maxTasks is how many tasks one conversation has.
-var maxTasks = 1024 // less in tests
+// maxTasks is how many tasks one conversation has, and maxWanting how many of them
+// wait for something of the client.
+var maxTasks, maxWanting = 1024, 64 // less in tests
 
 // atOnce is the patience of who only wants to know whether people are asked.
 const atOnce = time.Nanosecond
@@ -221,6 +222,11 @@ func (r *Relay) rests(t *task) {
 func (r *Relay) ends(t *task, s status, message string, outcome jsontext.Value) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.endsNow(t, s, message, outcome)
+}
+
+// endsNow is ends, with the relay's mutex held.
+func (r *Relay) endsNow(t *task, s status, message string, outcome jsontext.Value) {
 	if t.status.over() {
 		return
 	}
@@ -241,7 +247,7 @@ func (r *Relay) concludes(ctx context.Context, m message, h *held, look result, 
 		r.background(&r.telling, func() { r.sampledInTask(ctx, m, h, look) })
 		return
 	case look.kind == string(wanting):
-		r.wants(h, &look)
+		r.wants(ctx, h, &look)
 		return
 	case m.failed:
 		r.ends(h.task, broken, "The server answered with an error.", cloned(m.fault))
@@ -259,20 +265,62 @@ func (r *Relay) concludes(ctx context.Context, m message, h *held, look result, 
 // something before a task goes on.
 func (r *Relay) sampledInTask(ctx context.Context, m message, h *held, look result) {
 	if r.samples(r.life, m.result) {
-		r.wants(h, &look)
+		r.wants(ctx, h, &look)
 		return
 	}
 	r.ends(h.task, completed, toldSampling, refused(toldSampling))
 	r.unrun(ctx, h.request)
 }
 
-// wants has the client told what the server wants before a task goes on.
-func (r *Relay) wants(h *held, look *result) {
+// The two ends of a task that waits for its client, and is not waited for.
+const (
+	toldForgotten = "Allowed, and begun; then the server wanted something of this client, which did not answer within an hour while others waited. " +
+		"The tool did not finish. Make the call again if it is still wanted."
+	toldWanting = "Allowed, and begun; then the server wanted something of this client, of which as much waits already as is kept. The tool did not " +
+		"finish. Answer what waits (tasks/update) or cancel it (tasks/cancel), and make the call again."
+)
+
+// wants has the client told what the server wants before a task goes on. What waits
+// so is bounded: where there is no room, the task ends and says so.
+func (r *Relay) wants(ctx context.Context, h *held, look *result) {
+	var over []*held
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t := h.task; !t.status.over() {
+	old, room := r.roomToWant(len(look.requests))
+	if old != nil {
+		over = append(over, old.held)
+		delete(r.calls, old.held.key())
+		r.endsNow(old, completed, toldForgotten, refused(toldForgotten))
+	}
+	switch t := h.task; {
+	case t.status.over():
+	case !room:
+		over = append(over, h)
+		r.endsNow(t, completed, toldWanting, refused(toldWanting))
+	default:
 		t.status, t.message, t.outcome, t.state, t.changed = wanting, "The server wants something of the client.", cloned(look.requests), look.state, time.Now()
 	}
+	r.mu.Unlock()
+	for _, h := range over {
+		r.background(&r.telling, func() { r.unrun(ctx, h.request) })
+	}
+}
+
+// roomToWant reports whether so many bytes more may wait for the client, and which
+// task is to end for it: the oldest that had an hour. The relay's mutex is held.
+func (r *Relay) roomToWant(more int) (old *task, room bool) {
+	n, bytes := 0, more
+	for _, t := range r.tasks {
+		if t.status == wanting {
+			n, bytes = n+1, bytes+len(t.outcome)
+			if time.Since(t.changed) > keepTasks {
+				old = older(old, t)
+			}
+		}
+	}
+	if n < maxWanting && bytes <= maxOutcomes {
+		return nil, true
+	}
+	return old, old != nil && n <= maxWanting && bytes-len(old.outcome) <= maxOutcomes
 }
 
 func cloned(v jsontext.Value) jsontext.Value { return append(jsontext.Value(nil), v...) }
