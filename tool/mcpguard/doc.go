@@ -38,5 +38,7 @@
 // A handler that asks the client for input (revision 2026-07-28) is called again
 // with the responses. That is the same call, and is not asked about again: once,
 // for the same session, tool, definition and arguments, with the very state that
-// the handler returned, within the hour. Another process does not know of it, and asks.
+// the handler returned, within the hour. Another process does not know of it, and
+// asks; so does this one where 64 newer calls of the session, or 4,096 of all or 32 MiB
+// of their arguments, wait for their next round, or the connection ended.
 package mcpguard

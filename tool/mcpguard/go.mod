@@ -6,6 +6,7 @@ require (
 	github.com/google/jsonschema-go v0.4.3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/sayso-dev/sayso v0.0.0
+	go.uber.org/goleak v1.3.0
 )
 
 require (

@@ -9,23 +9,27 @@ import (
 )
 
 // rounds are the calls whose handlers asked the client for input, and which come
-// again with it.
+// again with it. They are few, short and not for ever, in all and of one session:
+// one that is forgotten is asked about again.
 type rounds struct {
-	mu   sync.Mutex // guards open
-	open map[sayso.Digest]round
+	mu     sync.Mutex // guards what follows
+	open   map[sayso.Digest]round
+	bytes  int         // of the arguments of all
+	expiry *time.Timer // nil while none is open
 }
 
 // round is a call that may come again.
 type round struct {
-	at   time.Time
-	args sayso.Args // that were admitted; a client repeats its own
+	at      time.Time
+	session string
+	args    sayso.Args // that were admitted; a client repeats its own
 }
 
 const (
-	// maxRounds is how many calls are remembered that may come again; those that are
-	// not are asked about again.
-	maxRounds = 4096
-	roundTime = time.Hour
+	maxRounds     = 4096
+	maxRoundsOf   = 64 // one session
+	maxRoundBytes = 32 << 20
+	roundTime     = time.Hour
 )
 
 // key is all that must be the same when a call comes again.
@@ -44,18 +48,86 @@ func (r *rounds) begin(a *asked, args sayso.Args, state string) {
 	if !ok {
 		return
 	}
+	if len(args) > maxRoundBytes {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := time.Now()
-	for old, o := range r.open {
-		if now.Sub(o.at) > roundTime || len(r.open) >= maxRounds {
-			delete(r.open, old)
-		}
+	r.forget(k)
+	for r.makesRoom(a.call.Session, len(args)) {
 	}
 	if r.open == nil {
 		r.open = map[sayso.Digest]round{}
 	}
-	r.open[k] = round{now, args}
+	r.open[k] = round{time.Now(), a.call.Session, args}
+	r.bytes += len(args)
+	if r.expiry == nil {
+		r.expiry = time.AfterFunc(roundTime, r.expire)
+	}
+}
+
+// makesRoom forgets the oldest call of a session that has as many as it may or, if
+// there is no room for one more with so many bytes of arguments, the oldest of all.
+// It reports whether there may be more to forget. The mutex is held.
+func (r *rounds) makesRoom(session string, bytes int) bool {
+	var oldest, own sayso.Digest
+	of := 0
+	for k, o := range r.open {
+		if at, ok := r.open[oldest]; !ok || o.at.Before(at.at) {
+			oldest = k
+		}
+		if o.session != session {
+			continue
+		}
+		of++
+		if at, ok := r.open[own]; !ok || o.at.Before(at.at) {
+			own = k
+		}
+	}
+	switch {
+	case of >= maxRoundsOf:
+		r.forget(own)
+	case len(r.open) >= maxRounds || len(r.open) > 0 && r.bytes+bytes > maxRoundBytes:
+		r.forget(oldest)
+	default:
+		return false
+	}
+	return true
+}
+
+// forget forgets a call, if it is open. The mutex is held.
+func (r *rounds) forget(k sayso.Digest) {
+	r.bytes -= len(r.open[k].args)
+	delete(r.open, k)
+}
+
+// expire forgets the calls that did not come again in time, also where no other
+// call comes that would.
+func (r *rounds) expire() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := roundTime
+	for k, o := range r.open {
+		if left := roundTime - time.Since(o.at); left <= 0 {
+			r.forget(k)
+		} else {
+			next = min(next, left)
+		}
+	}
+	if r.expiry = nil; len(r.open) > 0 {
+		r.expiry = time.AfterFunc(next, r.expire)
+	}
+}
+
+// end forgets the calls of a session that ended.
+func (r *rounds) end(session string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, o := range r.open {
+		if o.session == session {
+			r.forget(k)
+		}
+	}
 }
 
 // goesOn returns the arguments of a call that is the next round of one that was
@@ -72,6 +144,6 @@ func (r *rounds) goesOn(a *asked) (sayso.Args, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	o, ok := r.open[k]
-	delete(r.open, k)
+	r.forget(k)
 	return o.args, ok && time.Since(o.at) <= roundTime
 }

@@ -57,6 +57,7 @@ func (g *guard) connected(ss *mcp.ServerSession) string {
 		g.met.mu.Lock()
 		delete(g.met.names, ss)
 		g.met.mu.Unlock()
+		g.rounds.end(name)
 		ctx, cancel := enforce.Late(context.Background())
 		defer cancel()
 		_ = g.gate.End(ctx, name) // its grants then end by their time
