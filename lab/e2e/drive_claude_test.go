@@ -59,7 +59,7 @@ func TestDriveClaude(t *testing.T) {
 	if d.out.String() != "all is done\n" {
 		t.Errorf("it printed %q", d.out.String())
 	}
-	for _, want := range []string{"✓ bash touch ruled", "✗ bash touch never", "✓ bash touch plain"} {
+	for _, want := range []string{"✓ bash touch ruled", "✗ bash touch never", "✓ bash touch edited (with changes)"} {
 		if !strings.Contains(d.errs.String(), want) {
 			t.Errorf("it noted %q, want %q in it", d.errs.String(), want)
 		}
