@@ -114,7 +114,7 @@ var rings = map[string]int{
 	"internal/jcs": below, "internal/sse": below, "internal/boot": below, "internal/failpoint": below,
 	"internal/filelock": below, "internal/child": below, "inspect": below,
 	".":      root,
-	"redact": beside, "present": beside, "internal/wire": beside, "internal/facts": beside, "internal/enforce": beside, "internal/cover": beside, "internal/status": beside, "internal/lines": beside, "internal/rpc": beside,
+	"redact": beside, "present": beside, "internal/wire": beside, "internal/facts": beside, "internal/enforce": beside, "internal/schema": beside, "internal/cover": beside, "internal/status": beside, "internal/lines": beside, "internal/rpc": beside,
 	"agent":  beside, // what all hosts share; each host is a room
 	"policy": rooms, "broker": rooms, "store": rooms, "agent/*": rooms, "gateway": rooms, "tool": rooms,
 	"sandbox": rooms, "server": rooms, "client": rooms, "web": rooms, "internal/outbox": rooms,

@@ -6,6 +6,12 @@
 // the real program sent. They know nothing of each other. What starts them,
 // asks the gate and ends in time is package internal/hook.
 //
+// A host's package says only what is particular to it: the names of its events
+// and members, which words its model writes about a call, and how it is told yes
+// and no. The rest is here: [Read] and [Fill] read strictly, [Reply] and [Deny]
+// answer, so that no host can forget what makes a yes. What every one promises is a
+// test, package agenttest.
+//
 // # Which way hosts fail
 //
 // A hook of most hosts that crashes, says something unreadable or runs past its

@@ -13,6 +13,17 @@
 // What cannot be read strictly is not forwarded: two readers of one message must
 // not see two different calls.
 //
-// [Server] is the process of a server on this machine, with the relay on its
-// standard input and output.
+// # Where relays stand
+//
+// [Server] is the process of a server on this machine as a client would start it, with
+// one relay on its standard input and output. [Remote] is the same before a server that
+// speaks HTTP. [Front] is a handler of HTTP before several servers, each an [Upstream]:
+// a relay for every session of a client, or for every request of a client that has none.
+//
+// # Where to begin
+//
+// The life of one call is in hold.go: it is kept, held while the gate is asked, and
+// forwarded or refused. Around it stand what else a call may become: a task that is
+// asked after later (task.go), one of several rounds (round.go), one about which its
+// client's own person is asked (elicit.go). The list of tools is judged in trust.go.
 package gateway

@@ -1,13 +1,10 @@
 package gateway
 
 import (
-	"fmt"
-
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/rpc"
+	"github.com/sayso-dev/sayso/internal/schema"
 )
 
 // refusedError is a refusal with a text of its own for the model.
@@ -40,24 +37,11 @@ func (r *Relay) takesEdits(name string) bool {
 	return known && t.schema != nil
 }
 
-// fits reports arguments that the tool's own schema does not take. Nothing that
-// the schema refers to is fetched.
+// fits reports arguments that the tool's own schema does not take.
 func (r *Relay) fits(name string, args sayso.Args) error {
 	t, known := r.known.tool(name)
 	if !known || t.schema == nil {
 		return rpc.Invalid("the server never said what it takes")
 	}
-	var schema jsonschema.Schema
-	if err := schema.UnmarshalJSON(t.schema); err != nil {
-		return fmt.Errorf("its schema cannot be read: %w", err)
-	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		return fmt.Errorf("its schema cannot be read: %w", err)
-	}
-	var value any
-	if err := jcs.Unmarshal(args, &value); err != nil {
-		return err
-	}
-	return resolved.Validate(value)
+	return schema.Takes(t.schema, args)
 }

@@ -34,80 +34,91 @@ var laterInRules = map[string]string{
 	"delegate":      "what a lower tier may decide",
 }
 
+// draft is a rule as it is read, and where in the file what must fit together stands.
+type draft struct {
+	*rule
+	effects, patterns []*yaml.Node
+	asksOnly          []*yaml.Node // keys that say what happens when a person is asked
+	elicits           *yaml.Node
+	covers            []*yaml.Node
+}
+
 // rule reads one rule, nil after a mistake.
 func (r *reader) rule(f *File, n *yaml.Node) *rule {
 	before := len(r.errs)
-	out := &rule{}
-	var effects, patterns, asksOnly, covers []*yaml.Node
-	var elicits *yaml.Node
-	effect := func(e sayso.Effect) field {
-		return func(key, value *yaml.Node) {
-			out.effect = e
-			effects, patterns = append(effects, key), append(patterns, value)
-		}
-	}
-	title := func(key, n *yaml.Node) {
-		if out.title != "" {
-			r.fail(key, CodeDuplicateKey, "keep one of them", "title and description mean the same")
-		}
-		out.title, _ = r.text(n, key.Value)
-	}
-	ok := r.mapping(n, "a rule", map[string]field{
-		"allow": effect(sayso.Allow), "ask": effect(sayso.Ask), "deny": effect(sayso.Deny),
-		"name":  func(_, n *yaml.Node) { out.name, _ = r.text(n, "name") },
-		"note":  func(_, n *yaml.Node) { out.note, _ = r.text(n, "note") },
-		"title": title, "description": title,
-		"when": func(_, n *yaml.Node) {
-			out.when, out.whenAt = r.when(n), at(n)
-			out.whenLine = n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 && !strings.Contains(n.Value, "\n")
-		},
-		"covers": func(_, n *yaml.Node) {
-			covers = r.items(n, "covers")
-		},
-		"danger": func(k, n *yaml.Node) {
-			out.danger, _ = r.boolean(n, "danger")
-			asksOnly = append(asksOnly, k)
-		},
-		"elicit": func(k, n *yaml.Node) {
-			out.elicit, _ = r.boolean(n, "elicit")
-			out.elicitAt, asksOnly, elicits = at(k), append(asksOnly, k), k
-		},
-		"remember": func(k, n *yaml.Node) {
-			out.remember, out.said = r.remember(n), true
-			asksOnly = append(asksOnly, k)
-		},
-		"requirement": func(k, n *yaml.Node) {
-			r.requirement(n)
-			asksOnly = append(asksOnly, k)
-		},
-	}, laterInRules)
-	if !ok {
+	d := &draft{rule: &rule{}}
+	if !r.mapping(n, "a rule", r.ruleFields(d), laterInRules) {
 		return nil
 	}
-	if len(effects) == 0 && len(r.errs) > before {
+	if len(d.effects) == 0 && len(r.errs) > before {
 		return nil // the effect is probably the key that was not understood
 	}
-	if len(effects) != 1 {
-		r.fail(n, CodeRuleEffect, "write one of allow, ask and deny, with a pattern", "a rule has exactly one effect, this one has %d", len(effects))
+	if len(d.effects) != 1 {
+		r.fail(n, CodeRuleEffect, "write one of allow, ask and deny, with a pattern", "a rule has exactly one effect, this one has %d", len(d.effects))
 		return nil
 	}
-	if out.effect != sayso.Ask {
-		for _, key := range asksOnly {
-			r.fail(key, CodeMisplaced, "remove it, or write ask:", "%s says what happens when a person is asked, and this rule asks nobody", key.Value)
-		}
-	}
-	if out.elicit && (out.danger || out.remember == sayso.RememberNever) {
-		r.fail(elicits, CodeMisplaced, "remove it", "this rule takes a person for certain, and who answers by way of a client may be a program")
-	}
-	out.matchers = r.matchers(f, out.effect, patterns[0])
+	r.fits(d)
+	d.matchers = r.matchers(f, d.effect, d.patterns[0])
 	if len(r.errs) > before {
 		return nil
 	}
-	r.unputs(out)
-	for _, item := range covers {
-		r.examples = append(r.examples, func() { r.covers(f, out, item) })
+	r.unputs(d.rule)
+	for _, item := range d.covers {
+		r.examples = append(r.examples, func() { r.covers(f, d.rule, item) })
 	}
-	return out
+	return d.rule
+}
+
+// ruleFields read the keys of a rule into a draft.
+func (r *reader) ruleFields(d *draft) map[string]field {
+	effect := func(e sayso.Effect) field {
+		return func(key, value *yaml.Node) {
+			d.effect = e
+			d.effects, d.patterns = append(d.effects, key), append(d.patterns, value)
+		}
+	}
+	title := func(key, n *yaml.Node) {
+		if d.title != "" {
+			r.fail(key, CodeDuplicateKey, "keep one of them", "title and description mean the same")
+		}
+		d.title, _ = r.text(n, key.Value)
+	}
+	asksOnly := func(read field) field {
+		return func(key, n *yaml.Node) {
+			read(key, n)
+			d.asksOnly = append(d.asksOnly, key)
+		}
+	}
+	return map[string]field{
+		"allow": effect(sayso.Allow), "ask": effect(sayso.Ask), "deny": effect(sayso.Deny),
+		"name":  func(_, n *yaml.Node) { d.name, _ = r.text(n, "name") },
+		"note":  func(_, n *yaml.Node) { d.note, _ = r.text(n, "note") },
+		"title": title, "description": title,
+		"when": func(_, n *yaml.Node) {
+			d.when, d.whenAt = r.when(n), at(n)
+			d.whenLine = n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 && !strings.Contains(n.Value, "\n")
+		},
+		"covers": func(_, n *yaml.Node) { d.covers = r.items(n, "covers") },
+		"danger": asksOnly(func(_, n *yaml.Node) { d.danger, _ = r.boolean(n, "danger") }),
+		"elicit": asksOnly(func(key, n *yaml.Node) {
+			d.elicit, _ = r.boolean(n, "elicit")
+			d.elicitAt, d.elicits = at(key), key
+		}),
+		"remember":    asksOnly(func(_, n *yaml.Node) { d.remember, d.said = r.remember(n), true }),
+		"requirement": asksOnly(func(_, n *yaml.Node) { r.requirement(n) }),
+	}
+}
+
+// fits reports what a rule says that has no place in a rule of its effect.
+func (r *reader) fits(d *draft) {
+	if d.effect != sayso.Ask {
+		for _, key := range d.asksOnly {
+			r.fail(key, CodeMisplaced, "remove it, or write ask:", "%s says what happens when a person is asked, and this rule asks nobody", key.Value)
+		}
+	}
+	if d.elicit && (d.danger || d.remember == sayso.RememberNever) {
+		r.fail(d.elicits, CodeMisplaced, "remove it", "this rule takes a person for certain, and who answers by way of a client may be a program")
+	}
 }
 
 func (r *reader) remember(n *yaml.Node) sayso.Remember {

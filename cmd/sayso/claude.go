@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso/agent/claudecode"
-	"github.com/sayso-dev/sayso/internal/child"
 	driver "github.com/sayso-dev/sayso/internal/drive"
 	"github.com/sayso-dev/sayso/internal/install"
 )
@@ -59,13 +57,5 @@ func (a *app) driveClaude(ctx context.Context, d driven) error {
 		return strings.HasPrefix(kv, "CLAUDE_CODE_SIMPLE=")
 	})
 	c := &driver.Claude{Prompts: said, Screen: screen}
-	return a.drive(ctx, d, env, c.Session, func(ctx context.Context, p *child.Process, desk *driver.Desk) error {
-		c.Desk = desk
-		err := p.Read(func(from io.Reader) error { return c.Run(ctx, p.In, func() { _ = p.In.Close() }, from) })
-		desk.Close(ctx, c.Session())
-		if err == nil && c.Failed() && p.End().Status == 0 {
-			err = otherStatus(1)
-		}
-		return err
-	})
+	return a.drive(ctx, d, env, func(desk *driver.Desk) spoken { c.Desk = desk; return c })
 }

@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso/agent/codex"
-	"github.com/sayso-dev/sayso/internal/child"
 	"github.com/sayso-dev/sayso/internal/codexapp"
 	driver "github.com/sayso-dev/sayso/internal/drive"
 	"github.com/sayso-dev/sayso/internal/install"
@@ -83,13 +81,5 @@ func (a *app) driveCodex(ctx context.Context, d driven, c *driver.Codex) error {
 		return err
 	}
 	d.args = append([]string{"app-server"}, d.args...)
-	return a.drive(ctx, d, nil, c.Session, func(ctx context.Context, p *child.Process, desk *driver.Desk) error {
-		c.Desk = desk
-		err := p.Read(func(from io.Reader) error { return c.Run(ctx, p.In, func() { _ = p.In.Close() }, from) })
-		desk.Close(ctx, c.Session())
-		if err == nil && c.Failed() && p.End().Status == 0 {
-			err = otherStatus(1)
-		}
-		return err
-	})
+	return a.drive(ctx, d, nil, func(desk *driver.Desk) spoken { c.Desk = desk; return c })
 }

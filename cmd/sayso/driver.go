@@ -71,9 +71,15 @@ func (a *app) driveable(ctx context.Context, d *driven) error {
 	return hint(d.host.Fits(version), "%s", d.host.Update)
 }
 
-// drive starts a host and runs it to its end. session says which session is driven;
-// run is given the process, and returns what a host that ended well failed at.
-func (a *app) drive(ctx context.Context, d driven, env []string, session func() string, run func(context.Context, *child.Process, *driver.Desk) error) error {
+// spoken is a driver of a host that is spoken to over its standard input and output.
+type spoken interface {
+	Run(ctx context.Context, to io.Writer, end func(), from io.Reader) error
+	Session() string // that is driven; empty until the host has said it
+	Failed() bool    // the last turn
+}
+
+// drive starts a host and runs it to its end, by the driver at the desk that it gets.
+func (a *app) drive(ctx context.Context, d driven, env []string, at func(*driver.Desk) spoken) error {
 	workspace, err := os.Getwd()
 	if err != nil {
 		return err
@@ -107,8 +113,13 @@ func (a *app) drive(ctx context.Context, d driven, env []string, session func() 
 	go p.Forward(heard)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	told := a.tellHook(ctx, l, d.host.Name, session, false)
-	err = run(ctx, p, desk)
+	host := at(desk)
+	told := a.tellHook(ctx, l, d.host.Name, host.Session, false)
+	err = p.Read(func(from io.Reader) error { return host.Run(ctx, p.In, func() { _ = p.In.Close() }, from) })
+	desk.Close(ctx, host.Session())
+	if err == nil && host.Failed() && p.End().Status == 0 {
+		err = otherStatus(1)
+	}
 	told()
 	cancel()
 	end := p.End()

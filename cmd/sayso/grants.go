@@ -81,17 +81,23 @@ func findGrant(ctx context.Context, in sayso.Inbox, typed string) (sayso.Grant, 
 	if err != nil {
 		return sayso.Grant{}, err
 	}
-	var found []sayso.Grant
-	for _, g := range list {
-		if g.ID.Matches(typed) {
-			found = append(found, g)
+	return only(list, typed, func(g sayso.Grant) sayso.ID { return g.ID }, "no live grant is", "grants")
+}
+
+// only finds the one in a list whose id was typed, or the beginning of it. none and
+// several are what is said where there is no such thing, and where there are more.
+func only[T any](list []T, typed string, id func(T) sayso.ID, none, several string) (found T, err error) {
+	var ids []sayso.ID
+	for _, x := range list {
+		if id(x).Matches(typed) {
+			found, ids = x, append(ids, id(x))
 		}
 	}
-	switch len(found) {
+	switch len(ids) {
 	case 0:
-		return sayso.Grant{}, fmt.Errorf("%w: no live grant is %q", sayso.ErrNotFound, typed)
+		return found, fmt.Errorf("%w: %s %q", sayso.ErrNotFound, none, typed)
 	case 1:
-		return found[0], nil
+		return found, nil
 	}
-	return sayso.Grant{}, fmt.Errorf("%w: %q means several grants: %s, %s", sayso.ErrConflict, typed, found[0].ID, found[1].ID)
+	return *new(T), fmt.Errorf("%w: %q means several %s: %s, %s", sayso.ErrConflict, typed, several, ids[0], ids[1])
 }

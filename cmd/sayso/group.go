@@ -122,19 +122,7 @@ func typedMembers(open []sayso.Request, group string, typed []string, yes bool) 
 
 // among finds the one request that was typed.
 func among(open []sayso.Request, typed string) (sayso.Request, error) {
-	var found []sayso.Request
-	for _, r := range open {
-		if r.ID.Matches(typed) {
-			found = append(found, r)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return sayso.Request{}, fmt.Errorf("%w: nothing that waits in this group is %q", sayso.ErrNotFound, typed)
-	case 1:
-		return found[0], nil
-	}
-	return sayso.Request{}, fmt.Errorf("%w: %q means several requests: %s, %s", sayso.ErrConflict, typed, found[0].ID, found[1].ID)
+	return only(open, typed, func(r sayso.Request) sayso.ID { return r.ID }, "nothing that waits in this group is", "requests")
 }
 
 // groupResult is what became of one member, as JSON.

@@ -33,14 +33,9 @@ func (s *Stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Stub) message(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		refuse(w, "cannot read the request: "+err.Error())
-		return
-	}
 	var req request
-	if err := jcs.UnmarshalLenient(body, &req); err != nil {
-		refuse(w, "cannot read the request: "+err.Error())
+	body, ok := read(w, r, &req)
+	if !ok {
 		return
 	}
 	turn, n := s.next(asked{model: req.Model, side: req.side(), results: req.results()}, body)
@@ -50,6 +45,18 @@ func (s *Stub) message(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reply(w, msg)
+}
+
+// read reads a request into v, and answers one that cannot be read.
+func read(w http.ResponseWriter, r *http.Request, v any) (body []byte, ok bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err == nil {
+		err = jcs.UnmarshalLenient(body, v)
+	}
+	if err != nil {
+		refuse(w, "cannot read the request: "+err.Error())
+	}
+	return body, err == nil
 }
 
 func reply(w http.ResponseWriter, v any) {

@@ -2,7 +2,6 @@ package modelstub
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -51,14 +50,9 @@ func outputText(output jsontext.Value) string {
 // responses answers a request of the Responses API: POST …/responses, which is
 // always streamed.
 func (s *Stub) responses(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		refuse(w, "cannot read the request: "+err.Error())
-		return
-	}
 	var req responsesRequest
-	if err := jcs.UnmarshalLenient(body, &req); err != nil {
-		refuse(w, "cannot read the request: "+err.Error())
+	body, ok := read(w, r, &req)
+	if !ok {
 		return
 	}
 	turn, n := s.next(req.asked(), body)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
+	"github.com/sayso-dev/sayso/internal/schema"
 )
 
 // definition is what the server says of a tool.
@@ -65,24 +65,11 @@ func define(t *mcp.Tool) (definition, error) {
 	return d, nil
 }
 
-// takes reports arguments that the tool's own schema does not take. Nothing that
-// the schema refers to is fetched.
+// takes reports arguments that the tool's own schema does not take.
 func (d definition) takes(args sayso.Args) error {
 	text, err := jcs.Marshal(d.schema)
 	if err != nil {
 		return fmt.Errorf("its schema cannot be read: %w", err)
 	}
-	var schema jsonschema.Schema
-	if err := schema.UnmarshalJSON(text); err != nil {
-		return fmt.Errorf("its schema cannot be read: %w", err)
-	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		return fmt.Errorf("its schema cannot be read: %w", err)
-	}
-	var value any
-	if err := jcs.Unmarshal(args, &value); err != nil {
-		return err
-	}
-	return resolved.Validate(value)
+	return schema.Takes(text, args)
 }
