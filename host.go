@@ -126,6 +126,10 @@ var acpTools = map[string]Tool{
 	"delete": {Name: "file-delete", Kind: KindDelete, Primary: "path", Operand: OperandPath},
 	"fetch": {Name: "web-fetch", Kind: KindFetch, Primary: "url", Operand: OperandURL,
 		Args: []string{"url", "prompt", "timeout", "format"}},
+	// What an agent has its editor do. The line of a command says all that may run.
+	"fs/write_text_file": {Name: "file-write", Kind: KindWrite, Primary: "path", Operand: OperandPath, Args: []string{"path", "content"}},
+	"fs/read_text_file":  {Name: "file-read", Kind: KindRead, Primary: "path", Operand: OperandPath, Args: []string{"path", "line", "limit"}},
+	"terminal/create":    {Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand, Args: []string{"command"}},
 	// A call of which the agent shows no input: what is missing cannot be judged.
 	"unseen": {Name: "unseen", Kind: KindOther, Primary: "input", Operand: OperandText},
 }

@@ -26,7 +26,8 @@ const (
 // known of the tool, and what they ask about here nobody was asked.
 //
 // A host's own hook may be asked twice about one call too: before the tool, and then,
-// without an id, in the place of the host's prompt. See [waiter.again].
+// without an id, in the place of the host's prompt. See [waiter.again]. And an agent that
+// asked for permission may have its editor do the call. See [waiter.errand].
 func (w *waiter) linked(ctx context.Context, j *judged) error {
 	c := &w.a.Call
 	if j.Effect != sayso.Ask || c.CallID == "" && !w.again() || c.Host == "" || c.Host == sayso.HostMCP && c.Server == "" || c.Unlisted() || j.besides.Locked {
@@ -73,15 +74,19 @@ func (w *waiter) again() bool {
 // before are the requests that may be this call at an earlier point, the newest first.
 func (w *waiter) before(ctx context.Context) (ids []sayso.ID, err error) {
 	c := &w.a.Call
-	if !w.again() {
+	if !w.again() && !w.errand() {
 		return w.b.points.sameCall(ctx, w.b.log, w.actor.Principal, c.CallID)
 	}
-	rows, err := w.b.log.Rows(ctx, sayso.RowQuery{Session: c.Session, Limit: linkLooks})
+	query := sayso.RowQuery{Session: c.Session, Limit: linkLooks}
+	if w.errand() {
+		query.Limit = errandLooks
+	}
+	rows, err := w.b.log.Rows(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the call at an earlier point: %w", err)
 	}
 	for i := range rows {
-		if row := &rows[i]; row.State == sayso.StateAllowed && row.CallID != "" && row.Asker == w.actor.Principal {
+		if row := &rows[i]; row.State == sayso.StateAllowed && row.CallID != "" && row.Asker == w.actor.Principal && (!w.errand() || row.Kind == errandKind[c.Tool]) {
 			ids = append(ids, row.ID)
 		}
 	}
@@ -92,7 +97,7 @@ func (w *waiter) before(ctx context.Context) (ids []sayso.ID, err error) {
 // a moment ago by people who answer for this requester too, and not linked yet.
 func (w *waiter) links(ctx context.Context, r *sayso.Request) (bool, error) {
 	d := r.Decision
-	if d == nil || !d.Allowed() || d.Source == sayso.SourcePolicy || !r.Life.Redeemed {
+	if d == nil || !d.Allowed() || d.Source == sayso.SourcePolicy && !w.errand() || !r.Life.Redeemed {
 		return false, nil
 	}
 	now, recorded, err := w.b.clock(ctx)
@@ -113,10 +118,17 @@ func (w *waiter) links(ctx context.Context, r *sayso.Request) (bool, error) {
 	if w.again() && (r.Life.Finished || asked.Call.Run != w.a.Call.Run || !asked.Facts.Equal(w.a.Facts)) {
 		return false, nil // only its arguments say which call it is, so all else must fit
 	}
+	if w.errand() && (r.Life.Finished || len(d.Args) > 0 || asked.Call.Run != w.a.Call.Run || !leadsAsBefore(asked.Facts, w.a.Call, w.a.Facts)) {
+		return false, nil
+	}
 	if len(d.Args) > 0 {
 		asked.Call.Args = d.Args
 	}
-	if !same(r, asked.Call, w.a.Call) || !sameArgs(asked.Call.Args, w.a.Call.Args) && !(w.again() && samePatch(asked.Call, w.a.Call)) {
+	if w.a.Call.Host == sayso.HostACP {
+		if !sameInEditor(r, asked.Call, w.a.Call) {
+			return false, nil
+		}
+	} else if !same(r, asked.Call, w.a.Call) || !sameArgs(asked.Call.Args, w.a.Call.Args) && !(w.again() && samePatch(asked.Call, w.a.Call)) {
 		return false, nil
 	}
 	if _, err = w.b.log.Lookup(ctx, sayso.LinkKey(r.ID)); errors.Is(err, sayso.ErrNotFound) {
@@ -137,6 +149,8 @@ func (w *waiter) answers(ctx context.Context, r *sayso.Request, j *judged) (bool
 		return false, nil // it takes a person
 	}
 	switch by {
+	case sayso.SourcePolicy: // a rule for edits speaks of one that an editor writes, too, but never against a rule for writing
+		return r.Kind == sayso.KindEdit && j.Cause == sayso.CauseDefault && j.mode != sayso.ModeStrict, nil
 	case sayso.SourceMode:
 		return j.mode != sayso.ModeStrict, nil
 	case sayso.SourceGrant:

@@ -2,6 +2,8 @@ package acp
 
 import (
 	"errors"
+	"reflect"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -111,4 +113,38 @@ func (c *Card) TakeBack() []byte {
 		return []byte(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{}}`)
 	}
 	return line
+}
+
+// Shown is what an editor shows of the call that it is asked about: what stands in the
+// request and, where that says nothing, what it was told before.
+func (p *Permission) Shown(told *ToolCall) ToolCall {
+	shown := *told
+	put(&shown.Title, p.Tool.Title)
+	put(&shown.Kind, p.Tool.Kind)
+	put(&shown.Name, p.Tool.Name)
+	if len(p.Tool.Input) > 0 {
+		shown.Input = p.Tool.Input
+	}
+	if p.Tool.Content != nil {
+		shown.Content = p.Tool.Content
+	}
+	if p.Tool.Locations != nil {
+		shown.Locations = p.Tool.Locations
+	}
+	return shown
+}
+
+// Redraws reports whether a session/update has the editor show a call otherwise than it
+// was shown. How far the call got changes nothing.
+func (m *Message) Redraws(shown *ToolCall) bool {
+	var u update
+	if jcs.UnmarshalLenient(m.Params, &u) != nil {
+		return true
+	}
+	now := &u.Update
+	other := func(text, was string) bool { return text != "" && text != was }
+	return other(now.Title, shown.Title) || other(now.Kind, shown.Kind) || other(now.Name, shown.Name) ||
+		len(now.Input) > 0 && Key(now.Input) != Key(shown.Input) ||
+		now.Content != nil && !reflect.DeepEqual(now.Content, shown.Content) ||
+		now.Locations != nil && !slices.Equal(now.Locations, shown.Locations)
 }

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -76,8 +77,8 @@ func (m *Message) check() error {
 		return rpc.Invalid("it asks and answers at once")
 	case m.Method == "" && !answers:
 		return rpc.Invalid("it neither asks nor answers")
-	case m.Method != Ask && rpc.PosesAs(m.Method, []string{Ask}):
-		return rpc.Invalid("a method is called nearly like " + Ask)
+	case !slices.Contains(judged, m.Method) && rpc.PosesAs(m.Method, judged):
+		return rpc.Invalid("a method is called nearly like one that is judged")
 	}
 	return nil
 }
@@ -155,7 +156,7 @@ func answer(id jsontext.Value, result any) []byte {
 		Result  any            `json:"result"`
 	}{"2.0", id, result})
 	if err != nil { // an id that was read can be written, and an option too
-		return failure(id, "the answer cannot be written")
+		return failure(id, codeInvalid, "the answer cannot be written")
 	}
 	return text
 }
@@ -163,10 +164,10 @@ func answer(id jsontext.Value, result any) []byte {
 // Refuse is the answer to a message that cannot be read, where it is known which
 // request it was.
 func Refuse(id jsontext.Value, why error) []byte {
-	return failure(id, fmt.Sprintf("Refused: %v. Nothing was asked and nothing ran.", why))
+	return failure(id, codeInvalid, fmt.Sprintf("Refused: %v. Nothing was asked and nothing ran.", why))
 }
 
-func failure(id jsontext.Value, text string) []byte {
+func failure(id jsontext.Value, code int, text string) []byte {
 	type wrong struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
@@ -175,7 +176,7 @@ func failure(id jsontext.Value, text string) []byte {
 		Version string         `json:"jsonrpc"`
 		ID      jsontext.Value `json:"id"`
 		Error   wrong          `json:"error"`
-	}{"2.0", id, wrong{-32600, text}})
+	}{"2.0", id, wrong{code, text}})
 	if err != nil {
 		return []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the answer cannot be written"}}`)
 	}

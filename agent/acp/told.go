@@ -33,7 +33,7 @@ func (t *Told) Hear(m *Message) (session string, c ToolCall, ok bool) {
 	if jcs.UnmarshalLenient(m.Params, &u) != nil || u.Update.ID == "" || u.Update.What != "tool_call" && u.Update.What != "tool_call_update" {
 		return "", c, false
 	}
-	key := toldKey(u.Session, u.Update.ID)
+	key := CallKey(u.Session, u.Update.ID)
 	known := t.calls[key]
 	if known == nil {
 		known = t.add(key)
@@ -49,7 +49,7 @@ func (t *Told) Hear(m *Message) (session string, c ToolCall, ok bool) {
 
 // Of is what was told of a call; the zero ToolCall if nothing was.
 func (t *Told) Of(session, id string) ToolCall {
-	if c := t.calls[toldKey(session, id)]; c != nil {
+	if c := t.calls[CallKey(session, id)]; c != nil {
 		return *c
 	}
 	return ToolCall{}
@@ -77,8 +77,8 @@ func (t *Told) forget(key string) {
 	}
 }
 
-// toldKey keeps calls of different sessions apart, and is short whatever they are called.
-func toldKey(session, id string) string {
+// CallKey keeps calls of different sessions apart, and is short whatever they are called.
+func CallKey(session, id string) string {
 	return Plain(session) + "\x00" + Plain(id)
 }
 

@@ -3,6 +3,7 @@ package acprelay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -11,11 +12,17 @@ import (
 	"github.com/sayso-dev/sayso/internal/drive"
 )
 
-// maxAsked is of how many calls at once it is remembered what was asked about them.
-const maxAsked = 4096
+// maxAsks is of how many questions about one call it is recorded how the call ended.
+const maxAsks = 64
+
+// asked is what was asked about one call.
+type asked struct {
+	n   int      // how often
+	ids []string // ours, the oldest first
+}
 
 // errTwin is a request whose answer could not be told from that to another.
-var errTwin = errors.New("its id is that of another request for permission")
+var errTwin = errors.New("its id is that of another request that waits")
 
 // ask puts a request for permission to the gate. An error ends the relay.
 func (r *Relay) ask(ctx context.Context, m *acp.Message) error {
@@ -24,70 +31,134 @@ func (r *Relay) ask(ctx context.Context, m *acp.Message) error {
 	}
 	p, err := m.Permission()
 	if err != nil {
-		return r.refuse(p, err)
+		return r.refuse(&held{reply: p.Reply}, err)
 	}
-	if r.waits(p.Key()) {
-		r.drown("the agent", errTwin)
-		return nil
-	}
+	h := &held{key: p.Key(), session: p.Session, reply: p.Reply, cancelled: p.Cancelled(), size: len(m.Line)}
 	told := r.told.Of(p.Session, p.Tool.ID)
 	r.mu.Lock()
-	if r.gone {
-		r.mu.Unlock()
-		_ = r.agent.Send(p.Cancelled()) // it was told to end, and may not hear it
-		return nil
-	}
-	c, err := p.Call(told, r.place(&p))
+	c, err := r.hold(h, func() (sayso.Call, error) { return p.Call(told, r.place(p.Session, r.nextID(&p))) })
 	if err != nil {
 		r.mu.Unlock()
-		return r.refuse(p, err)
+		return r.refuse(h, err)
 	}
-	h := &held{Permission: p, desk: r.desk(r.workspace(p.Session)), put: r.puts(&p, m.Line, &c)}
-	if h.put != nil {
+	if h.put = r.puts(&p, &told, m.Line, &c); h.put != nil {
 		h.put.timer = time.AfterFunc(unasked, func() { r.putTo(ctx, h) })
 	}
-	r.held[p.Key()], r.met[c.Session] = h, true
 	r.mu.Unlock()
 	h.desk.Ask(ctx, drive.Question{
-		Key: p.Key(), Call: c,
+		Key: h.key, Call: c,
 		Present: func(sayso.Facts) *sayso.Presentation { shown := acp.Present(c); return &shown },
 		Answer:  func(d sayso.Decision, err error) error { return r.answer(h, d, err) },
 	})
 	return nil
 }
 
-// refuse says no to a request that was not asked about.
-func (r *Relay) refuse(p acp.Permission, why error) error {
-	r.o.Note("refused, and nobody was asked: " + why.Error())
-	return r.agent.Send(p.Reply(sayso.Decision{}, why))
+// maxHeld is how many requests wait for the gate at once.
+const maxHeld = 1024
+
+// maxWeight is how many bytes of them. Less in tests.
+var maxWeight = 256 << 20
+
+// errFull is a request for which there is no room.
+var errFull = fmt.Errorf("%w: more of what the agent asked waits here than is kept", sayso.ErrTooMany)
+
+// hold keeps a request until the gate has answered, and is the call that it is about. The
+// caller holds the lock.
+func (r *Relay) hold(h *held, make func() (sayso.Call, error)) (sayso.Call, error) {
+	_, runs := r.runs.get(h.key)
+	switch {
+	case r.held[h.key] != nil || runs:
+		return sayso.Call{}, errTwin
+	case r.gone:
+		return sayso.Call{}, errEditorGone
+	case len(r.held) >= maxHeld || r.weight+h.size > maxWeight:
+		return sayso.Call{}, errFull
+	}
+	c, err := make()
+	if err != nil {
+		return c, err
+	}
+	h.desk = r.desk(r.workspace(h.session))
+	h.run = run{desk: h.desk, session: c.Session, call: c.CallID, agents: h.session, method: c.Tool}
+	r.weight += h.size
+	r.held[h.key] = h
+	r.met.put(c.Session, true)
+	return c, nil
 }
 
-// answer tells the agent what was decided. The protocol has no place for the reason,
-// so it goes where a person finds it.
+// leaves takes a request off what is held. The caller holds the lock.
+func (r *Relay) leaves(h *held) {
+	if r.held[h.key] == h {
+		delete(r.held, h.key)
+		r.weight -= h.size
+	}
+}
+
+// refuse says no to a request that was not asked about.
+func (r *Relay) refuse(h *held, why error) error {
+	switch {
+	case errors.Is(why, errTwin): // no answer could be told from that to the other
+		r.drown("the agent", errTwin)
+		return nil
+	case errors.Is(why, errEditorGone):
+		_ = r.agent.Send(h.cancelled) // it was told to end, and may not hear it
+		return nil
+	}
+	r.o.Note("refused, and nobody was asked: " + why.Error())
+	return r.agent.Send(h.reply(sayso.Decision{}, why))
+}
+
+// answer tells the agent what was decided, or has the editor do what was allowed. What
+// a request for permission is answered has no place for the reason, so it goes where a
+// person finds it.
 func (r *Relay) answer(h *held, d sayso.Decision, err error) error {
+	does := h.pass != nil && err == nil && d.Allowed()
 	r.mu.Lock()
-	delete(r.held, h.Key())
+	r.leaves(h)
+	if does && r.gone {
+		does, err = false, errEditorGone
+	}
+	if does {
+		r.runs.put(h.key, h.run)
+	}
 	r.mu.Unlock()
 	r.over(h, true)
 	if text := sayso.Told(d, err); text != "" {
 		r.o.Note(text)
 	}
-	return r.agent.Send(h.Reply(d, err))
+	if does {
+		return r.editor.Send(h.pass)
+	}
+	if sent := r.agent.Send(h.reply(d, err)); sent != nil {
+		return sent
+	}
+	if h.pass != nil && err != nil && d.Allowed() {
+		return err // it does not run
+	}
+	return nil
 }
 
-// place is where a call is made. Of one call an agent may ask more than once, and
-// each is a question of its own. The caller holds the lock.
-func (r *Relay) place(p *acp.Permission) acp.Place {
-	key := callKey(p.Session, p.Tool.ID)
+// errEditorGone is the reason where nobody is there who could do it.
+var errEditorGone = fmt.Errorf("%w: the editor is gone", sayso.ErrUnavailable)
+
+// nextID is what a question about a call is called here. Of one call an agent may ask
+// more than once, and each is a question of its own. The caller holds the lock.
+func (r *Relay) nextID(p *acp.Permission) string {
+	key := acp.CallKey(p.Session, p.Tool.ID)
+	about, _ := r.asked.get(key)
 	id := acp.Plain(p.Tool.ID)
-	if n := len(r.asked[key]); n > 0 {
-		id += "#" + strconv.Itoa(n+1)
+	if about.n++; about.n > 1 {
+		id += "#" + strconv.Itoa(about.n)
 	}
-	if len(r.asked) >= maxAsked {
-		clear(r.asked) // how those ended is then not known
-	}
-	r.asked[key] = append(r.asked[key], id)
-	at := acp.Place{Cwd: r.sessions[p.Session], CallID: id, Agent: r.peer, Caller: acp.Host}
+	about.ids = append(about.ids[max(0, len(about.ids)-maxAsks+1):], id)
+	r.asked.put(key, about)
+	return id
+}
+
+// place is where a call is made. The caller holds the lock.
+func (r *Relay) place(session, id string) acp.Place {
+	cwd, _ := r.sessions.get(acp.SessionName(session))
+	at := acp.Place{Cwd: cwd, CallID: id, Agent: r.peer, Caller: acp.Host}
 	name := r.o.Name
 	if name == "" {
 		name = r.peer.Name
@@ -103,7 +174,8 @@ func (r *Relay) workspace(session string) string {
 	if r.o.Workspace != "" {
 		return r.o.Workspace
 	}
-	return r.sessions[session]
+	cwd, _ := r.sessions.get(acp.SessionName(session))
+	return cwd
 }
 
 // desk asks the gate for the sessions in one project. The caller holds the lock.
@@ -125,14 +197,14 @@ func (r *Relay) cancel(which func(*held) bool, elsewhere bool, why string) {
 	var gone []*held
 	for key, h := range r.held {
 		if which(h) && h.desk.Withdraw(key, why) {
-			delete(r.held, key)
+			r.leaves(h)
 			gone = append(gone, h)
 		}
 	}
 	r.mu.Unlock()
 	for _, h := range gone {
 		r.over(h, elsewhere)
-		_ = r.agent.Send(h.Cancelled()) // an agent that is gone needs none
+		_ = r.agent.Send(h.cancelled) // an agent that is gone needs none
 	}
 }
 
@@ -143,6 +215,6 @@ func (r *Relay) cancelled(m *acp.Message) bool {
 	if !r.waits(key) {
 		return false
 	}
-	r.cancel(func(h *held) bool { return h.Key() == key }, true, "the agent took it back")
+	r.cancel(func(h *held) bool { return h.key == key }, true, "the agent took it back")
 	return true
 }

@@ -8,3 +8,10 @@ func SetMaxMessage(t *testing.T, n int) {
 	maxMessage = n
 	t.Cleanup(func() { maxMessage = before })
 }
+
+// SetMaxWeight has fewer bytes be too much to wait at once, for one test.
+func SetMaxWeight(t *testing.T, n int) {
+	before := maxWeight
+	maxWeight = n
+	t.Cleanup(func() { maxWeight = before })
+}

@@ -23,11 +23,14 @@ const maxLate = 256
 type put struct {
 	acp.Card
 	session, call string
+	about         string       // the agent's name for the call
+	shown         acp.ToolCall // what the editor shows of it
 	timer         *time.Timer
 	written       chan struct{} // closed when the editor has it; only where it was sent
 
 	mu      sync.Mutex // guards what follows
 	over    bool       // it was decided, or taken back
+	changed bool       // the agent has it look otherwise than it was asked
 	sent    bool
 	said    bool // the editor answered
 	request sayso.Request
@@ -37,7 +40,7 @@ type put struct {
 // puts is the question to the editor, nil if it is not to be asked. Its id is ours: the
 // agent's may come again, and an answer to the first question would then be one to the
 // second. The caller holds the lock.
-func (r *Relay) puts(p *acp.Permission, line []byte, c *sayso.Call) *put {
+func (r *Relay) puts(p *acp.Permission, told *acp.ToolCall, line []byte, c *sayso.Call) *put {
 	if r.o.Editor == nil {
 		return nil
 	}
@@ -45,7 +48,7 @@ func (r *Relay) puts(p *acp.Permission, line []byte, c *sayso.Call) *put {
 	if !ok {
 		return nil
 	}
-	q := &put{Card: card, session: c.Session, call: c.CallID, written: make(chan struct{})}
+	q := &put{Card: card, session: c.Session, call: c.CallID, about: p.Tool.ID, shown: p.Shown(told), written: make(chan struct{})}
 	r.cards[acp.Key(card.ID)] = q
 	return q
 }
@@ -60,7 +63,7 @@ func (r *Relay) marked(key string) bool { return strings.HasPrefix(key, `"`+r.ma
 // putTo asks the editor, if policy permits that it is.
 func (r *Relay) putTo(ctx context.Context, h *held) {
 	p := h.put
-	if !r.waits(h.Key()) {
+	if !r.waits(h.key) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute) // it is in the log by then, or never
@@ -97,9 +100,13 @@ func (r *Relay) over(h *held, elsewhere bool) {
 	}
 	p.timer.Stop()
 	p.mu.Lock()
+	before := p.over
 	p.over = true
 	open := p.sent && !p.said
 	p.mu.Unlock()
+	if before {
+		return
+	}
 	r.leave(p, open)
 	if open && elsewhere {
 		go func() { // ends when the editor reads, or is gone; the agent does not wait for it
@@ -107,6 +114,35 @@ func (r *Relay) over(h *held, elsewhere bool) {
 			_ = r.editor.Send(p.TakeBack()) // an editor that is gone ends the relay
 		}()
 	}
+}
+
+// redraw takes the questions about a call back from the editor if the agent has it look
+// otherwise now: what a person saw is what they answer. People are still asked elsewhere,
+// where nothing changes of what was asked.
+func (r *Relay) redraw(m *acp.Message, session, call string) {
+	var off []*held
+	r.mu.Lock()
+	for _, h := range r.held {
+		if h.put != nil && h.session == session && h.put.about == call && m.Redraws(&h.put.shown) {
+			off = append(off, h)
+		}
+	}
+	r.mu.Unlock()
+	for _, h := range off {
+		if h.put.change() {
+			r.o.Note("the agent shows a call otherwise than it asked about it, so that the editor is not asked any more; it waits in sayso watch")
+		}
+		r.over(h, true)
+	}
+}
+
+// change has what is said of the question not count, and reports whether it did before.
+func (p *put) change() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := !p.changed && !p.said
+	p.changed = true
+	return first
 }
 
 // leave forgets a question that is over, unless the editor may still answer it: what it
@@ -138,7 +174,7 @@ func (r *Relay) editorSaid(ctx context.Context, m *acp.Message) bool {
 		return false
 	}
 	if !p.first() {
-		r.drown("the editor", errors.New("it answers a request for permission that it was not asked, or a second time"))
+		r.drown("the editor", errors.New("it answers what it was not asked, or is not asked any more"))
 		return true
 	}
 	effect, ok := p.Said(m)
@@ -162,7 +198,7 @@ func (p *put) first() bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.sent || p.said {
+	if !p.sent || p.said || p.changed {
 		return false
 	}
 	p.said = true

@@ -1,17 +1,20 @@
 // Package acprelay stands between an editor and an agent that speak the Agent Client
 // Protocol, and answers the agent's questions for permission from the gate.
 //
-// Every line is passed on as it came, both ways and in its order, but for three kinds:
+// Every line is passed on as it came, both ways and in its order, but for four kinds:
 // a request for permission is judged, asked about in the one inbox and answered
-// here, so that the editor does not see it unless it is to be asked as well; an answer to one that the editor was
-// never shown is left out; and so is what is no message of the protocol. The rest is
-// only listened to: which folder a session works in, what the agent tells of its
-// calls, when a turn is cancelled.
+// here, so that the editor does not see it unless it is to be asked as well; what the
+// agent has the editor do (write a file, read one, run a command) is judged too, and
+// passed on when it was allowed and that is on the record, or refused here; an answer to
+// what the editor was never shown is left out; and so is what is no message of the
+// protocol. The rest is only listened to: which folder a session works in, what the
+// agent tells of its calls, when a turn is cancelled, how a command ended.
 //
 // What the messages mean is in package agent/acp; who asks the gate is package drive.
 //
-// The agent decides what it asks. Whoever needs a wall has the agent's own hook, or a
-// gateway before its tools.
+// The agent decides what it asks, and what it does by itself and not through the editor
+// is not seen. Whoever needs a wall has the agent's own hook, or a gateway before its
+// tools.
 package acprelay
 
 import (
@@ -21,7 +24,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -80,24 +82,39 @@ type Relay struct {
 	mu       sync.Mutex             // guards what follows
 	desks    map[string]*drive.Desk // by the root of the project
 	held     map[string]*held       // by the agent's id of the request
-	sessions map[string]string      // by the agent's name for it: the folder it works in
-	begun    map[string]string      // by the editor's id of the request: the folder of a session that is to begin
+	weight   int                    // of the lines of what is held
+	sessions *lately[string]        // by our name for it: the folder it works in
+	begun    *lately[string]        // by the editor's id of the request: the folder of a session that is to begin
 	cards    map[string]*put        // by our id: what the editor may be asked, or was
 	late     []string               // our ids of what the editor was asked and has not answered, and is over; the oldest first
-	asked    map[string][]string    // by call: our ids of what was asked about it
-	met      map[string]bool        // sessions, as they are called here
+	asked    *lately[asked]         // by call: our ids of what was asked about it
+	runs     *lately[run]           // by the agent's id of the request: what the editor does
+	screens  *lately[run]           // by terminal: the command that runs in it
+	met      *lately[bool]          // sessions, as they are called here
 	hello    string                 // the editor's id of the request with which it begins
 	peer     acp.Peer
 	gone     bool // the editor is
 	noise    int
 }
 
-// held is a request for permission that is not answered.
+// held is a request of the agent that waits for the gate.
 type held struct {
-	acp.Permission
-	desk *drive.Desk
-	put  *put // at the editor; nil if it is not asked
+	key, session string
+	desk         *drive.Desk
+	reply        func(sayso.Decision, error) []byte
+	cancelled    []byte
+	put          *put   // a question at the editor; nil if it is not asked
+	pass         []byte // what the editor is to do, once that is allowed; nil for a request for permission
+	run          run
+	size         int // of its line
 }
+
+// The most that is remembered of each.
+const (
+	maxSessions = 4096
+	maxAsked    = 4096 // calls that were asked about and have not ended
+	maxRuns     = 4096
+)
 
 // New returns a relay that writes to the editor and to the agent.
 func New(o Options, editor, agent io.Writer) (*Relay, error) {
@@ -115,8 +132,9 @@ func New(o Options, editor, agent io.Writer) (*Relay, error) {
 	}
 	return &Relay{
 		o: o, editor: lines.NewSink(editor), agent: lines.NewSink(agent),
-		desks: map[string]*drive.Desk{}, held: map[string]*held{}, sessions: map[string]string{}, begun: map[string]string{},
-		mark: newMark(), cards: map[string]*put{}, asked: map[string][]string{}, met: map[string]bool{},
+		desks: map[string]*drive.Desk{}, held: map[string]*held{}, sessions: newLately[string](maxSessions), begun: newLately[string](maxSessions),
+		mark: newMark(), cards: map[string]*put{}, asked: newLately[asked](maxAsked), runs: newLately[run](maxRuns), screens: newLately[run](maxRuns),
+		met: newLately[bool](maxSessions),
 	}, nil
 }
 
@@ -176,10 +194,14 @@ func (r *Relay) fromAgent(ctx context.Context, line []byte) error {
 	case m.Method == acp.Ask:
 		r.drown("the agent", errors.New("it asks for permission and wants no answer"))
 		return nil
+	case m.Errand():
+		return r.errand(ctx, &m)
 	case m.Method == acp.CancelRequest && r.cancelled(&m):
 		return nil
 	case m.Method == acp.Update:
 		r.hear(ctx, &m)
+	case m.Request():
+		r.screen(&m)
 	case m.Response():
 		r.learn(&m)
 	}
@@ -220,11 +242,14 @@ func (r *Relay) fromEditor(ctx context.Context, line []byte) error {
 	if m.Response() && r.editorSaid(ctx, &m) {
 		return nil
 	}
+	if m.Response() {
+		r.done(ctx, &m)
+	}
 	r.listen(&m)
 	err = r.agent.Send(line)
 	if m.Method == acp.CancelSession {
 		session := m.Session().ID
-		r.cancel(func(h *held) bool { return h.Session == session }, false, "the turn was cancelled in the editor")
+		r.cancel(func(h *held) bool { return h.session == session }, false, "the turn was cancelled in the editor")
 	}
 	return err
 }
@@ -245,11 +270,11 @@ func (r *Relay) listen(m *acp.Message) {
 		r.hello = m.Key()
 	case acp.NewSession, acp.ForkSession:
 		if m.Request() {
-			r.begun[m.Key()] = m.Session().Cwd
+			r.begun.put(m.Key(), m.Session().Cwd)
 		}
 	case acp.LoadSession, acp.ResumeSession:
 		s := m.Session()
-		r.sessions[s.ID] = s.Cwd
+		r.sessions.put(acp.SessionName(s.ID), s.Cwd)
 	}
 }
 
@@ -262,10 +287,9 @@ func (r *Relay) learn(m *acp.Message) {
 		r.peer, _ = m.Agent()
 		r.hello = ""
 	}
-	if cwd, ok := r.begun[key]; ok {
-		delete(r.begun, key)
+	if cwd, ok := r.begun.take(key); ok {
 		if s := m.Session(); s.ID != "" {
-			r.sessions[s.ID] = cwd
+			r.sessions.put(acp.SessionName(s.ID), cwd)
 		}
 	}
 }
@@ -273,15 +297,18 @@ func (r *Relay) learn(m *acp.Message) {
 // hear takes down what the agent tells of a call, and records how one ended.
 func (r *Relay) hear(ctx context.Context, m *acp.Message) {
 	session, c, ok := r.told.Hear(m)
-	if !ok || !c.Over() {
+	if !ok {
+		return
+	}
+	r.redraw(m, session, c.ID)
+	if !c.Over() {
 		return
 	}
 	r.mu.Lock()
-	ids := r.asked[callKey(session, c.ID)]
-	delete(r.asked, callKey(session, c.ID))
+	about, _ := r.asked.take(acp.CallKey(session, c.ID))
 	desk := r.desk(r.workspace(session))
 	r.mu.Unlock()
-	for _, id := range ids {
+	for _, id := range about.ids {
 		desk.Ended(ctx, acp.SessionName(session), id, sayso.Outcome{Failed: c.Failed()})
 	}
 }
@@ -297,10 +324,7 @@ func (r *Relay) Close(ctx context.Context) {
 	r.telling.Wait()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	for session := range met {
+	for session := range met.by {
 		_ = r.o.Gate.End(ctx, session) // one that is not ended is ended by its age
 	}
 }
-
-// callKey keeps the calls of different sessions apart.
-func callKey(session, call string) string { return strings.Join([]string{session, call}, "\x00") }

@@ -18,7 +18,7 @@ func TestRelay_verbatim(t *testing.T) {
 	w := newWorld(t, saysotest.New(t), nil)
 	long := strings.Repeat(`\u00e9 "x" \ud83d `, 60_000)
 	for _, line := range []string{
-		`{"jsonrpc":"2.0","id":0,"method":"fs/read_text_file","params":{"path":"/a","_meta":{"x":[1.0,1e2]}},"_ext":null}`,
+		`{"jsonrpc":"2.0","id":0,"method":"terminal/kill","params":{"path":"/a","_meta":{"x":[1.0,1e2]}},"_ext":null}`,
 		` {"id" : "a" , "method":"_custom/thing","params":null} `,
 		`{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"text":"\ud83d"}}}}`,
 		`{"jsonrpc":"2.0","method":"session/update","params":{"a":1,"a":2}}`,
