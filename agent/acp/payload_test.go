@@ -22,7 +22,15 @@ var update = flag.Bool("update", false, "write the golden files anew")
 type heard struct {
 	Agent     acp.Peer            `json:"agent"`
 	Questions []question          `json:"questions"`
-	Ended     map[string][]string `json:"ended"` // by call: completed or failed
+	Errands   []errand            `json:"errands,omitempty"` // what the editor is to do
+	Ended     map[string][]string `json:"ended"`             // by call: completed or failed
+}
+
+type errand struct {
+	Call   sayso.Call         `json:"call"`
+	Known  string             `json:"known"` // the canonical tool, and its kind
+	Shown  sayso.Presentation `json:"shown"`
+	Denied jsontext.Value     `json:"denied"`
 }
 
 type question struct {
@@ -80,6 +88,9 @@ func hear(t *testing.T, text []byte) heard {
 		if a, ok := m.Agent(); ok {
 			h.Agent = a
 		}
+		if m.Errand() {
+			h.Errands = append(h.Errands, does(t, &m, h.Agent))
+		}
 		switch m.Method {
 		case acp.Update:
 			if _, c, ok := told.Hear(&m); ok && c.Over() {
@@ -107,5 +118,24 @@ func asked(t *testing.T, m *acp.Message, told *acp.Told, agent acp.Peer) questio
 		Call: c, Known: known.Name + " " + string(known.Kind), Shown: acp.Present(c),
 		Allowed: p.Reply(sayso.Decision{Effect: sayso.Allow, State: sayso.StateAllowed}, nil),
 		Denied:  p.Reply(sayso.Decision{}, nil),
+	}
+}
+
+// does is what an agent has the editor do, before a file with one line.
+func does(t *testing.T, m *acp.Message, agent acp.Peer) errand {
+	t.Helper()
+	e, err := m.ReadErrand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := e.Call(acp.Place{Cwd: "/home/dev/app", Caller: "acp/x", CallID: "x", Agent: agent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := c.Known()
+	f := sayso.Facts{Operands: []sayso.PathFact{{Arg: "path", Resolved: "/home/dev/app/a.txt", State: sayso.PathFile}}}
+	return errand{
+		Call: c, Known: known.Name + " " + string(known.Kind), Denied: e.Reply(sayso.Decision{}, nil),
+		Shown: e.Present(c, f, func(sayso.PathFact) (string, error) { return "one\n", nil }),
 	}
 }

@@ -32,10 +32,11 @@ func (a *app) acpCommand() *cobra.Command {
 the editor: put it into the editor's configuration in the place of the agent's own
 command. What the agent asks permission for is judged by your policy, and asked
 about in the one inbox where nothing is allowed or denied; the editor is not asked.
+So is what the agent has the editor do: write and read files, run commands.
 Everything else passes as it is.
 
-The agent decides what it asks about: this is where you answer, and no wall around
-the agent. For that it has its own hook (sayso init), and its tools a gateway
+The agent decides what it asks about, and may act without its editor: this is where
+you answer, and no wall around the agent. For that it has its own hook (sayso init), and its tools a gateway
 (sayso mcp).`,
 		Example: `  sayso acp -- gemini --acp
   sayso acp -- copilot --acp --stdio

@@ -3,6 +3,7 @@ package acprelay_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -354,4 +355,84 @@ func TestEditor_cancels(t *testing.T) {
 		w.editor.send(said(id, ""))
 		w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
 	})
+}
+
+// What a person saw is what they answer: a card of a call that the agent has look otherwise
+// meanwhile is taken back, and what is said to it does not count. How far the call got
+// changes nothing.
+func TestEditor_redrawn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		update string
+		early  bool // before the editor was asked
+		stays  bool
+	}{
+		"another title":         {update: `"title":"lists files"`},
+		"another input":         {update: `"rawInput":{"command":"ls"}`},
+		"another kind":          {update: `"kind":"read"`},
+		"a change":              {update: `"content":[{"type":"diff","path":"/a","newText":"x"}]`},
+		"a text":                {update: `"content":[{"type":"content","content":{"type":"text","text":"harmless"}}]`},
+		"places":                {update: `"locations":[{"path":"/tmp"}]`},
+		"before it is asked":    {update: `"title":"lists files"`, early: true},
+		"the same once more":    {update: `"title":"harmless","kind":"execute","rawInput":{"command":"make"}`, stays: true},
+		"its state":             {update: `"status":"in_progress"`, stays: true},
+		"that of another call":  {update: `"toolCallId":"c2","title":"lists files"`, stays: true},
+		"before, and unchanged": {update: `"status":"in_progress"`, early: true, stays: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, b := beside(t, true)
+				call := `"toolCallId":"c1",`
+				if strings.Contains(tt.update, "toolCallId") {
+					call = ""
+				}
+				update := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call_update",` + call + tt.update + `}}}`
+				line := ask("3", "c1", "make")
+				w.agent.send(line)
+				id := ""
+				if tt.early {
+					w.passes(w.agent, w.editor, update)
+				} else {
+					id = w.card(line)
+					w.agent.send(update)
+				}
+				switch {
+				case tt.early && tt.stays:
+					id = w.card(line)
+				case tt.early:
+					time.Sleep(time.Minute) // of the bubble: it is not asked
+				case tt.stays:
+					if got := w.editor.next(); got != update {
+						t.Errorf("%s", got)
+					}
+				default:
+					both := []string{w.editor.next(), w.editor.next()} // in either order
+					back := `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":` + id + `}}`
+					if !slices.Contains(both, update) || !slices.Contains(both, back) {
+						t.Errorf("%q", both)
+					}
+				}
+				if id != "" {
+					time.Sleep(time.Minute) // of the bubble: the person reads
+					w.editor.send(said(id, "sayso-allow"))
+				}
+				if tt.stays {
+					if got := w.agent.next(); got != said("3", "a1") {
+						t.Errorf("the agent heard %s", got)
+					}
+					return
+				}
+				synctest.Wait()
+				w.answer(b, sayso.Deny)
+				if got := w.agent.next(); got != said("3", "r1") {
+					t.Errorf("the agent heard %s", got)
+				}
+				if got := events(t, b, sayso.EventAnswered); len(got) != 1 || got[0] != "approval.answered terminal" {
+					t.Errorf("on the record: %q", got)
+				}
+				if !tt.early && !strings.Contains(w.noted(), "the editor is not asked any more") {
+					t.Errorf("noted: %s", w.noted())
+				}
+			})
+		})
+	}
 }

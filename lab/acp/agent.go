@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/sayso-dev/sayso/internal/jcs"
@@ -18,10 +19,13 @@ type Agent struct {
 	Name   string // as it calls itself
 	Often  bool   // run with the other tests
 	Unseen bool   // it shows no input of its calls
+	Writes bool   // it has the editor write files
+	Reads  bool   // it has the editor read files
 
 	pack    npm.Package
 	args    []string
 	shell   string // its tool that runs a line of bash
+	edit    string // its tool that changes a file, and its arguments for a text and another
 	environ func(url string) []string
 	files   func(url string) map[string]any // below the home folder, as JSON
 }
@@ -29,7 +33,8 @@ type Agent struct {
 // All are the agents that npm offers.
 var All = []Agent{
 	{
-		Name: "OpenCode", Often: true, args: []string{"acp"}, shell: "bash",
+		Name: "OpenCode", Often: true, args: []string{"acp"}, shell: "bash", Writes: true,
+		edit: `edit {"filePath":%q,"oldString":%q,"newString":%q}`,
 		pack: npm.Package{
 			Title: "opencode 1.18.33", Cache: "opencode-1.18.33", Spec: "opencode-ai@1.18.33", File: "node_modules/opencode-" + runtime.GOOS + "*/bin/opencode",
 		},
@@ -43,7 +48,8 @@ var All = []Agent{
 		},
 	},
 	{
-		Name: "gemini-cli", Unseen: true, args: []string{"--acp", "-m", "gemini-2.5-flash", "--skip-trust"}, shell: "run_shell_command",
+		Name: "gemini-cli", Unseen: true, args: []string{"--acp", "-m", "gemini-2.5-flash", "--skip-trust"}, shell: "run_shell_command", Writes: true, Reads: true,
+		edit: `replace {"instruction":"change it","file_path":%q,"old_string":%q,"new_string":%q}`,
 		pack: npm.Package{Title: "Gemini CLI 0.61.0", Cache: "gemini-0.61.0", Spec: "@google/gemini-cli@0.61.0", File: "node_modules/.bin/gemini"},
 		environ: func(url string) []string {
 			return []string{"GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_CLI_NO_RELAUNCH=true"}
@@ -54,6 +60,7 @@ var All = []Agent{
 	},
 	{
 		Name: "Copilot", args: []string{"--acp", "--stdio"}, shell: "bash",
+		edit: `edit {"path":%q,"old_str":%q,"new_str":%q}`,
 		pack: npm.Package{Title: "Copilot CLI 1.0.102", Cache: "copilot-1.0.102", Spec: "@github/copilot@1.0.102", File: "node_modules/.bin/copilot"},
 		environ: func(url string) []string {
 			return []string{
@@ -95,4 +102,10 @@ func (a Agent) Run(n int, line string) modelstub.Call {
 		panic(err) // a line that is no text
 	}
 	return modelstub.Call{ID: fmt.Sprintf("toolu_%02d", n), Name: a.shell, Input: string(text)}
+}
+
+// Edit is a call of the agent's tool that changes a text in a file.
+func (a Agent) Edit(n int, name, old, text string) modelstub.Call {
+	tool, args, _ := strings.Cut(a.edit, " ")
+	return modelstub.Call{ID: fmt.Sprintf("toolu_%02d", n), Name: tool, Input: fmt.Sprintf(args, name, old, text)}
 }

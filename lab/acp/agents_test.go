@@ -3,8 +3,11 @@
 package acp_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -41,11 +44,11 @@ type desk struct {
 	*acp.Editor
 }
 
-// open has a model make calls of the agent's shell, all of a turn at once.
+// open has a model make calls of the agent's shell, all of a turn at once, before an editor
+// that does nothing for the agent.
 func open(t *testing.T, a acp.Agent, rules string, turns ...[]string) desk {
 	t.Helper()
-	m := machine.New(t)
-	var script []modelstub.Turn
+	var script [][]modelstub.Call
 	n := 0
 	for _, lines := range turns {
 		var calls []modelstub.Call
@@ -53,6 +56,17 @@ func open(t *testing.T, a acp.Agent, rules string, turns ...[]string) desk {
 			n++
 			calls = append(calls, a.Run(n, line))
 		}
+		script = append(script, calls)
+	}
+	return begin(t, machine.New(t), a, rules, false, script...)
+}
+
+// begin has a model make calls, all of a turn at once, before an editor that does for the
+// agent what it can.
+func begin(t *testing.T, m *machine.Machine, a acp.Agent, rules string, can bool, turns ...[]modelstub.Call) desk {
+	t.Helper()
+	var script []modelstub.Turn
+	for _, calls := range turns {
 		script = append(script, modelstub.Use(calls...))
 	}
 	url, stop, err := modelstub.New(script...).Listen()
@@ -68,7 +82,7 @@ func open(t *testing.T, a acp.Agent, rules string, turns ...[]string) desk {
 	}
 	cmd := m.Command(append([]string{"acp", "--"}, a.Command(t)...)...)
 	cmd.Env = append(m.Environ("CI="), a.Environ(url)...)
-	return desk{m, acp.Open(t, cmd)}
+	return desk{m, acp.Open(t, cmd, can)}
 }
 
 // ran checks which files calls left.
@@ -207,5 +221,89 @@ func TestAgents_twenty(t *testing.T) {
 		d.Turn(turn)
 		d.ran(t, want)
 		d.Leave()
+	})
+}
+
+// An edit that a person allowed is not asked about again where the agent has the editor
+// write it, and what it has the editor do is on the record.
+func TestAgents_editorWrites(t *testing.T) {
+	each(t, false, func(t *testing.T, a acp.Agent) {
+		m := machine.New(t)
+		name := filepath.Join(m.Dir, "a.txt")
+		m.Write(name, "one\ntwo\n")
+		d := begin(t, m, a, "version: 1\nrules:\n  - allow: file-read:**\n", true,
+			[]modelstub.Call{a.Edit(1, name, "two", "TWO")})
+		turn := d.turns(d.Say("go")) // the agent reads through the editor before it asks
+		d.Approve(d.Opened(1)[0])
+		<-turn
+		if text, err := os.ReadFile(name); err != nil || string(text) != "one\nTWO\n" {
+			t.Errorf("the file holds %q, %v", text, err)
+		}
+		did := strings.Join(d.Did, ", ")
+		for method, wants := range map[string]bool{"fs/write_text_file": a.Writes, "fs/read_text_file": a.Reads, "terminal/": false} {
+			if strings.Contains(did, method) != wants {
+				t.Errorf("the editor was told %s; %s: want %v", did, method, wants)
+			}
+		}
+		d.Leave()
+		people, linked := d.people()
+		if people != 1 || linked != 0 && !a.Writes || linked == 0 && a.Writes {
+			t.Errorf("people answered %d requests, and %d more were answered by that", people, linked)
+		}
+	})
+}
+
+// turns has the editor do what the agent would have it do, until the turn is over.
+func (d desk) turns(id int) (over chan struct{}) {
+	over = make(chan struct{})
+	go func() { // ends with the agent
+		defer close(over)
+		d.Turn(id)
+	}()
+	return over
+}
+
+// people is how many requests people answered, and how many others passed with their
+// answers.
+func (d desk) people() (answered, linked int) {
+	d.Inbox(func(ctx context.Context, in sayso.Inbox) {
+		all, err := in.Requests(ctx, sayso.RowQuery{Limit: 100})
+		if err != nil {
+			panic(err)
+		}
+		for _, r := range all {
+			switch {
+			case r.Decision == nil || r.Decision.Source != sayso.SourcePerson:
+			case strings.Contains(r.Decision.Reason, "a moment ago"):
+				linked++
+			default:
+				answered++
+			}
+		}
+	})
+	return answered, linked
+}
+
+// What the editor is not to write it is not told, whatever the agent was allowed before.
+func TestAgents_editorMayNot(t *testing.T) {
+	each(t, true, func(t *testing.T, a acp.Agent) {
+		if !a.Writes {
+			t.Skip("it writes by itself; type: go test ./lab/acp -run answered -args -real")
+		}
+		m := machine.New(t)
+		name := filepath.Join(m.Dir, "a.txt")
+		m.Write(name, "one\ntwo\n")
+		d := begin(t, m, a, "version: 1\nrules:\n  - allow: file-read:**\n  - deny: file-write:**\n    note: ask the owner\n", true,
+			[]modelstub.Call{a.Edit(1, name, "two", "TWO")})
+		turn := d.turns(d.Say("go")) // the agent reads through the editor before it asks
+		d.Approve(d.Opened(1)[0])
+		<-turn
+		d.Leave()
+		if did := strings.Join(d.Did, ", "); strings.Contains(did, "write") {
+			t.Errorf("the editor was told %s", did)
+		}
+		if text := d.Errors(); !strings.Contains(text, "ask the owner") {
+			t.Errorf("the note is not in the log of the agent: %s", text)
+		}
 	})
 }

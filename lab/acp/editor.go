@@ -9,9 +9,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
@@ -19,8 +22,8 @@ import (
 // limit is how long an editor waits for an answer.
 const limit = 2 * time.Minute
 
-// Editor is one that starts an agent and plays a script. It has no terminal and writes
-// no files for the agent.
+// Editor is one that starts an agent and plays a script. It writes and reads files for the
+// agent and runs commands for it, where that is wanted.
 type Editor struct {
 	t       testing.TB
 	cmd     *exec.Cmd
@@ -29,15 +32,22 @@ type Editor struct {
 	errors  *os.File // to which all that was started writes
 	session string
 	next    int
+	can     bool           // do what the agent would have it do
+	ended   map[string]int // by terminal: the exit status
 
+	// Did is what the agent had it do: the method, and the file or the command.
+	Did []string
+	// Heard are the lines of the agent.
+	Heard []string
 	// Asked are the requests for permission that reached it.
 	Asked []string
 }
 
 // message is what it reads of a message.
 type message struct {
-	ID     *int   `json:"id"`
-	Method string `json:"method"`
+	ID     jsontext.Value `json:"id"`
+	Method string         `json:"method"`
+	Params jsontext.Value `json:"params"`
 	Result struct {
 		Session string `json:"sessionId"`
 		Stop    string `json:"stopReason"`
@@ -45,9 +55,9 @@ type message struct {
 }
 
 // Open starts an agent by a command and begins a session in the command's folder.
-func Open(t testing.TB, cmd *exec.Cmd) *Editor {
+func Open(t testing.TB, cmd *exec.Cmd, can bool) *Editor {
 	t.Helper()
-	e := &Editor{t: t, cmd: cmd}
+	e := &Editor{t: t, cmd: cmd, can: can, ended: map[string]int{}}
 	var err error
 	if e.to, err = cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -71,7 +81,7 @@ func Open(t testing.TB, cmd *exec.Cmd) *Editor {
 		_ = cmd.Wait()
 		_ = errors.Close()
 	})
-	e.wait(e.send("initialize", `{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false},"clientInfo":{"name":"lab","version":"1"}}`))
+	e.wait(e.send("initialize", fmt.Sprintf(`{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":%[1]v,"writeTextFile":%[1]v},"terminal":%[1]v},"clientInfo":{"name":"lab","version":"1"}}`, can)))
 	m := e.wait(e.send("session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[]}`, cmd.Dir)))
 	if e.session = m.Result.Session; e.session == "" {
 		t.Fatal("the agent began no session")
@@ -152,12 +162,19 @@ func (e *Editor) wait(id int) message {
 		if err := jcs.UnmarshalLenient(bytes.TrimSpace(line), &m); err != nil && !strings.Contains(string(line), `"method"`) {
 			e.t.Fatalf("%s: %v", line, err)
 		}
+		e.Heard = append(e.Heard, string(line))
+		_, does := strings.CutPrefix(m.Method, "fs/")
+		if !does {
+			_, does = strings.CutPrefix(m.Method, "terminal/")
+		}
 		switch {
 		case m.Method == "session/request_permission":
 			e.Asked = append(e.Asked, string(line))
+		case m.Method != "" && m.ID != nil && does && e.can:
+			e.does(m.ID, m.Method, m.Params)
 		case m.Method != "" && m.ID != nil:
-			e.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32601,"message":"the lab has no such thing"}}`, *m.ID))
-		case m.Method == "" && m.ID != nil && *m.ID == id:
+			e.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"the lab has no such thing"}}`, m.ID))
+		case m.Method == "" && string(m.ID) == strconv.Itoa(id):
 			return m
 		}
 	}
