@@ -28,6 +28,7 @@ type initOptions struct {
 	dry, yes, undo bool
 	wall           bool // the host's own rule too
 	prompts        bool
+	http           bool // servers over HTTP to which the client may log in, too
 	hook           string
 	programs       map[string]*string // of the hosts, where they were named
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,9 +26,12 @@ func (a *app) initMCPCommand() *cobra.Command {
 		Use: "mcp CLIENT [SERVER...]", Short: "puts the MCP servers of a client behind the gate, or takes them out",
 		Long: `Rewrites a client's list of MCP servers so that each is started by sayso mcp, after
 showing what changes, and keeps a copy of what was there. Names, variables and
-everything else in the file stay as they are, so rules hold. Servers that are
-reached over HTTP are left, and named. With --undo the client starts its servers
-itself again; later edits are kept, and nothing but the file is needed.
+everything else in the file stay as they are, so rules hold. A server over HTTP
+whose entry has headers that say who asks is reached by sayso mcp --url: its
+address and its headers become variables of the same entry, as they are written.
+One without stays, as the client may log in to it, which sayso mcp cannot; --http
+takes those, too. With --undo the client starts and reaches its servers itself
+again; later edits are kept, and nothing but the file is needed.
 The clients are: ` + names + `.`,
 		Example:   "  sayso init mcp claude-code\n  sayso init mcp codex files --dry-run",
 		ValidArgs: install.ClientNames(),
@@ -45,6 +49,7 @@ The clients are: ` + names + `.`,
 	c.Flags().StringVar(&o.scope, "scope", "user", "whose list: user, project, or local (Claude Code)")
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would change and stop")
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	c.Flags().BoolVar(&o.http, "http", false, "also servers over HTTP whose entries do not say who asks: those that you need not log in to")
 	c.Flags().BoolVar(&o.undo, "undo", false, "have the client start its servers itself again")
 	return c
 }
@@ -70,7 +75,7 @@ func (a *app) initMCP(ctx context.Context, client install.Client, names []string
 		if err != nil {
 			return err
 		}
-		g := install.Gateway{Program: program, Place: a.placeArgs()}
+		g := install.Gateway{Program: program, Place: a.placeArgs(), Open: o.http}
 		edit = func(l install.List, text []byte) ([]byte, error) { return l.Put(text, g, names) }
 		a.note("a server is then started by: %s", strings.Join(slices.Concat([]string{program, "mcp --name NAME"}, g.Place, []string{"-- COMMAND"}), " "))
 		a.warnOf(client, o)
@@ -143,7 +148,7 @@ func (a *app) editList(ctx context.Context, l install.List, edit func(install.Li
 	a.print("%s", shown)
 	var rows [][]string
 	for i, s := range after {
-		rows = append(rows, []string{"  " + printable(s.Name), a.becomes(before[i], s, o.undo)})
+		rows = append(rows, []string{"  " + printable(s.Name), a.becomes(before[i], s, o)})
 	}
 	if err := table(a.out, rows); err != nil {
 		return false, err
@@ -173,7 +178,7 @@ func (a *app) leads(p install.Place) (string, error) {
 }
 
 // becomes says what becomes of a server.
-func (a *app) becomes(before, after install.Server, undo bool) string {
+func (a *app) becomes(before, after install.Server, o initOptions) string {
 	if after.Gated {
 		if why := a.elsewhere(after); why != "" {
 			return "NOT KNOWN to go through this gate: it " + printable(redact.Scrub(why))
@@ -184,24 +189,42 @@ func (a *app) becomes(before, after install.Server, undo bool) string {
 		return "goes through the gate from now on, as " + printable(after.Known) + ": " + starts(after)
 	case before.Gated && !after.Gated:
 		return "goes round the gate from now on: " + starts(after)
+	case o.undo && after.Gated && after.URL != "":
+		return "goes through the gate still: its entry is not one that sayso init mcp wrote; edit it by hand"
 	case after.Gated && after.Known == "":
 		return "goes through the gate, where policies know it by the name of its program; give it one: --name " + install.RuleName(after.Name)
 	case after.Gated && after.Known != install.RuleName(after.Name):
 		return "goes through the gate, where policies know it as " + printable(after.Known)
 	case after.Gated:
 		return "goes through the gate"
-	case undo:
+	case o.undo:
 		return "is as it was"
 	case after.Odd != "":
 		return "NOT GATED, and left as it is: " + after.Odd
-	case after.URL != "":
-		return "NOT GATED, and left as it is: it is reached over HTTP, at " + printable(redact.Scrub(after.URL)) + "; sayso mcp --listen can stand in front of it"
+	case after.Left != "":
+		return "NOT GATED, and left as it is: " + after.Left
+	case after.Open && !o.http:
+		return "NOT GATED, and left as it is: nothing in its entry says who asks, so the client may log in to it, which sayso mcp cannot; if you need not log in to it, add --http"
 	}
 	return "NOT GATED: it was not named"
 }
 
-// starts is the command of a server, safe for the eye.
-func starts(s install.Server) string { return printable(redact.Scrub(strings.Join(s.Command, " "))) }
+// starts is the command of a server, or where it is, safe for the eye.
+func starts(s install.Server) string {
+	if len(s.Command) == 0 {
+		return "the server at " + hostIn(s.URL)
+	}
+	return printable(redact.Scrub(strings.Join(s.Command, " ")))
+}
+
+// hostIn is the part of an address that is shown: in the rest a secret may stand.
+func hostIn(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return "an address"
+	}
+	return printable(u.Scheme + "://" + u.Host)
+}
 
 // warnOf says what a person should know before they agree.
 func (a *app) warnOf(client install.Client, o initOptions) {

@@ -81,14 +81,14 @@ func (a *app) look(c install.Client, dir string, known map[string]namesake) list
 			}
 			round = append(round, s)
 			l.Round = append(l.Round, s.Name+by(s))
-			if len(s.Command) > 0 && s.Odd == "" && l.Type == "" {
+			if s.Odd == "" && s.Left == "" && !s.Open && l.Type == "" {
 				l.Type = "sayso init mcp " + c.Name + " --scope " + string(list.Scope)
 			}
 		}
 	}
 	for _, r := range round {
-		if twin := slices.IndexFunc(through, func(s install.Server) bool { return slices.Equal(s.Command, r.Command) }); twin >= 0 {
-			l.Notes = append(l.Notes, fmt.Sprintf("%s starts the same as %s does, and goes round the gate", r.Name, through[twin].Name))
+		if twin := slices.IndexFunc(through, func(s install.Server) bool { return slices.Equal(s.Command, r.Command) && s.URL == r.URL }); twin >= 0 {
+			l.Notes = append(l.Notes, fmt.Sprintf("%s is the same server as %s, and goes round the gate", r.Name, through[twin].Name))
 		}
 	}
 	return l
@@ -114,6 +114,8 @@ func by(s install.Server) string {
 		return " (" + s.Odd + ")"
 	case s.URL != "" && onThisMachine(s.URL):
 		return " (over HTTP on this machine; whether sayso mcp --listen is there is not known)"
+	case s.Open:
+		return " (over HTTP, where the client may log in)"
 	case s.URL != "":
 		return " (over HTTP)"
 	}
@@ -179,7 +181,7 @@ func (a *app) doubts(s install.Server, client string, known map[string]namesake)
 	if name != install.RuleName(s.Name) {
 		notes = append(notes, fmt.Sprintf("%s is %s to the gate, so rules for one are not rules for the other", s.Name, name))
 	}
-	command := strings.Join(s.Command, "\x00")
+	command := strings.Join(append(slices.Clip(s.Command), s.URL), "\x00")
 	if other, taken := known[name]; taken && other.command != command {
 		notes = append(notes, fmt.Sprintf("%s is also the name of another server, of %s: the gate takes the one for a change of the other, and its tools wait for sayso tools accept; give it another name", name, other.client))
 	} else {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/gateway"
+	"github.com/sayso-dev/sayso/inspect/address"
 )
 
 // mcpFile is what a file says of the servers that mcp stands in front of.
@@ -137,7 +138,7 @@ func (r *mcpReader) server(key, n *yaml.Node) mcpUpstream {
 	var programs *yaml.Node // what is said of a program alone
 	var addresses *yaml.Node
 	program := func(n *yaml.Node) { programs = n }
-	address := func(n *yaml.Node) { addresses = n }
+	reached := func(n *yaml.Node) { addresses = n }
 	r.mapping(n, "a server", map[string]func(*yaml.Node){
 		"command": func(n *yaml.Node) { program(n); started = n; command = r.text(n) },
 		"args":    func(n *yaml.Node) { program(n); args = r.texts(n) },
@@ -146,7 +147,7 @@ func (r *mcpReader) server(key, n *yaml.Node) mcpUpstream {
 			r.named(n, "env", func(key, n *yaml.Node) { env = append(env, r.variable(key)+"="+r.filled(n)) })
 		},
 		"url": func(n *yaml.Node) {
-			address(n)
+			reached(n)
 			if s.url = r.text(n); s.url != "" {
 				if err := gateway.CheckURL(s.url); err != nil {
 					r.fail(n, "%s", errorText(err))
@@ -154,11 +155,11 @@ func (r *mcpReader) server(key, n *yaml.Node) mcpUpstream {
 			}
 		},
 		"headers": func(n *yaml.Node) {
-			address(n)
+			reached(n)
 			r.named(n, "headers", func(key, n *yaml.Node) { s.header.Add(r.headerName(key), r.headerValue(n)) })
 		},
 		"authorization": func(n *yaml.Node) {
-			address(n)
+			reached(n)
 			if s.passes = r.text(n) == "pass"; !s.passes {
 				r.fail(n, "authorization is pass, so that the client's own goes to the server, or is not there; the server's own stands in headers")
 			}
@@ -284,13 +285,8 @@ func (r *mcpReader) filled(n *yaml.Node) string {
 	})
 }
 
-// Headers that are the protocol's, or the connection's.
-var ownHeader = regexp.MustCompile(`(?i)^(mcp-.*|accept|content-.*|host|connection|transfer-encoding|te|trailer|upgrade|keep-alive|proxy-.*|last-event-id|sayso-.*|user-agent|expect)$`)
-
-var token = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-
 func (r *mcpReader) headerName(key *yaml.Node) string {
-	if !token.MatchString(key.Value) || ownHeader.MatchString(key.Value) {
+	if !address.Settable(key.Value) {
 		r.fail(key, "%s is no header that can be set here", asTyped(key.Value))
 	}
 	return http.CanonicalHeaderKey(key.Value)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/gateway"
+	"github.com/sayso-dev/sayso/inspect/address"
 	"github.com/sayso-dev/sayso/internal/garbage"
 )
 
@@ -98,7 +99,7 @@ func (a *app) headerOf(text string) (name, value string, err error) {
 		return "", "", usage(fmt.Errorf("%w: a --header names a variable of the environment that holds its value; on a command line others would read it", sayso.ErrInvalid),
 			"--header NAME=env:VARIABLE, or --header 'NAME=Bearer env:VARIABLE'")
 	}
-	if !token.MatchString(m[1]) || ownHeader.MatchString(m[1]) {
+	if !address.Settable(m[1]) {
 		return "", "", usage(fmt.Errorf("%w: %s is no header that can be set here", sayso.ErrInvalid, asTyped(m[1])), howRemote)
 	}
 	if value, err = a.variable(m[3]); err != nil {

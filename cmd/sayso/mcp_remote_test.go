@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/sayso-dev/sayso/internal/jcs"
@@ -73,4 +74,31 @@ func mcpAnswer(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
+}
+
+// mcpListed FILE NAME STEP... starts a server as a client does that has it in its list
+// (mcpServers), and takes the steps of mcp-client.
+func mcpListed() {
+	text, err := os.ReadFile(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	var list struct {
+		Servers map[string]struct {
+			Command string            `json:"command"`
+			Args    []string          `json:"args"`
+			Env     map[string]string `json:"env"`
+		} `json:"mcpServers"`
+	}
+	if err := jcs.UnmarshalLenient(text, &list); err != nil {
+		panic(err)
+	}
+	s := list.Servers[os.Args[2]]
+	for name, value := range s.Env {
+		if err := os.Setenv(name, os.ExpandEnv(value)); err != nil {
+			panic(err)
+		}
+	}
+	os.Args = slices.Concat(os.Args[:1], os.Args[3:], []string{"--", s.Command}, s.Args)
+	mcpClient()
 }

@@ -14,6 +14,10 @@ func (s Server) Asks(place []string) string {
 		return "its flags name another place than " + strings.Join(place, " ")
 	}
 	for len(rest) > 0 {
+		if len(rest) >= 2 && len(s.Command) == 0 && (rest[0] == "--header" || rest[0] == "--url" && !slices.Contains(rest[2:], "--url")) && !strings.HasPrefix(rest[1], "-") {
+			rest = rest[2:]
+			continue
+		}
 		if len(rest) < 2 || rest[0] != "--name" && rest[0] != "--patience" || strings.HasPrefix(rest[1], "-") {
 			return "sayso init mcp does not write " + rest[0]
 		}

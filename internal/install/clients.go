@@ -76,9 +76,25 @@ func (c Client) Of(lists []List, scope Scope) ([]List, error) {
 
 // The ways in which lists are written. Some clients take comments.
 var (
-	strictList = listing{keys: []string{"mcpServers"}, read: parse, string: stringOf}
-	looseList  = listing{keys: []string{"mcpServers"}, read: parseLoose, string: stringOf}
+	strictList = listing{keys: []string{"mcpServers"}, read: parse, string: stringOf, remote: plainRemote}
+	looseList  = listing{keys: []string{"mcpServers"}, read: parseLoose, string: stringOf, remote: plainRemote}
 )
+
+// The ways in which entries have addresses.
+var (
+	plainRemote   = remote{url: "url", kinds: [][2]string{{"http", "stdio"}}, headers: "headers", env: "env"}
+	geminiRemote  = remote{url: "httpUrl", kinds: [][2]string{{}}, headers: "headers", env: "env"}
+	cursorRemote  = remote{url: "url", kinds: [][2]string{{}, {"http", "stdio"}}, headers: "headers", env: "env"}
+	codexRemote   = remote{url: "url", kinds: [][2]string{{}}, headers: "http_headers", env: "env", bearer: "bearer_token_env_var", passed: "env_vars"}
+	openRemote    = remote{url: "url", kinds: [][2]string{{"remote", "local"}}, headers: "headers", env: "environment", only: []string{"enabled", "timeout"}}
+	desktopRemote = remote{never: "Claude Desktop is not known to take addresses from this list"}
+)
+
+// with is the listing of a client whose entries have addresses in another way.
+func (l listing) with(r remote) listing {
+	l.remote = r
+	return l
+}
 
 func list(scope Scope, form listing, path ...string) List {
 	return List{Scope: scope, Path: filepath.Join(path...), form: form}
@@ -106,7 +122,7 @@ func claudeLists(getenv func(string) string, dir string) []List {
 	all := []List{list(ScopeUser, strictList, folder, ".claude.json")}
 	all = append(all, inProject(strictList, dir, ".mcp.json")...)
 	for _, project := range upward(dir) {
-		local := listing{keys: []string{"projects", project, "mcpServers"}, read: parse, string: stringOf}
+		local := listing{keys: []string{"projects", project, "mcpServers"}, read: parse, string: stringOf, remote: plainRemote}
 		all = append(all, list(ScopeLocal, local, folder, ".claude.json"))
 	}
 	return all
@@ -117,7 +133,7 @@ func desktopLists(getenv func(string) string, _ string) []List {
 	if !isDir(folder) {
 		folder = configFolder(getenv)
 	}
-	return []List{list(ScopeUser, strictList, folder, "Claude", "claude_desktop_config.json")}
+	return []List{list(ScopeUser, strictList.with(desktopRemote), folder, "Claude", "claude_desktop_config.json")}
 }
 
 // configFolder is where programs keep settings of the person.
@@ -129,7 +145,7 @@ func configFolder(getenv func(string) string) string {
 }
 
 func codexLists(getenv func(string) string, dir string) []List {
-	form := listing{keys: []string{"mcp_servers"}, read: parseTOML, string: tomlText}
+	form := listing{keys: []string{"mcp_servers"}, read: parseTOML, string: tomlText, remote: codexRemote}
 	own := list(ScopeUser, form, codexFolder(getenv), "config.toml")
 	return append([]List{own}, other(own, inProject(form, dir, filepath.Join(".codex", "config.toml")))...)
 }
@@ -144,7 +160,7 @@ func geminiLists(getenv func(string) string, dir string) []List {
 	var all []List
 	for _, p := range geminiPlaces(getenv, dir) {
 		if p.Scope == ScopeUser || p.Scope == ScopeProject && dir != "" {
-			all = append(all, list(p.Scope, looseList, p.Path))
+			all = append(all, list(p.Scope, looseList.with(geminiRemote), p.Path))
 		}
 	}
 	return all
@@ -160,19 +176,20 @@ func copilotLists(getenv func(string) string, dir string) []List {
 }
 
 func vscodeLists(getenv func(string) string, dir string) []List {
-	form := listing{keys: []string{"servers"}, read: parseLoose, string: stringOf}
+	form := listing{keys: []string{"servers"}, read: parseLoose, string: stringOf, remote: plainRemote}
 	own := list(ScopeUser, form, vscodeFolder(getenv), "mcp.json")
 	return append([]List{own}, inProject(form, dir, filepath.Join(".vscode", "mcp.json"))...)
 }
 
 func cursorLists(getenv func(string) string, dir string) []List {
-	own := list(ScopeUser, looseList, getenv("HOME"), ".cursor", "mcp.json")
-	return append([]List{own}, other(own, inProject(looseList, dir, filepath.Join(".cursor", "mcp.json")))...)
+	form := looseList.with(cursorRemote)
+	own := list(ScopeUser, form, getenv("HOME"), ".cursor", "mcp.json")
+	return append([]List{own}, other(own, inProject(form, dir, filepath.Join(".cursor", "mcp.json")))...)
 }
 
 // opencodeLists are all files that opencode takes together.
 func opencodeLists(getenv func(string) string, dir string) []List {
-	form := listing{keys: []string{"mcp"}, read: parseLoose, string: stringOf, joined: true}
+	form := listing{keys: []string{"mcp"}, read: parseLoose, string: stringOf, joined: true, remote: openRemote}
 	var all []List
 	for _, name := range []string{"config.json", "opencode.json", "opencode.jsonc"} {
 		all = append(all, list(ScopeUser, form, configFolder(getenv), "opencode", name))

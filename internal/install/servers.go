@@ -28,6 +28,12 @@ type Server struct {
 	Flags   []string // of it
 	Moves   []string // what else in the entry may have it ask another gate
 	State   string   // the folder of the gate that is asked; empty if the entry does not say
+
+	// Of a server with an address, Left is why the client reaches it itself, whatever is
+	// asked for, and Open reports whether nothing in the entry says who asks: the client
+	// may then log in to it.
+	Left string
+	Open bool
 }
 
 // Gateway is how a server is started behind the gate: our program, an absolute
@@ -35,6 +41,8 @@ type Server struct {
 type Gateway struct {
 	Program string
 	Place   []string
+	// Open has servers be put behind the gate, too, to which a client may log in.
+	Open bool
 }
 
 // List is one file with servers, for one scope.
@@ -54,6 +62,7 @@ type listing struct {
 	read   func([]byte) (*node, error)       // into nodes
 	string func(text []byte, n *node) string // of a string
 	joined bool                              // an entry's command is one list with its arguments
+	remote remote                            // how an entry has an address
 }
 
 // Servers reads a list. A file that does not exist is empty.
@@ -113,10 +122,15 @@ func (l List) server(text []byte, m member) Server {
 			s.Moves = moves(m.value, s.URL)
 		}
 		s.URL = ""
+		if s.Gated && len(s.Command) == 0 {
+			s.URL = l.address(text, m.value, s.Flags)
+		}
 	case odd != "":
 		s.Odd = odd
 	case s.URL == "":
 		s.Odd = "the entry has neither a command nor an address"
+	default:
+		s.Left, s.Open = l.left(text, m.value)
 	}
 	return s
 }
@@ -156,6 +170,11 @@ func (l List) words(text []byte, entry *node) (words []string, odd string) {
 // through reads what a command starts, if it is our gateway.
 func (s *Server) through(words []string) {
 	end := gateway(words)
+	if end == 0 && overHTTP(words) {
+		s.Gated, s.Program, s.Flags = true, words[0], words[2:]
+		s.Known, s.State = valueOf(s.Flags, "--name"), valueOf(s.Flags, "--state-dir")
+		return
+	}
 	if end == 0 {
 		s.Command = words
 		if slices.ContainsFunc(words, func(w string) bool { return filepath.Base(w) == "sayso" }) {
@@ -208,8 +227,13 @@ func (l List) Put(text []byte, g Gateway, names []string) ([]byte, error) {
 	if !filepath.IsAbs(g.Program) {
 		return nil, fmt.Errorf("%w: the program must be an absolute path, not %q", sayso.ErrInvalid, g.Program)
 	}
-	wanted := func(s Server) bool { return !s.Gated && s.Odd == "" && len(s.Command) > 0 && meant(s, names) }
+	wanted := func(s Server) bool {
+		return !s.Gated && s.Odd == "" && (len(s.Command) > 0 || s.Left == "" && (g.Open || !s.Open)) && meant(s, names)
+	}
 	return l.each(text, wanted, func(text []byte, m member) ([]byte, error) {
+		if m.value.get("command") == nil {
+			return l.bring(text, m, g)
+		}
 		name := []string{"--name", RuleName(m.name)}
 		if l.form.joined || m.value.get("args") != nil {
 			return l.wrap(text, m.value, slices.Concat([]string{g.Program, "mcp"}, name, g.Place, []string{"--"}))
@@ -221,8 +245,11 @@ func (l List) Put(text []byte, g Gateway, names []string) ([]byte, error) {
 // Take returns a list in which the named servers, all if none is named, are
 // started by the client again, wherever the gateway's program is.
 func (l List) Take(text []byte, names []string) ([]byte, error) {
-	return l.each(text, func(s Server) bool { return s.Gated && meant(s, names) }, func(text []byte, m member) ([]byte, error) {
+	return l.each(text, func(s Server) bool { return s.Gated && meant(s, names) && (len(s.Command) > 0 || s.brought()) }, func(text []byte, m member) ([]byte, error) {
 		words, _ := l.words(text, m.value)
+		if overHTTP(words) {
+			return l.giveBack(text, m, words[2:])
+		}
 		n := gateway(words)
 		return l.unwrap(text, m.value, n, n == len(words)-1 && madeArgs(words[:n])), nil
 	})
