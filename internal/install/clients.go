@@ -85,10 +85,16 @@ var (
 	plainRemote   = remote{url: "url", kinds: [][2]string{{"http", "stdio"}}, headers: "headers", env: "env"}
 	geminiRemote  = remote{url: "httpUrl", kinds: [][2]string{{}}, headers: "headers", env: "env"}
 	cursorRemote  = remote{url: "url", kinds: [][2]string{{}, {"http", "stdio"}}, headers: "headers", env: "env"}
-	codexRemote   = remote{url: "url", kinds: [][2]string{{}}, headers: "http_headers", env: "env", bearer: "bearer_token_env_var", passed: "env_vars"}
+	codexRemote   = remote{url: "url", kinds: [][2]string{{}}, headers: "http_headers", env: "env", bearer: "bearer_token_env_var", passed: "env_vars", only: codexOnly}
 	openRemote    = remote{url: "url", kinds: [][2]string{{"remote", "local"}}, headers: "headers", env: "environment", only: []string{"enabled", "timeout"}}
 	desktopRemote = remote{never: "Claude Desktop is not known to take addresses from this list"}
 )
+
+// codexOnly are what Codex takes in the entry of a program as in that of an address; for
+// anything else it would refuse the whole file.
+var codexOnly = []string{
+	"enabled", "required", "startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec", "enabled_tools", "disabled_tools", "default_tools_approval_mode", "tools",
+}
 
 // with is the listing of a client whose entries have addresses in another way.
 func (l listing) with(r remote) listing {

@@ -166,6 +166,11 @@ func TestServers_addressesChanged(t *testing.T) {
 	if out, err := l.Take([]byte(edited), nil); err != nil || string(out) != want {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, string(out)))
 	}
+	codex := listOf(t, "codex", install.ScopeUser)
+	const passed = "[mcp_servers.x]\nurl = \"https://x.example/mcp\"\nhttp_headers = {A = \"b\"}\nenv_http_headers = {X-Key = \"KEY\"}\n"
+	if s, err := codex.Servers([]byte(passed)); err != nil || !strings.Contains(s[0].Left, "env_http_headers") {
+		t.Errorf("%+v, %v", s, err)
+	}
 	// One that a person wrote is none of ours to take back, and is looked at as ours is.
 	own := `{"mcpServers": {"x": {"command": "/s/sayso", "args": ["mcp", "--name", "x", "--state-dir", "/state", "--config-dir", "/config", "--runtime-dir", "/run", "--url", "https://x.example/mcp"]}}}`
 	if out, err := l.Take([]byte(own), nil); err != nil || string(out) != own {
