@@ -28,31 +28,7 @@ var settings = map[string]string{
 func TestClaude_thenOutLeavesNoTrace(t *testing.T) {
 	for name, before := range settings {
 		t.Run(name, func(t *testing.T) {
-			in, err := install.Claude([]byte(before), placed)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := jcs.Check(in); err != nil {
-				t.Fatalf("%v in\n%s", err, in)
-			}
-			s, err := install.SurveyClaude(in)
-			if err != nil || !s.Installed || s.Program != program {
-				t.Errorf("not installed: %+v %v\n%s", s, err, in)
-			}
-			again, err := install.Claude(in, placed)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(in), string(again)); d != "" {
-				t.Errorf("a second time changes it:\n%s", d)
-			}
-			out, err := install.Unclaude(in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(before, string(out)); d != "" {
-				t.Errorf("a trace is left:\n%s", d)
-			}
+			leavesNoTrace(t, host(t, "claude-code"), before, placed)
 		})
 	}
 }

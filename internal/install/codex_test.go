@@ -6,58 +6,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/sayso-dev/sayso/internal/install"
-	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
-func codexHost(t *testing.T) install.Host {
-	t.Helper()
-	h, ok := install.Find("codex")
-	if !ok {
-		t.Fatal("codex is no host")
-	}
-	return h
-}
-
 func TestCodex_thenOutLeavesNoTrace(t *testing.T) {
-	h := codexHost(t)
+	h := host(t, "codex")
 	for name, before := range settings {
 		t.Run(name, func(t *testing.T) {
 			hook := install.Hook{Program: "/home/o'brien/my tools/sayso-hook", Place: []string{"--state", "/home/o'brien/.local/state/sayso", "--config", "/c", "--runtime", "/r"}}
-			in, err := h.Put([]byte(before), hook)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := jcs.Check(in); err != nil {
-				t.Fatalf("%v in\n%s", err, in)
-			}
-			s, err := h.Survey(in)
-			if err != nil || !s.Installed || s.Program != hook.Program {
-				t.Errorf("not installed: %+v %v\n%s", s, err, in)
-			}
-			again, err := h.Put(in, hook)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(in), string(again)); d != "" {
-				t.Errorf("a second time changes it:\n%s", d)
-			}
-			out, err := h.Take(in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(before, string(out)); d != "" {
-				t.Errorf("a trace is left:\n%s", d)
-			}
+			leavesNoTrace(t, h, before, hook)
 		})
 	}
 }
 
 // A hook for some tools alone, or one that Codex does not wait for, is no gate.
 func TestCodex_surveySeesHalfAHook(t *testing.T) {
-	h := codexHost(t)
+	h := host(t, "codex")
 	in, err := h.Put(nil, placed)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +79,7 @@ func TestCodex_doubt(t *testing.T) {
 		"in a comment":          {strings.ReplaceAll(both, "trusted_hash", "# trusted_hash"), "does not trust"},
 	} {
 		write("config.toml", tt.config)
-		doubt := codexHost(t).Doubt(func(name string) string { return map[string]string{"CODEX_HOME": dir}[name] }, place)
+		doubt := host(t, "codex").Doubt(func(name string) string { return map[string]string{"CODEX_HOME": dir}[name] }, place)
 		got := ""
 		if doubt != nil {
 			got = doubt.Why

@@ -23,45 +23,59 @@ var theirs = map[string]string{
 	"antigravity": "{\n  \"lint\": {\n    \"PreToolUse\": [ { \"matcher\": \"\", \"hooks\": [ { \"type\": \"command\", \"command\": \"lint\" } ] } ]\n  }\n}\n",
 }
 
+// host finds one of the hosts.
+func host(t *testing.T, name string) install.Host {
+	t.Helper()
+	h, ok := install.Find(name)
+	if !ok {
+		t.Fatalf("there is no host %s", name)
+	}
+	return h
+}
+
 func each(t *testing.T, run func(t *testing.T, h install.Host)) {
 	for name := range theirs {
-		h, ok := install.Find(name)
-		if !ok {
-			t.Fatalf("there is no host %s", name)
-		}
+		h := host(t, name)
 		t.Run(name, func(t *testing.T) { run(t, h) })
 	}
 }
 
 var placed = install.Hook{Program: program, Place: []string{"--state", "/home/a person/state", "--config", "/c", "--runtime", "/r"}}
 
+// leavesNoTrace puts a hook into settings, again, and takes it out, and checks that
+// all else is as it was before.
+func leavesNoTrace(t *testing.T, h install.Host, before string, hook install.Hook) {
+	t.Helper()
+	in, err := h.Put([]byte(before), hook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := jcs.Check(in); err != nil {
+		t.Fatalf("%v in\n%s", err, in)
+	}
+	if s, err := h.Survey(in); err != nil || !s.Installed || s.Program != hook.Program {
+		t.Errorf("not installed: %+v %v\n%s", s, err, in)
+	}
+	again, err := h.Put(in, hook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(in), string(again)); d != "" {
+		t.Errorf("a second time changes it:\n%s", d)
+	}
+	out, err := h.Take(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(before, string(out)); d != "" {
+		t.Errorf("a trace is left:\n%s", d)
+	}
+}
+
 func TestHosts_thenOutLeavesNoTrace(t *testing.T) {
 	each(t, func(t *testing.T, h install.Host) {
 		for _, before := range []string{theirs[h.Name], "{}\n", "{\"version\":1}", "{\n\t\"version\": 1,\n\t\"more\": [1, 2,   3]\n}"} {
-			in, err := h.Put([]byte(before), placed)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := jcs.Check(in); err != nil {
-				t.Fatalf("%v in\n%s", err, in)
-			}
-			if s, err := h.Survey(in); err != nil || !s.Installed || s.Program != program {
-				t.Errorf("not installed: %+v %v\n%s", s, err, in)
-			}
-			again, err := h.Put(in, placed)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(in), string(again)); d != "" {
-				t.Errorf("a second time changes it:\n%s", d)
-			}
-			out, err := h.Take(in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(before, string(out)); d != "" {
-				t.Errorf("a trace is left:\n%s", d)
-			}
+			leavesNoTrace(t, h, before, placed)
 		}
 	})
 }
@@ -202,7 +216,7 @@ func TestHosts_lastWord(t *testing.T) {
 		}
 	}
 	each(t, check)
-	t.Run("codex", func(t *testing.T) { check(t, codexHost(t)) })
+	t.Run("codex", func(t *testing.T) { check(t, host(t, "codex")) })
 }
 
 // A file that counts can switch hooks off, whether our hook stands in it or not.

@@ -12,17 +12,8 @@ import (
 	"github.com/sayso-dev/sayso/internal/install"
 )
 
-func opencode(t *testing.T) install.Host {
-	t.Helper()
-	h, ok := install.Find("opencode")
-	if !ok {
-		t.Fatal("there is no host opencode")
-	}
-	return h
-}
-
 func TestOpencode_thenOutLeavesNothing(t *testing.T) {
-	h := opencode(t)
+	h := host(t, "opencode")
 	in, err := h.Put(nil, placed)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +38,7 @@ func TestOpencode_thenOutLeavesNothing(t *testing.T) {
 
 // The plugin is a program: one line more lets everything run.
 func TestOpencode_changed(t *testing.T) {
-	h := opencode(t)
+	h := host(t, "opencode")
 	in, err := h.Put(nil, placed)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +67,7 @@ func TestOpencode_changed(t *testing.T) {
 
 // A plugin of somebody else that has this name stays.
 func TestOpencode_somebodyElses(t *testing.T) {
-	h := opencode(t)
+	h := host(t, "opencode")
 	other := []byte("export const Other = async () => ({})\n")
 	if _, err := h.Put(other, placed); !errors.Is(err, sayso.ErrConflict) {
 		t.Errorf("overwritten: %v", err)
@@ -90,7 +81,7 @@ func TestOpencode_somebodyElses(t *testing.T) {
 }
 
 func TestOpencode_inTheWay(t *testing.T) {
-	h := opencode(t)
+	h := host(t, "opencode")
 	dir := t.TempDir()
 	for _, tt := range []struct {
 		name, value string
@@ -121,7 +112,7 @@ func TestOpencode_inTheWay(t *testing.T) {
 }
 
 func TestOpencode_places(t *testing.T) {
-	h := opencode(t)
+	h := host(t, "opencode")
 	for _, tt := range []struct{ config, want string }{
 		{"", "/home/dev/.config/opencode/plugin/sayso.js"},
 		{"/c", "/c/opencode/plugin/sayso.js"},
