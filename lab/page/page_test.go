@@ -98,9 +98,10 @@ func tell(t *testing.T, program, browser string) (told int, out []byte, err erro
 		written += bytes.Count(text, []byte("\ntest("))
 		stories[i] = filepath.Join("e2e", filepath.Base(name))
 	}
-	cmd := exec.CommandContext(t.Context(), "node", append([]string{"--test", "--test-concurrency=2", "--test-reporter=spec"}, stories...)...)
+	cmd := exec.CommandContext(t.Context(), "node", append([]string{"--test", "--test-concurrency=4", "--test-reporter=spec"}, stories...)...)
 	cmd.Dir = filepath.Join(root, "web/ui")
 	cmd.Env = append(os.Environ(), "SAYSO_BIN="+program, fmt.Sprint("ROUNDS=", *rounds), fmt.Sprint("ENDED=", *ended), "CHROMIUM="+browser)
+	cmd.Env = append(cmd.Env, "SAYSO_TEAR="+os.Args[0])
 	cmd.Env = append(cmd.Env, certify(t, t.TempDir(), "box.test")...)
 	out, err = cmd.CombinedOutput()
 	told = strings.Count(string(out), "✔ ")

@@ -193,3 +193,22 @@ func others(t *testing.T) (list []string) {
 	}
 	return list
 }
+
+// TestPages_areListed holds the list of pages against the pages.
+func TestPages_areListed(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root(t), "docs", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(others(t), guide) {
+		if name, ok := strings.CutPrefix(page, "docs/"); ok && name != "README.md" && !strings.Contains(string(text), "]("+name+")") {
+			t.Errorf("docs/README.md does not name %s", page)
+		}
+	}
+	for _, m := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(string(text), -1) {
+		if _, err := os.Stat(filepath.Join(root(t), "docs", m[1])); err != nil {
+			t.Errorf("docs/README.md: %v", err)
+		}
+	}
+}

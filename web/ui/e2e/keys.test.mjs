@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stage, w } from './stage.mjs'
-import { inert, live } from './world.mjs'
+import { inert, live, World } from './world.mjs'
 
 stage()
 
@@ -35,29 +35,29 @@ const watch = () => {
 // it happen.
 const moments = {
   // A prompt where there was none.
-  drawn: async () => () => w.bash('git commit -m drawn', {}, { patience: 0.01 }),
+  drawn: async (w) => () => w.bash('git commit -m drawn', {}, { patience: 0.01 }),
   // Another prompt in the place of the one that is live.
-  replaced: async (page) => {
-    const [, second] = await two(page)
+  replaced: async (w, page) => {
+    const [, second] = await two(w, page)
     return () => page.evaluate((id) => document.querySelector(`button[data-id="${id}"]`)?.click(), second.id)
   },
   // The one that is live ends, and somebody goes on to the next at once.
-  ended: async (page) => {
-    const [first] = await two(page)
+  ended: async (w, page) => {
+    const [first] = await two(w, page)
     return async () => {
       await w.post(`/v1/requests/${first.id}/withdraw`, { reason: 'no more' })
       await page.keyboard.press('j')
     }
   },
   // Others come and go around it.
-  moved: async (page) => {
-    const [, second] = await two(page)
+  moved: async (w, page) => {
+    const [, second] = await two(w, page)
     return () => Promise.all([w.bash('git commit -m more', {}, { patience: 0.01 }), w.post(`/v1/requests/${second.id}/withdraw`, { reason: 'no more' })])
   },
 }
 
 // two requests wait, and the first is live.
-async function two(page) {
+async function two(w, page) {
   for (const n of [1, 2]) await w.bash(`git commit -m ${n}`, { session: `${w.session}-${n}` }, { patience: 0.01 })
   const list = await w.open(2)
   await live(page, list[0].id)
@@ -65,13 +65,16 @@ async function two(page) {
   return list
 }
 
-test('a key on its way is no answer to what was drawn meanwhile', async () => {
+const rounds = Number(process.env.ROUNDS || 42)
+const hands = 3 // that play at a time, each at a server of its own: a round is waiting, most of it
+
+// play plays every third round, and gives the answers.
+async function play(w, hand) {
   const page = await w.page()
   await page.evaluate(watch)
-  const rounds = Number(process.env.ROUNDS || 42)
   const names = Object.keys(moments)
-  for (let i = 0; i < rounds; i++) {
-    const begin = await moments[names[i % names.length]](page)
+  for (let i = hand; i < rounds; i += hands) {
+    const begin = await moments[names[i % names.length]](w, page)
     // From 200 ms before to 400 ms after, the later ones while the page is busy.
     const offset = -200 + Math.round((600 * ((i * 37) % rounds)) / rounds)
     if (i % 3 === 2) await page.evaluate(() => { setTimeout(() => { for (const end = performance.now() + 250; performance.now() < end;); }, 30) })
@@ -90,12 +93,24 @@ test('a key on its way is no answer to what was drawn meanwhile', async () => {
     await page.getByText('Nothing waits for you.').waitFor()
   }
   const answers = await page.evaluate(() => window.answers)
-  const early = answers.filter((a) => a.id !== a.shown || !(a.at - a.drawn >= inert))
-  assert.deepEqual(early, [], `of ${answers.length} answers in ${rounds} rounds, those given before the prompt was live`)
   // The same keys are answers once it is live.
   w.bash('git commit -m last')
   const [r] = await w.open(1)
   await live(page, r.id)
   await page.keyboard.press('n')
   await page.locator('.ended').getByText('Denied by you').waitFor()
+  return answers
+}
+
+test('a key on its way is no answer to what was drawn meanwhile', async () => {
+  const others = await Promise.all(Array.from({ length: hands - 1 }, () => World.start()))
+  let answers
+  try {
+    answers = (await Promise.all([w, ...others].map(play))).flat()
+    for (const other of others) assert.deepEqual(await other.clear(), [[], []])
+  } finally {
+    for (const other of others) await other.end()
+  }
+  const early = answers.filter((a) => a.id !== a.shown || !(a.at - a.drawn >= inert))
+  assert.deepEqual(early, [], `of ${answers.length} answers in ${rounds} rounds, those given before the prompt was live`)
 })

@@ -103,6 +103,10 @@ test('words: times, and a call on one line', () => {
     [{ preview: { command: 'x', n: 1 }, cwd: '', server: 'srv' }, 'command: x  n: 1'], [{ preview: {}, description: '', host_tool: '', tool: 'bash', cwd: '' }, 'bash'],
   ]) assert.equal(words.summary(r), summary)
   assert.equal(words.weight({ looked_at: 9, would_have_covered: 4, denied: 1 }), 'would have covered 4 of the last 9 calls, of which 1 were denied')
+  const long = { preview: {}, warnings: [{ kind: 'truncated', path: '/a/0', text: 'x' }, { kind: 'truncated', path: '/b~1', text: 'x' }, { kind: 'bidi', path: '/a/0' }, { kind: 'truncated', path: 'said' }] }
+  assert.deepEqual(words.folded(long, { a: ['x'.repeat(4000)], 'b/': 'x'.repeat(4001) }).map((w) => w.kind), ['folded', 'bidi', 'truncated'])
+  assert.deepEqual(words.folded(long, {}).map((w) => w.kind), ['folded', 'folded', 'bidi', 'truncated'])
+  assert.deepEqual([words.riskOf({ risk: 'safe' }), words.risks[words.riskOf({ risk: 'destructive', unread: 'x' })]], ['safe', 'cannot be read'])
   assert.deepEqual([words.count(1, 'call'), words.count(5000, 'call')], ['1 call', '5,000 calls'])
 })
 
@@ -114,6 +118,12 @@ test('life: every event is a sentence, and what is not known is named', () => {
   assert.deepEqual([done.what, done.more, done.gap], ['The call failed', ['exit status 3', 'ran for 2.0 s'], '1:28'])
   assert.equal(life.steps([at('answer.refused', { effect: 'deny', why: 'of tomorrow' })])[0].more[0], 'of tomorrow')
   assert.equal(life.steps([at('of.tomorrow')])[0].what, 'of.tomorrow')
+  const by = (kind, channel, type = 'approval.requested', payload = {}) => life.steps([{ ...at(type, payload), actor: { principal: 'x', kind, channel } }])[0]
+  for (const [channel, where] of [['driver', 'by what drives it'], ['mcp', 'by the gateway'], ['acp', 'by the relay to its editor'], ['hook', 'by its hook']]) assert.equal(by('agent', channel).by, `x (agent, ${where})`)
+  const doubt = 'by way of the client that asked: a program may have answered'
+  assert.equal(by('person', 'elicitation', 'approval.answered', { effect: 'allow' }).by, `x (${doubt})`)
+  const decided = (channel) => by('broker', '', 'approval.resolved', { effect: 'allow', source: 'person', by: [{ principal: 'x', kind: 'person', channel }] }).more[0]
+  assert.deepEqual([decided('web'), decided('elicitation')], ['by a person', doubt])
 })
 
 test('rules: what somebody types as a call, and where a change is to be written', () => {

@@ -1,37 +1,20 @@
 // Tools of MCP servers whose definitions change, over the real gateway.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { test } from 'node:test'
+import { Client } from './mcp.mjs'
 import { stage, w } from './stage.mjs'
-import { everywhere, program } from './world.mjs'
+import { everywhere } from './world.mjs'
 
 stage()
-
-// A server that says of its tools what stands in a file.
-const server = `
-const { readFileSync } = require('node:fs')
-require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method } = JSON.parse(line)
-  if (method === 'tools/list') console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { tools: JSON.parse('[' + readFileSync(process.argv[2], 'utf8') + ']') } }))
-})`
 
 const tool = (description) => JSON.stringify({ name: 'read', description, inputSchema: { type: 'object' } })
 
 // behind starts the server behind the gateway, and gives what lists its tools.
 function behind(name, file) {
-  const script = join(w.home, 'server.cjs')
-  writeFileSync(script, server)
-  const gateway = spawn(program, ['mcp', '--name', name, '--', process.execPath, script, file], { env: w.env, stdio: ['pipe', 'pipe', 'ignore'] })
-  w.scripts.push(gateway)
-  const lines = createInterface({ input: gateway.stdout })[Symbol.asyncIterator]()
-  let id = 0
-  return async () => {
-    gateway.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: ++id, method: 'tools/list' })}\n`)
-    return JSON.parse((await lines.next()).value).result.tools.map((t) => t.name)
-  }
+  const client = new Client(w, name, file)
+  return () => client.list()
 }
 
 test('tools: what changed is counted, shown with its difference, and accepted by holding', async () => {

@@ -12,11 +12,11 @@ export const program = process.env.SAYSO_BIN
 if (!program) throw new Error('SAYSO_BIN names no program; type: go test ./lab/page')
 
 let browser
-export async function launch() {
-  browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: flags, headless: true })
+export function launch() {
+  browser ??= chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: flags, headless: true })
   return browser
 }
-export const quit = async () => { await browser?.close(); browser = undefined }
+export const quit = async () => { await (await browser)?.close(); browser = undefined }
 
 // inert is how long a prompt takes no answers, with a margin: see src/guard.
 export const inert = 600
@@ -162,8 +162,10 @@ export async function live(page, id) {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-// axe lists what is wrong for those who do not see or do not point.
-export async function axe(page) {
+// axe lists what is wrong for those who do not see or do not point; with colours
+// only what is wrong with those. Nothing that it looks at is loaded beforehand: no
+// rule that is on wants that.
+export async function axe(page, colours = false) {
   if (!(await page.evaluate(() => 'axe' in window))) {
     const bare = await page.context().newCDPSession(page)
     await bare.send('Page.setBypassCSP', { enabled: true })
@@ -171,20 +173,21 @@ export async function axe(page) {
     await bare.send('Page.setBypassCSP', { enabled: false })
     await bare.detach()
   }
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }))
+  const { violations } = await page.evaluate((colours) => window.axe.run(document, { resultTypes: ['violations'], preload: false, ...(colours ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {}) }), colours)
   return violations.map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target} ${n.failureSummary?.split('\n')[1] ?? ''}`).slice(0, 3).join('; ')}`)
 }
 
 // everywhere looks at a page in both themes, at a desk and on a phone: nothing
-// sticks out, and axe finds nothing. With SHOTS it leaves pictures there.
+// sticks out, and axe finds nothing. A theme changes colours and nothing else, so
+// the second is looked at for those alone. With SHOTS it leaves pictures there.
 export async function everywhere(page, what) {
   const before = page.viewportSize()
   const wrong = []
-  for (const [theme, width, height] of [['light', 1280, 860], ['dark', 1280, 860], ['light', 390, 844], ['dark', 390, 844]]) {
+  for (const [theme, width, height] of [['light', 1280, 860], ['dark', 1280, 860], ['dark', 390, 844], ['light', 390, 844]]) {
     await page.emulateMedia({ colorScheme: theme })
     await page.setViewportSize({ width, height })
     if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${what.replaceAll(' ', '-')}-${theme}-${width}.png` })
-    for (const v of await axe(page)) wrong.push(`${what}, ${theme}, ${width}: ${v}`)
+    for (const v of await axe(page, theme === 'dark')) wrong.push(`${what}, ${theme}, ${width}: ${v}`)
     if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) wrong.push(`${what}, ${width}: something sticks out`)
     if (await page.evaluate(() => [...document.querySelectorAll('.views a')].some((a) => a.getBoundingClientRect().right > a.parentElement.getBoundingClientRect().right + 1))) wrong.push(`${what}, ${width}: a view cannot be reached`)
   }

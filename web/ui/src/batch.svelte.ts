@@ -201,7 +201,7 @@ class Batch {
 
 function waits(id: string): boolean {
   const item = inbox.items.get(id)
-  return !!item && !item.end
+  return !!item && !item.end && !item.r.unread
 }
 
 const endBy = (d: Decision, mine: boolean): End => ({ state: d.state, by: d.by, source: d.source ?? '', note: d.note ?? '', at: d.at ?? '', mine })

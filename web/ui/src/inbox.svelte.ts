@@ -2,7 +2,7 @@
 // requests. Nothing here answers anything.
 import { api, follow, Refused, skew, token, type Actor, type Event, type Mode, type Request, type Status } from './api'
 import { Groups } from './order'
-import { count, modes, risks, switches } from './words'
+import { count, modes, riskOf, risks, switches } from './words'
 
 // End is how a request ended.
 export type End = { state: Request['state']; by: Actor[]; source: string; note: string; at: string; mine: boolean }
@@ -335,7 +335,7 @@ class Inbox {
 export const inbox = new Inbox()
 
 export const heading = (r: Request) =>
-  `New request: ${r.tool}, ${r.danger.length > 0 ? 'dangerous' : risks[r.risk]}, from ${r.caller || r.host || 'an agent'}.`
+  `New request: ${r.tool}, ${r.danger.length > 0 ? 'dangerous' : risks[riskOf(r)]}, from ${r.caller || r.host || 'an agent'}.`
 
 // endOf is how a request that was read ended; null for one that is open.
 export function endOf(r: Request): End | null {

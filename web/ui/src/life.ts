@@ -1,6 +1,6 @@
 // The events of one request in words.
 import type { Actor, Event } from './api'
-import { causes, lasted, sources } from './words'
+import { byClient, causes, lasted, sources, throughClient } from './words'
 
 export type Step = { mark: string; what: string; by: string; more: string[]; at: string; gap: string }
 
@@ -10,10 +10,11 @@ const text = (p: Payload, name: string) => (typeof p[name] === 'string' ? (p[nam
 // from is who did it and how it reached the log.
 function from(a: Actor): string {
   if (a.kind === 'broker') return ''
+  if (throughClient([a])) return `${a.principal} (${byClient})` // and nobody knows of which kind it was
   return `${a.principal} (${a.kind}${a.channel ? `, ${channels[a.channel] ?? a.channel}` : ''})`
 }
 
-const channels: Record<string, string> = { web: 'on the page', terminal: 'in a terminal', hook: 'by its hook', http: 'over HTTP', socket: 'over the socket', embedded: 'in the same program', elicitation: 'by way of the client that asked: a program may have answered' }
+const channels: Record<string, string> = { web: 'on the page', terminal: 'in a terminal', hook: 'by its hook', http: 'over HTTP', socket: 'over the socket', embedded: 'in the same program', mcp: 'by the gateway', driver: 'by what drives it', acp: 'by the relay to its editor' }
 const parked: Record<string, string> = { patience: 'it had waited as long as it could', left: 'it went away', lost: 'the server or the hook that waited for the answer has ended' }
 
 // refusals are why an answer was not taken.
@@ -36,7 +37,7 @@ function answer(p: Payload): string {
 
 function finished(p: Payload): string[] {
   const status = typeof p.exit_status === 'number' ? `exit status ${p.exit_status}` : ''
-  const took = typeof p.took_ns === 'number' ? `ran for ${lasted(p.took_ns / 1e6)}` : ''
+  const took = typeof p.took_ns === 'number' ? `ran for ${p.took_ns < 1e9 ? 'less than 1 s' : lasted(p.took_ns / 1e6)}` : ''
   return [status, took, p.changed ? 'with other arguments than were allowed' : '']
 }
 
@@ -56,7 +57,7 @@ function told(e: Event, byRule: boolean): [mark: string, what: string, more: str
     case 'answer.refused':
       return ['!', p.effect === 'allow' ? 'A yes was not taken' : 'A no was not taken', [refusals[text(p, 'why')] ?? text(p, 'why')]]
     case 'approval.resolved':
-      return [p.effect === 'allow' ? '✓' : '✕', p.effect === 'allow' ? 'Allowed' : 'Denied', [`by ${sources[text(p, 'source')] ?? text(p, 'source')}`, text(p, 'source') === 'person' ? '' : rule(p), text(p, 'reason')]]
+      return [p.effect === 'allow' ? '✓' : '✕', p.effect === 'allow' ? 'Allowed' : 'Denied', [throughClient(p.by as Actor[] | undefined) ? byClient : `by ${sources[text(p, 'source')] ?? text(p, 'source')}`, text(p, 'source') === 'person' ? '' : rule(p), text(p, 'reason')]]
     case 'approval.expired':
       return ['⌛', 'Expired: nobody answered in time', []]
     case 'approval.withdrawn':

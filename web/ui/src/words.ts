@@ -5,7 +5,10 @@ import { write } from './json'
 // risks are what the risk of a call means. The policy calls it destructive when no
 // table knows what a command does, and when one knows that it does harm: that is
 // danger here.
-export const risks: Record<string, string> = { safe: 'safe', moderate: 'moderate', destructive: 'may do anything' }
+export const risks: Record<string, string> = { safe: 'safe', moderate: 'moderate', destructive: 'may do anything', unread: 'cannot be read' }
+
+// riskOf is the risk of a request. Of one that cannot be read none is known.
+export const riskOf = (r: Request) => (r.unread ? 'unread' : r.risk)
 
 export const dangers: Record<string, string> = {
   outside_workspace: 'writes outside the workspace',
@@ -36,7 +39,19 @@ export const warnings: Record<string, string> = {
   padding: 'padding that pushes text out of sight, shown shortened',
   truncated: 'too long to be shown whole here',
   markup: 'markup in words',
+  folded: 'long: its middle is shown when you ask for it',
 }
+
+// most is how much of a text is shown at once. Of a longer one the middle is folded.
+export const most = 4000
+
+// folded are the warnings about a call of which all is at hand: what is only long
+// is named where its middle is folded.
+export const folded = (r: Request, args: unknown) => r.warnings.flatMap((w) => {
+  if (w.kind !== 'truncated' || !w.path.startsWith('/')) return [w]
+  const value = w.path.slice(1).split('/').reduce((v, name) => (v as Record<string, unknown> | undefined)?.[name.replaceAll('~1', '/').replaceAll('~0', '~')], args)
+  return typeof value === 'string' && value.length <= most ? [] : [{ ...w, kind: 'folded', text: '' }]
+})
 
 // states are a mark, for whoever does not tell colours apart, and a word.
 export const states: Record<string, [string, string]> = {
@@ -83,6 +98,7 @@ const patched = (text: unknown) =>
 // summary is a call on one line. What lies in the folder where it would run is
 // named from there.
 export function summary(r: Request): string {
+  if (r.unread) return r.unread
   const args = r.preview as Record<string, unknown>
   const files = r.server || r.kind !== 'edit' ? '' : Object.values(args).map(patched).join('')
   if (files) return files
@@ -101,7 +117,13 @@ export const toolName = (r: Request) => (r.server ? `${r.server} › ${r.tool}` 
 // project is the last folder of where the call would run.
 export const project = (r: Request) => r.cwd.split('/').filter(Boolean).at(-1) ?? ''
 
-export const who = (by: Actor[] | undefined, otherwise: string) => by?.map((a) => a.principal).join(', ') || otherwise
+// byClient is said of an answer that came by way of the client that asked.
+export const byClient = 'by way of the client that asked: a program may have answered'
+
+export const throughClient = (by: Actor[] | undefined) => by?.some((a) => a.channel === 'elicitation') ?? false
+
+export const who = (by: Actor[] | undefined, otherwise: string) =>
+  (by?.map((a) => a.principal).join(', ') || otherwise) + (throughClient(by) ? ` (${byClient})` : '')
 
 // left is a time that is left, short.
 export function left(ms: number): string {
