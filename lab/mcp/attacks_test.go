@@ -3,6 +3,7 @@
 package mcp
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,7 +25,9 @@ const (
 	stormMethod  = "lab/storm"      // by as many notices that its list changed, and an answer
 	largeMethod  = "resources/read" // by 100 MB
 	stormSize    = 100_000
-	largeSize    = 100 << 20
+
+	changedNotice = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
+	largeSize     = 100 << 20
 )
 
 func largeResult(id json.RawMessage) []byte {
@@ -49,6 +53,10 @@ func overHTTPMutating(t *testing.T, file string) (address string, ran *atomic.In
 			w.WriteHeader(http.StatusBadRequest)
 		case c.ID == nil:
 			w.WriteHeader(http.StatusAccepted)
+		case c.Method == stormMethod:
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = w.Write(bytes.Repeat([]byte("data: "+changedNotice+"\n\n"), stormSize))
+			_, _ = fmt.Fprintf(w, "data: %s\n\n", m.answer(c))
 		default:
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write(m.answer(c)) // a gate that is gone needs none
@@ -76,18 +84,7 @@ type posts struct {
 // in one.
 func (p *posts) post(line string) (text []byte, status int) {
 	p.t.Helper()
-	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.at, strings.NewReader(line))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+p.token)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	if p.session != "" {
-		req.Header.Set("Mcp-Session-Id", p.session)
-		req.Header.Set("MCP-Protocol-Version", "2025-11-25")
-	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := http.DefaultClient.Do(p.request(line))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -110,6 +107,23 @@ func (p *posts) post(line string) (text []byte, status int) {
 	return text, resp.StatusCode
 }
 
+// request is the request with a message.
+func (p *posts) request(line string) *http.Request {
+	p.t.Helper()
+	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.at, strings.NewReader(line))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+p.token)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if p.session != "" {
+		req.Header.Set("Mcp-Session-Id", p.session)
+		req.Header.Set("MCP-Protocol-Version", "2025-11-25")
+	}
+	return req
+}
+
 func (p *posts) ask(method, params string) call {
 	p.t.Helper()
 	p.n++
@@ -124,11 +138,50 @@ func (p *posts) ask(method, params string) call {
 // reach connects to a server behind a gateway that listens.
 func reach(t *testing.T, address string) *posts {
 	t.Helper()
-	f := listening(t, allowAll, fmt.Sprintf("version: 1\nservers:\n  srv: {url: %q}\n", address), 1)
+	return reachAs(t, fmt.Sprintf("{url: %q}", address))
+}
+
+// reachAs connects to a server that stands in the file of such a gateway like this.
+func reachAs(t *testing.T, server string) *posts {
+	t.Helper()
+	f := listening(t, allowAll, "version: 1\nservers:\n  srv: "+server+"\n", 1)
 	p := &posts{t: t, at: f.at["srv"], token: f.token}
 	p.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"lab","version":"1"}}`)
 	p.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return p
+}
+
+// weathers has the server's list change a hundred thousand times amid a request: each
+// notice comes once and in its order, and what comes behind them is in nobody's way.
+func (p *posts) weathers() {
+	p.t.Helper()
+	resp, err := http.DefaultClient.Do(p.request(`{"jsonrpc":"2.0","id":"storm","method":"` + stormMethod + `"}`))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	notices, answered := 0, false
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		line := lines.Text()
+		if id, ok := strings.CutPrefix(line, "id: "); ok {
+			if _, n, _ := strings.Cut(id, "-"); n != strconv.Itoa(notices) && n != strconv.Itoa(notices+1) {
+				p.t.Fatalf("behind %d notices comes the event %s", notices, id)
+			}
+		}
+		switch {
+		case line == "data: "+changedNotice:
+			notices++
+		case strings.Contains(line, `"id":"storm"`):
+			answered = true
+		}
+	}
+	if notices != stormSize || !answered {
+		p.t.Errorf("over HTTP %d notices came of %d, and the answer: %v", notices, stormSize, answered)
+	}
+	p.ask("tools/list", `{}`)
+	if r := p.ask("tools/call", `{"name":"echo","arguments":{}}`).Result; r.IsError {
+		p.t.Errorf("a call behind the storm: %+v", r)
+	}
 }
 
 // attacks are calls that two readers could read differently, with what some reader
@@ -240,6 +293,8 @@ func TestStormAndLarge(t *testing.T) {
 	}
 	address, _ := overHTTPMutating(t, file)
 	p := reach(t, address)
+	p.weathers()
+	reachAs(t, fmt.Sprintf("{command: %q, env: {LAB_MUTANT: %q}}", os.Args[0], file)).weathers()
 	if text, status := p.post(`{"jsonrpc":"2.0","id":77,"method":"` + largeMethod + `","params":{}}`); sha256.Sum256(text) != want {
 		t.Errorf("over HTTP %d bytes came of the large result, status %d: %.100s", len(text), status, text)
 	}

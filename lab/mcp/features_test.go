@@ -142,7 +142,7 @@ func connectOver(t *testing.T, way mcp.Transport) *side {
 }
 
 // changing is what differs from one run of a server to the next.
-var changing = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z|\d+:\d\d:\d\d( [AP]M)?|[0-9a-f]{8}-[0-9a-f-]{27}|"pid":\d+`)
+var changing = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z|\d+:\d\d:\d\d( [AP]M)?|[0-9a-f]{8}-[0-9a-f-]{27}|"[0-9a-f]{32}"|"pid":\d+`)
 
 // shown is an answer as text, without what differs from run to run.
 func shown(v any, err error) string {

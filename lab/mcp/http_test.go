@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -243,12 +244,39 @@ servers:
 	}
 }
 
+// heard is a server over HTTP that tells once somebody listens to what belongs to no
+// request: with GET or, where requests stand alone, with one of its own.
+type heard struct {
+	http.Handler
+	once    sync.Once
+	listens chan struct{}
+}
+
+func (h *heard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == "subscriptions/listen" {
+		w = begins{w, func() { h.once.Do(func() { close(h.listens) }) }}
+	}
+	h.Handler.ServeHTTP(w, r)
+}
+
+// begins tells that an answer has begun.
+type begins struct {
+	http.ResponseWriter
+	tells func()
+}
+
+func (b begins) Flush() {
+	_ = http.NewResponseController(b.ResponseWriter).Flush()
+	b.tells()
+}
+
 // What changes at a server reaches a client over HTTP, in both generations.
 func TestChangesOverHTTP(t *testing.T) {
 	for name, stateless := range map[string]bool{"stateful": false, "stateless": true} {
 		t.Run(name, func(t *testing.T) {
 			s := goServer()
-			srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: stateless}))
+			h := &heard{Handler: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: stateless}), listens: make(chan struct{})}
+			srv := httptest.NewServer(h)
 			t.Cleanup(srv.Close)
 			f := listening(t, "version: 1\n", fmt.Sprintf("version: 1\nservers:\n  srv: {url: %q}\n", srv.URL), 1)
 			changed := make(chan struct{}, 16)
@@ -265,17 +293,18 @@ func TestChangesOverHTTP(t *testing.T) {
 			if _, err := session.ListTools(ctx, nil); err != nil {
 				t.Fatal(err)
 			}
-			for i := 0; ; i++ { // the client may not listen yet when the first one comes
-				mcp.AddTool(s, &mcp.Tool{Name: fmt.Sprintf("more%d", i)}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-					return &mcp.CallToolResult{}, nil, nil
-				})
-				select {
-				case <-changed:
-					return
-				case <-ctx.Done():
-					t.Fatal("the client was not told")
-				case <-time.After(500 * time.Millisecond):
-				}
+			select {
+			case <-h.listens:
+			case <-ctx.Done():
+				t.Fatal("nobody listens")
+			}
+			mcp.AddTool(s, &mcp.Tool{Name: "more"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+				return &mcp.CallToolResult{}, nil, nil
+			})
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				t.Fatal("the client was not told")
 			}
 		})
 	}

@@ -185,7 +185,7 @@ func serveMutants(file string, in io.Reader, out io.Writer) error {
 			return err
 		}
 		if c.Method == stormMethod {
-			storm := bytes.Repeat([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`+"\n"), stormSize)
+			storm := bytes.Repeat([]byte(changedNotice+"\n"), stormSize)
 			if _, err := out.Write(storm); err != nil {
 				return err
 			}

@@ -42,6 +42,7 @@ func TestWaits_elicitation(t *testing.T) {
 		version, served := strings.CutSuffix(version, " served")
 		for decision, want := range map[string]string{"allow": "deployed as Ada", "deny": "Denied by"} {
 			t.Run(fmt.Sprintf("%s %s served=%v", version, decision, served), func(t *testing.T) {
+				t.Parallel() // most of the time somebody reads
 				var ours, theirs atomic.Int32
 				c := mcp.NewClient(&mcp.Implementation{Name: "lab", Version: "1"}, &mcp.ClientOptions{
 					ElicitationHandler: func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
@@ -50,7 +51,7 @@ func TestWaits_elicitation(t *testing.T) {
 							return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
 						}
 						ours.Add(1)
-						select { // as long as a person takes to read, since what comes sooner is nobody's
+						select { // as long as a person takes to read: what comes sooner is nobody's, by the clock of another process
 						case <-time.After(1200 * time.Millisecond):
 						case <-ctx.Done():
 						}

@@ -1,6 +1,7 @@
 // The official client for TypeScript makes use of all that a server has, and
 // writes a line for each answer. SDK is its folder; the rest is the server: a URL, or
-// a command with its arguments.
+// a command with its arguments. With CALLS it calls these tools alone, and with TASKS
+// the one tool that is a task.
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";
 
@@ -29,6 +30,37 @@ const update = new Promise((resolve) => (updated = resolve));
 client.setNotificationHandler(types.ResourceUpdatedNotificationSchema, (n) => updated(n.params.uri));
 
 await client.connect(transport);
+if (process.env.CALLS) {
+  say("server", [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()]);
+  say("tools", await client.listTools());
+  for (const [name, args] of JSON.parse(process.env.CALLS)) say(name, await client.callTool({ name, arguments: args }).catch(String));
+  say("ping", await client.ping());
+  process.exit(0);
+}
+if (process.env.TASKS) {
+  await client.listTools(); // which says what is a task
+  const { tasks } = client.experimental;
+  let asked = 0;
+  client.setRequestHandler(types.ElicitRequestSchema, (r) => (asked++, { action: "accept", content: { interpretation: "snake" } }));
+  let task;
+  for await (const m of tasks.callToolStream({ name: "simulate-research-query", arguments: { topic: "python", ambiguous: true } })) {
+    if (m.type === "taskCreated") say("created", Object.keys((task = m.task)).sort());
+    if (m.type === "result") say("result", m.result);
+    if (m.type === "error") say("error", String(m.error));
+  }
+  const fixed = ({ taskId, createdAt, lastUpdatedAt, ...rest }) => [taskId === task.taskId, rest];
+  say("asked", asked);
+  say("task", fixed(await tasks.getTask(task.taskId)));
+  say("again", await tasks.getTaskResult(task.taskId, types.CallToolResultSchema));
+  say("tasks", (await tasks.listTasks()).tasks.map(fixed));
+  const long = tasks.callToolStream({ name: "simulate-research-query", arguments: { topic: "bees" } });
+  task = (await long.next()).value.task;
+  say("cancelled", fixed(await tasks.cancelTask(task.taskId)));
+  say("then", (await tasks.getTask(task.taskId)).status);
+  say("nobody's", await tasks.getTask("0".repeat(32)).catch(String));
+  say("without a task", await client.callTool({ name: "simulate-research-query", arguments: { topic: "x" } }).catch(String));
+  process.exit(0);
+}
 say("server", [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()]);
 say("ping", await client.ping());
 say("logging", await client.setLoggingLevel("error"));
