@@ -81,10 +81,11 @@ func (d *inlet) renews(w *remoteWay, id string) bool {
 		return true
 	}
 	d.mu.Lock()
-	hello, began, spoken := d.hello, d.began, d.spoken
+	hello, can, spoken := d.hello, d.began && d.proven, d.spoken
+	d.proven = false
 	d.mu.Unlock()
 	m, err := readMessage(hello)
-	if err != nil || !began {
+	if err != nil || !can { // a session that was good for nothing is followed by no other
 		return false
 	}
 	d.session.mu.Lock()

@@ -91,6 +91,7 @@ type inlet struct {
 	began  bool             // it said so
 	tongue int              // messages that are on their way to the client
 	away   bool             // it could not be reached the last time
+	proven bool             // a request was taken in the session
 	closed bool
 	empty  chan struct{} // closed when nothing is open any more; nil while that is no matter
 
@@ -165,7 +166,7 @@ func (d *inlet) wants(m *message) bool { return d.awaits(m) }
 func (d *inlet) turned(*message, time.Duration) {}
 
 // reached tells a person when the server is not there, once each time.
-func (d *inlet) reached(err error) {
+func (d *inlet) reached(w *remoteWay, resp *http.Response, err error) {
 	if d.ctx.Err() != nil {
 		return // it is not wanted any more
 	}
@@ -173,6 +174,7 @@ func (d *inlet) reached(err error) {
 	before := d.away
 	d.away = err != nil && !errors.Is(err, context.Canceled)
 	news := d.away && !before
+	d.proven = d.proven || !w.alone && err == nil && resp.StatusCode/100 == 2
 	d.mu.Unlock()
 	if news {
 		d.up.Options.Note(d.up.Name + " cannot be reached (" + d.up.plain(err) + "): does it run, and is its address right? Calls fail until it is there")
@@ -205,7 +207,7 @@ func (d *inlet) Send(text []byte) error {
 		return nil
 	}
 	w := d.way(&m)
-	if m.method == beginMethod {
+	if m.method == beginMethod && !w.alone {
 		d.begins(&m)
 	}
 	if !d.takes(&m, w.alone) {
@@ -220,7 +222,7 @@ func (d *inlet) Send(text []byte) error {
 // stands alone.
 func (d *inlet) way(m *message) *remoteWay {
 	o, err := readOutside(m)
-	if err == nil && o.version >= statelessSince && visible(o.version) && m.method != beginMethod {
+	if err == nil && o.version >= statelessSince && visible(o.version) {
 		return &remoteWay{remote: d.alone, by: d, alone: true, version: o.version}
 	}
 	d.mu.Lock()

@@ -306,6 +306,24 @@ func TestRemoteForgets(t *testing.T) {
 	}
 }
 
+// A server that knows no session that it begins is not asked for ever new ones.
+func TestRemoteForgetsAll(t *testing.T) {
+	up := openShop(t)
+	up.speaks("one", "two", "three")
+	d := openInlet(t, nil, up.remote())
+	d.starts()
+	d.knows()
+	up.when("ping", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such session", http.StatusNotFound) })
+	for range 3 {
+		if got := d.asks(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); !strings.Contains(got, "status 404") {
+			t.Error(got)
+		}
+	}
+	if n := len(up.heard("initialize")); n != 2 {
+		t.Errorf("%d sessions began", n)
+	}
+}
+
 // What a client is authorised by goes nowhere else: not where a server sends to, not
 // into the record or what is told. A slash more or less is the same address.
 func TestRemoteRedirect(t *testing.T) {

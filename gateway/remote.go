@@ -31,8 +31,8 @@ type party interface {
 	// turned hears that the server ended the stream of a request before it answered, and
 	// how much later it has us come back.
 	turned(m *message, after time.Duration)
-	// reached hears whether a request got an answer of HTTP.
-	reached(err error)
+	// reached hears what became of a request in HTTP: resp is nil where there is an error.
+	reached(w *remoteWay, resp *http.Response, err error)
 	// refused hears that the server took a message with no status that says so.
 	refused(w *remoteWay, resp *http.Response)
 	// forgotten hears that the server does not know the session of this id any more.
@@ -228,7 +228,7 @@ func (w *remoteWay) exchange(ctx context.Context, m *message) {
 		_ = resp.Body.Close() // only read
 		resp, err = w.post(ctx, m)
 	}
-	w.by.reached(err)
+	w.by.reached(w, resp, err)
 	if err != nil {
 		w.lost(m, "The server could not be reached ("+w.up.plain(err)+"). Whether it got the request is not known.")
 		return

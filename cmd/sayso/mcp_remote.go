@@ -120,6 +120,9 @@ func (a *app) variable(name string) (string, error) {
 	if value == "" {
 		return "", usage(fmt.Errorf("%w: %s is not set in the environment", sayso.ErrInvalid, name), "export "+name+"=…, or set it where the client has the variables of this server")
 	}
+	if reference.MatchString(value) {
+		a.note("warning: %s holds a ${…} that nobody put a value in the place of; is that variable set where the client runs?", name)
+	}
 	if strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
 		return "", usage(fmt.Errorf("%w: %s holds control characters, which no header and no address has", sayso.ErrInvalid, name), "export "+name+"=…")
 	}

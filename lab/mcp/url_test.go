@@ -171,3 +171,28 @@ func TestURL_down(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The conformance suite finds through sayso mcp --url what it finds without it. It
+// speaks HTTP alone, so that a front for HTTP starts that as a program.
+func TestURL_conformance(t *testing.T) {
+	conformance.Path(t)
+	program := everythingServer(t)
+	self, err := sayso()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rev := range revisions {
+		t.Run(rev.name, func(t *testing.T) {
+			address := startServer(t, program, rev.flag)
+			f := listening(t, "version: 1\nrules:\n  - allow: {server: [program, behind]}\n",
+				fmt.Sprintf("version: 1\nservers:\n  program: {command: %q, args: [mcp, --name, behind, --url, %q]}\n", self, address), 1)
+			defer approving(t, f)()
+			direct := &way{name: "direct", results: conform(t, rev.name, address)}
+			if direct.results[polling] != nil {
+				direct.results[kept] = conform(t, rev.name, startServer(t, program, rev.flag, "LAB_KEEPS=1"), polling)[polling]
+			}
+			w := &way{name: "url", server: "program"}
+			w.goes(t, direct, rev.name, withToken(t, f.at["program"], f.token))
+		})
+	}
+}
