@@ -2,7 +2,6 @@ package acprelay
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 
@@ -21,26 +20,11 @@ type Agent struct {
 // out, until the agent has ended. What in has is read until it ends, which may be
 // after that.
 func (a Agent) Serve(ctx context.Context, o Options, in io.Reader, out io.Writer) (child.End, error) {
-	p, err := child.Start(child.Command{Args: a.Args, Stderr: a.Stderr})
-	if err != nil {
-		return child.End{}, fmt.Errorf("starting the agent: %w", err)
-	}
-	defer p.Close()
-	r, err := New(o, out, p.In)
-	if err != nil {
-		p.Stop()
-		return child.End{}, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go p.Forward(a.Signals)
-	go func() {
-		_ = r.FromEditor(ctx, in) // whatever ended it, nothing more comes
-		_ = p.In.Close()          // which tells the agent to end
-		p.Leave()
-	}()
-	err = p.Read(func(from io.Reader) error { return r.FromAgent(ctx, from) })
-	cancel()
-	r.Close(ctx)
-	return p.End(), err
+	return child.Between(ctx, "the agent", child.Command{Args: a.Args, Stderr: a.Stderr}, a.Signals, in, func(to io.Writer) (child.Ways, error) {
+		r, err := New(o, out, to)
+		if err != nil {
+			return child.Ways{}, err
+		}
+		return child.Ways{In: r.FromEditor, Out: r.FromAgent, Close: r.Close}, nil
+	})
 }

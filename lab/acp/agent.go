@@ -21,6 +21,7 @@ type Agent struct {
 	Unseen bool   // it shows no input of its calls
 	Writes bool   // it has the editor write files
 	Reads  bool   // it has the editor read files
+	Hook   string // its own hook, if that is told what the editor is shown
 
 	pack    npm.Package
 	args    []string
@@ -33,12 +34,12 @@ type Agent struct {
 // All are the agents that npm offers.
 var All = []Agent{
 	{
-		Name: "OpenCode", Often: true, args: []string{"acp"}, shell: "bash", Writes: true,
+		Name: "OpenCode", Often: true, args: []string{"acp"}, shell: "bash", Writes: true, Hook: "opencode",
 		edit: `edit {"filePath":%q,"oldString":%q,"newString":%q}`,
 		pack: npm.Package{
 			Title: "opencode 1.18.33", Cache: "opencode-1.18.33", Spec: "opencode-ai@1.18.33", File: "node_modules/opencode-" + runtime.GOOS + "*/bin/opencode",
 		},
-		environ: func(string) []string { return []string{"OPENCODE_DISABLE_MODELS_FETCH=1"} },
+		environ: func(string) []string { return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "npm_config_offline=true"} },
 		files: func(url string) map[string]any {
 			return map[string]any{".config/opencode/opencode.json": map[string]any{
 				"provider":   map[string]any{"anthropic": map[string]any{"options": map[string]any{"baseURL": url + "/v1", "apiKey": "x"}}},
@@ -59,7 +60,7 @@ var All = []Agent{
 		},
 	},
 	{
-		Name: "Copilot", args: []string{"--acp", "--stdio"}, shell: "bash",
+		Name: "Copilot", args: []string{"--acp", "--stdio"}, shell: "bash", Hook: "copilot",
 		edit: `edit {"path":%q,"old_str":%q,"new_str":%q}`,
 		pack: npm.Package{Title: "Copilot CLI 1.0.102", Cache: "copilot-1.0.102", Spec: "@github/copilot@1.0.102", File: "node_modules/.bin/copilot"},
 		environ: func(url string) []string {

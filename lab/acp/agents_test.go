@@ -307,3 +307,35 @@ func TestAgents_editorMayNot(t *testing.T) {
 		}
 	})
 }
+
+// An agent whose own hook asks about a call, and then its editor, and then has the editor
+// do it, has people asked once.
+func TestAgents_ownHook(t *testing.T) {
+	each(t, true, func(t *testing.T, a acp.Agent) {
+		if a.Hook == "" {
+			t.Skip("it does not show its editor what it tells its hook; type: go test ./lab/acp -run answered -args -real")
+		}
+		m := machine.New(t)
+		m.Must("init", a.Hook, "--yes")
+		name := filepath.Join(m.Dir, "a.txt")
+		m.Write(name, "one\ntwo\n")
+		d := begin(t, m, a, "version: 1\nrules:\n  - allow: file-read:**\n", true, []modelstub.Call{a.Run(1, "touch yes")}, []modelstub.Call{a.Edit(2, name, "two", "TWO")})
+		turn := d.turns(d.Say("go"))
+		for range 2 {
+			r := d.Opened(1)[0]
+			if r.Host != a.Hook {
+				t.Errorf("people are asked about %s of %s", r.HostTool, r.Host)
+			}
+			d.Approve(r)
+		}
+		<-turn
+		d.ran(t, map[string]bool{"yes": true})
+		if text, err := os.ReadFile(name); err != nil || string(text) != "one\nTWO\n" {
+			t.Errorf("the file holds %q, %v", text, err)
+		}
+		d.Leave()
+		if people, linked := d.people(); people != 2 || linked == 0 && a.Writes {
+			t.Errorf("people answered %d requests, and %d more were answered by that", people, linked)
+		}
+	})
+}
