@@ -2,15 +2,11 @@ package gateway
 
 import (
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/enforce"
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/rpc"
 	"github.com/sayso-dev/sayso/internal/schema"
 )
-
-// refusedError is a refusal with a text of its own for the model.
-type refusedError struct{ text string }
-
-func (e *refusedError) Error() string { return e.text }
 
 // edited is the message with the arguments that a person put in the place of the
 // caller's, if one did. They must fit the tool's schema, as the caller's own
@@ -24,8 +20,7 @@ func (r *Relay) edited(h *held, d *sayso.Decision) ([]byte, error) {
 		err = r.fits(h.name, args)
 	}
 	if err != nil {
-		return nil, &refusedError{"Approved with other arguments (ticket " + d.Request.Short() + "), which the tool does not take: " +
-			err.Error() + ". Nothing ran. Report this to the user."}
+		return nil, enforce.Unfit(*d, err)
 	}
 	return h.with(args), nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sayso-dev/sayso/inspect/address"
 	"github.com/sayso-dev/sayso/internal/child"
+	"github.com/sayso-dev/sayso/internal/enforce"
 	"github.com/sayso-dev/sayso/internal/rpc"
 	"github.com/sayso-dev/sayso/internal/sse"
 )
@@ -292,7 +293,7 @@ type visit struct {
 // still reports a token that does not count any more, or is another's now.
 func (v *visit) still() error {
 	if owner, err := v.f.owner(v.r, v.up); err != nil || owner != v.owner {
-		return &refusedError{"Not run: the token that this was asked with does not count any more. Report this to the user: sayso token create --name NAME --kind agent makes another."}
+		return &enforce.RefusedError{Text: "Not run: the token that this was asked with does not count any more. Report this to the user: sayso token create --name NAME --kind agent makes another."}
 	}
 	return nil
 }

@@ -173,9 +173,9 @@ func (r *Relay) decided(ctx context.Context, h *held, d sayso.Decision, err erro
 
 // told is what the model is told of a call that did not run.
 func told(d sayso.Decision, err error) string {
-	var own *refusedError
+	var own *enforce.RefusedError
 	if errors.As(err, &own) {
-		return own.text
+		return own.Text
 	}
 	if err == nil && d.Allowed() {
 		err = sayso.ErrUnavailable

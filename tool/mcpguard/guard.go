@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/internal/enforce"
 	"github.com/sayso-dev/sayso/tool"
 )
 
@@ -194,9 +195,9 @@ func (a *asked) runs(ctx context.Context, args sayso.Args) (mcp.Result, error) {
 
 // told is what the model is told of a call that did not run.
 func told(err error) string {
-	var own *refusedError
+	var own *enforce.RefusedError
 	if errors.As(err, &own) {
-		return own.text
+		return own.Text
 	}
 	if err == nil {
 		err = sayso.ErrUnavailable // it did not run, and nothing says why

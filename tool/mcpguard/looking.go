@@ -39,11 +39,6 @@ func (l *looking) Redeem(ctx context.Context, r sayso.Receipt, c sayso.Call) err
 	return l.Gate.Redeem(ctx, r, c)
 }
 
-// refusedError is a refusal with a text of its own for the model.
-type refusedError struct{ text string }
-
-func (e *refusedError) Error() string { return e.text }
-
 // unchanged reports a tool that is not the one any more that was judged, and
 // arguments of a person that it does not take.
 func (a *asked) unchanged(ctx context.Context, c sayso.Call, d sayso.Decision) error {
@@ -58,8 +53,7 @@ func (a *asked) unchanged(ctx context.Context, c sayso.Call, d sayso.Decision) e
 		return nil
 	}
 	if err := a.definition.takes(c.Args); err != nil {
-		return &refusedError{"Approved with other arguments (ticket " + d.Request.Short() + "), which the tool does not take: " +
-			err.Error() + ". Nothing ran. Report this to the user."}
+		return enforce.Unfit(d, err)
 	}
 	return nil
 }
