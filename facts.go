@@ -33,6 +33,8 @@ type Facts struct {
 	// tokens, that lie right in a folder that is searched. What lies deeper was
 	// not looked for.
 	Secrets []string `json:"secrets,omitempty"`
+	// Trees are the folders that a command reads with all that is beneath them.
+	Trees []TreeFact `json:"trees,omitempty"`
 	// Truncated says that there was more than could be gathered.
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -47,7 +49,7 @@ type FactsWanted struct {
 // this machine what it meant when the others were gathered. What nothing is
 // decided by is not compared.
 func (f Facts) Equal(o Facts) bool {
-	return f.Workspace == o.Workspace && f.Cwd == o.Cwd && f.Truncated == o.Truncated && slices.Equal(f.State, o.State) &&
+	return f.Workspace == o.Workspace && f.Cwd == o.Cwd && f.Truncated == o.Truncated && slices.Equal(f.State, o.State) && sameTrees(f.Trees, o.Trees) &&
 		slices.Equal(f.Roots, o.Roots) && slices.Equal(f.Operands, o.Operands) && slices.Equal(f.Files, o.Files) && slices.Equal(f.Secrets, o.Secrets)
 }
 
@@ -61,7 +63,7 @@ func (f Facts) Unmoved(before Facts) bool {
 		return f.Equal(before)
 	}
 	return !f.Truncated && f.Workspace == before.Workspace && f.Cwd == before.Cwd && slices.Equal(f.State, before.State) &&
-		slices.Equal(f.Files, before.Files) && slices.Equal(f.Secrets, before.Secrets) &&
+		slices.Equal(f.Files, before.Files) && slices.Equal(f.Secrets, before.Secrets) && sameTrees(f.Trees, before.Trees) &&
 		rootsAgree(f.Roots, before.Roots) && f.leadsAs(before)
 }
 
@@ -130,6 +132,23 @@ type PathFact struct {
 	// yes to the change that was shown is not one to another. It is none for
 	// files that are not changed, are too large, or cannot be read.
 	Digest Digest `json:"digest,omitzero"`
+}
+
+// TreeFact is what lies beneath a folder that a command reads as a whole.
+type TreeFact struct {
+	Path string `json:"path"` // as the command names it, behind the folder it is relative to
+	// Secrets are the files, known by their names to hold keys, passwords or tokens,
+	// from there on. In what version control, package managers and builds keep for
+	// themselves they are not looked for.
+	Secrets []string `json:"secrets,omitempty"`
+	// Cut says that there was too much to look at: then it is not known what is there.
+	Cut bool `json:"cut,omitempty"`
+}
+
+func sameTrees(a, b []TreeFact) bool {
+	return slices.EqualFunc(a, b, func(x, y TreeFact) bool {
+		return x.Path == y.Path && x.Cut == y.Cut && slices.Equal(x.Secrets, y.Secrets)
+	})
 }
 
 // RootFact is where a folder that the policy names leads on this machine.

@@ -13,7 +13,8 @@ import (
 var showsText = set("echo", "printf")
 
 // secrets reports whether a command names a file known to hold keys, passwords
-// or tokens: by a word, by what a redirection gives it, or by where either leads.
+// or tokens: by a word, by what a redirection gives it, or by where either leads; or
+// reads a folder in which one lies.
 func (s *subject) secrets(at int) bool {
 	l := s.line()
 	c := &l.Commands[at]
@@ -25,8 +26,11 @@ func (s *subject) secrets(at int) bool {
 	if showsText[c.Base()] {
 		return false
 	}
+	if s.readsSecrets(c) {
+		return true
+	}
 	for i, w := range c.Args {
-		if isMessage(c, i) {
+		if isMessage(c, i) || leavesOut(c, i) {
 			continue
 		}
 		if s.secretWord(w, c.Dirs) {
@@ -55,6 +59,24 @@ func isMessage(c *shell.Command, i int) bool {
 	}
 	before := c.Args[i-1].Text
 	return before == "--message" || len(before) > 1 && before[0] == '-' && before[1] != '-' && strings.HasSuffix(before, "m")
+}
+
+// leavesOut reports whether an argument says which files a search leaves out.
+func leavesOut(c *shell.Command, i int) bool {
+	if len(c.Trees) == 0 {
+		return false
+	}
+	text, before := c.Args[i].Text, ""
+	if i > 0 {
+		before = c.Args[i-1].Text
+	}
+	switch base := c.Base(); {
+	case strings.HasSuffix(base, "grep"):
+		return strings.HasPrefix(text, "--exclude=") || strings.HasPrefix(text, "--exclude-dir=") || before == "--exclude" || before == "--exclude-dir"
+	case base == "rg":
+		return strings.HasPrefix(text, "!") && (before == "-g" || before == "--glob") || strings.HasPrefix(text, "-g!") || strings.HasPrefix(text, "--glob=!")
+	}
+	return false
 }
 
 // secretWord reports whether a word names such a file, or a part of it does that

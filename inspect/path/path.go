@@ -64,6 +64,19 @@ type Lister interface {
 	Names(dir string, n int) ([]string, error)
 }
 
+// Walker is what an [FS] may be besides: one that tells what the names in a folder are.
+type Walker interface {
+	// Entries returns up to n names in a folder, in no order, each with what it is: the
+	// type alone of its mode.
+	Entries(dir string, n int) ([]Entry, error)
+}
+
+// Entry is a name in a folder.
+type Entry struct {
+	Name string
+	Type fs.FileMode
+}
+
 // State is what was found at the end of a path.
 type State string
 

@@ -18,6 +18,8 @@ type Command struct {
 	// never empty. An operand that must lie somewhere must do so from each.
 	Dirs   []Dir
 	Traits []Trait
+	// Trees are the folders that it reads with all that is beneath them.
+	Trees []Tree
 	// Class is what is known of the program as it is called here.
 	Class Class
 }

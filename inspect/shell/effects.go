@@ -30,6 +30,9 @@ func (c *call) effects() (ok, fail dirs) {
 			c.otherOptions(use)
 		}
 		c.operandEffects(use)
+		if descend := descents[c.name]; descend != nil {
+			c.line.Commands[c.at].Trees = descend(c, use)
+		}
 		return c.finish(use)
 	}
 }

@@ -82,6 +82,8 @@ type gatherer struct {
 	globs  int             // that were looked at
 	seen   map[string]bool // places of a command that were looked up
 	apart  bool            // they are kept for those who look back
+
+	walked, beneath int // folders that were looked through, and names in them
 }
 
 // roots finds the folders that the policy names, from the root or from the

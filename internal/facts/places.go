@@ -39,6 +39,7 @@ func (g *gatherer) places(arg, text string) {
 				g.word(arg, *t.Target, c.Dirs)
 			}
 		}
+		g.trees(c)
 	}
 	for i := range line.Redirects {
 		if r := &line.Redirects[i]; r.Kind == shell.Read || r.Kind == shell.Write {
