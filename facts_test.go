@@ -70,7 +70,7 @@ func TestFacts_unmoved(t *testing.T) {
 		"another directory":                                    {change(one, func(f *sayso.Facts) { f.Cwd = "/b" }), none, false},
 		"another project":                                      {change(one, func(f *sayso.Facts) { f.Workspace = "/b" }), none, false},
 		"a script was changed":                                 {change(one, func(f *sayso.Facts) { f.Files = []sayso.FileFact{{Path: "/a/x"}} }), none, false},
-		"a folder that is read holds a secret": {none, change(none, func(f *sayso.Facts) { f.Trees = []sayso.TreeFact{{Path: "/a/.", Secrets: []string{".env"}}} }), false},
+		"a folder that is read holds a secret":                 {none, change(none, func(f *sayso.Facts) { f.Trees = []sayso.TreeFact{{Path: "/a/.", Secrets: []string{".env"}}} }), false},
 		"secrets are there":                                    {change(one, func(f *sayso.Facts) { f.Secrets = []string{".env"} }), none, false},
 		"our folders are others":                               {change(one, func(f *sayso.Facts) { f.State = []string{"/s"} }), none, false},
 		"one policy, and a folder is another":                  {one, change(one, func(f *sayso.Facts) { f.Roots = nil }), false},
