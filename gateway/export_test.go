@@ -58,11 +58,11 @@ func SetSlowest(d time.Duration) (reset func()) {
 }
 
 // SetPause has servers that say nothing of it be left alone for so long, until the
-// returned function is called.
-func SetPause(d time.Duration) (reset func()) {
+// test has ended, and the front that it opens then.
+func SetPause(t *testing.T, d time.Duration) {
 	before := pause
 	pause = d
-	return func() { pause = before }
+	t.Cleanup(func() { pause = before })
 }
 
 // Rests are how long a server is left alone that asks for this, before each try, where

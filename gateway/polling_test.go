@@ -193,7 +193,7 @@ func TestFrontPollsForThem(t *testing.T) {
 // A stream that breaks off is none that the server ended: the gate goes on with it,
 // and the client notices nothing.
 func TestFrontServerBreaksOff(t *testing.T) {
-	defer gateway.SetPause(time.Millisecond)()
+	gateway.SetPause(t, time.Millisecond)
 	progress := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":4,"progress":1}}`
 	breaks := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -255,7 +255,7 @@ func TestFrontPollsInVain(t *testing.T) {
 
 // A server may end its streams as often as it likes, with nothing told in between.
 func TestFrontPollsOften(t *testing.T) {
-	defer gateway.SetPause(time.Millisecond)()
+	gateway.SetPause(t, time.Millisecond)
 	s, up, _, in := pollingFront(t, rules{"echo": sayso.Allow}, ranAs)
 	const often = 20
 	times := 0
