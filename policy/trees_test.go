@@ -8,6 +8,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/policy"
 )
 
 // `cat .env` was asked about, and `grep -r SECRET .` was not: what a program finds by
@@ -44,7 +45,9 @@ func TestSH2_readersOfWholeFolders(t *testing.T) {
 		"grep -r --exclude-dir=deep --exclude-dir=.aws --exclude='[!x]env' x .",
 		"rg --hidden SECRET", "rg -uu x", "rg -. x", "rg -u -u x", "rg -uuu x", "rg x deep", "rg -g '.env*' x src", "rg -g '*' x", "rg x", "rg --hidden -g '!.env' x", "rg --hidden x conf", "rg -t all -. x", "rg -t go -t key --hidden x",
 		"ag --hidden x", "ag x", "ack x", "ug x", "tar c .", "tar cf - .", "tar -czf x.tgz conf", "tar cf x.tar --exclude=.env conf", "cp -r conf /tmp/x", "cp -a . ../x", "diff -r conf src", "zip -qr x.zip .", "rsync -a . ../y",
-		"git grep --no-index x", "git grep --untracked x", "timeout 5 grep -r x .", "( grep -r x . )", "grep -r x target", "grep -r x node_modules", "if true; then grep -r x .; fi", "x=$(grep -r SECRET .)",
+		"git grep --no-index x", "git grep --untracked x", "timeout 5 grep -r x .", "( grep -r x . )", "grep x -r .", "grep -r x -- .", "grep -r x .//", "grep -r x ..", `\grep -r x .`, "command grep -r x .", "env LANG=C grep -r x .", "sh -c 'grep -r x .'", "busybox grep -r x .",
+		"grep -r x {src,conf}", "grep -rEn -A 3 -e x -- conf/", "cd src || true; grep -r x ../conf", "cd conf || exit; grep -r x .", "grep -r --include=*.go --include='.e*' x .", "/bin/grep -r x .", "nice grep -rn x .",
+		"grep -r --include x .env .", "rg -uu --type go --type all x", "rg --hidden -t go --type-add 'go:.env' x", "grep -r x target", "grep -r x node_modules", "if true; then grep -r x .; fi", "x=$(grep -r SECRET .)",
 	} {
 		if !secret(line) {
 			t.Errorf("%s: not asked about as one that may show secrets", line)
@@ -87,6 +90,28 @@ func TestSH2_readersOfLargeFolders(t *testing.T) {
 		c.Cwd = app
 		if v := p.Judge(t.Context(), c, facts.Gather(t.Context(), c, facts.Options{Home: root})); v.Effect != want {
 			t.Errorf("%s: %s by %q, want %s", line, v.Effect, v.Rule, want)
+		}
+	}
+}
+
+// No preset lets such a command run unseen beside a file of secrets.
+func TestSH2_readersOfWholeFoldersInPresets(t *testing.T) {
+	root, app := project(t)
+	for _, name := range policy.Presets() {
+		p := preset(t, name)
+		judged := func(line string) sayso.Verdict {
+			c := bash(t, line)
+			c.Cwd = app
+			return p.Judge(t.Context(), c, facts.Gather(t.Context(), c, facts.Options{Home: root, Roots: p.Roots(), Policy: p.Version()}))
+		}
+		plain := judged("grep -rn x src")
+		for _, line := range []string{"grep -rn SECRET .", "rg --hidden SECRET", "grep -rn --include='.env*' x src", "grep -r x conf"} {
+			if v := judged(line); v.Effect == sayso.Allow {
+				t.Errorf("%s: %s: %s by %q", name, line, v.Effect, v.Rule)
+			}
+		}
+		if name == "developer" && plain.Effect != sayso.Allow {
+			t.Errorf("%s: a search of sources: %s by %q", name, plain.Effect, plain.Rule)
 		}
 	}
 }

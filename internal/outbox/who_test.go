@@ -23,14 +23,14 @@ func TestChat_saysWhoAsks(t *testing.T) {
 		detail outbox.Detail
 		opens  string
 		ends   string
-		silent []string // what it must not be told
+		silent []string // what it must not be told; nothing that may stand in an id
 	}{
-		"of none":              {claude, outbox.None, "sayso: a request waits for you (", "sayso: request % was withdrawn", []string{"claude", "bash", "shop", "7d0c"}},
-		"of a host":            {claude, outbox.Title, "sayso: claude-code waits for you: bash (", "sayso: request % (bash) of claude-code was withdrawn", []string{"reviewer", "shop", "7d0c", "deploy"}},
+		"of none":              {claude, outbox.None, "sayso: a request waits for you (", "sayso: request % was withdrawn", []string{"claude", "bash ", "shop", "session"}},
+		"of a host":            {claude, outbox.Title, "sayso: claude-code waits for you: bash (", "sayso: request % (bash) of claude-code was withdrawn", []string{"reviewer", "shop", "session", "deploy"}},
 		"of a host, more":      {claude, outbox.Preview, "sayso: claude-code/reviewer (session 7d0c1f8e-0d2b-4f…, in shop) waits for you: bash (", "(bash) of claude-code/reviewer (session 7d0c1f8e-0d2b-4f…, in shop) was withdrawn", nil},
-		"without a host":       {ours, outbox.Title, "sayso: program waits for you: bash (", "(bash) of program was withdrawn", []string{"nightly", "s1", "deploy"}},
+		"without a host":       {ours, outbox.Title, "sayso: program waits for you: bash (", "(bash) of program was withdrawn", []string{"nightly", "session", "deploy"}},
 		"without a host, more": {ours, outbox.Preview, "sayso: nightly/＠all (session s1) waits for you: bash (", "of nightly/＠all (session s1) was withdrawn", []string{" in "}},
-		"of a server":          {files, outbox.Title, "sayso: mcp waits for you: files › write (", "(files › write) of mcp was withdrawn", []string{"editor", "s2"}},
+		"of a server":          {files, outbox.Title, "sayso: mcp waits for you: files › write (", "(files › write) of mcp was withdrawn", []string{"editor", "session"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said := make(chan string, 10)
