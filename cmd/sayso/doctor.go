@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/sayso-dev/sayso"
@@ -156,16 +155,16 @@ func (d *doctor) lines(columns int) []string {
 	}
 	var lines []string
 	for i, f := range d.list {
-		head := fmt.Sprintf("%-*s  %-*s  ", len(notProved), f.Grade, edge, checks[i])
-		text := safe(printable(f.Text))
+		grade := fmt.Sprintf("%-*s  ", len(notProved), f.Grade)
+		line := hanging(columns, len(grade), fmt.Sprintf("%s%-*s  ", grade, edge, checks[i]), safe(printable(f.Text)))
 		switch {
 		case f.Type == "":
-			lines = append(lines, hanging(columns, head, text))
 		case columns == 0:
-			lines = append(lines, head+text+"  type: "+f.Type)
+			line += "  type: " + f.Type
 		default: // where it is seen at once
-			lines = append(lines, hanging(columns, head, text), strings.Repeat(" ", ansi.StringWidth(head))+"type: "+f.Type)
+			line += "\n" + strings.Repeat(" ", len(grade)) + "type: " + f.Type
 		}
+		lines = append(lines, line)
 	}
 	return lines
 }

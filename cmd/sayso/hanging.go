@@ -14,30 +14,29 @@ const leastRoom = 20
 // say prints what a text is about, and the text. On a terminal that is too narrow
 // for both, the text goes on under itself.
 func (a *app) say(head, text string) {
-	a.print("%s", hanging(width(a.out), head, safe(printable(text))))
+	a.print("%s", hanging(width(a.out), ansi.StringWidth(head), head, safe(printable(text))))
 }
 
 // hanging is a text behind what it is about, in lines of at most so many columns;
-// zero for one line.
-func hanging(columns int, head, text string) string {
-	edge := ansi.StringWidth(head)
-	room := columns - edge
-	if room < leastRoom {
+// zero for one line. It goes on below at this edge.
+func hanging(columns, edge int, head, text string) string {
+	if columns-edge < leastRoom {
 		return head + text
 	}
 	var lines []string
-	line := ""
+	line, begun := head, false
 	for _, word := range whole(text) {
 		switch {
-		case line == "":
-			line = word
-		case ansi.StringWidth(line)+1+ansi.StringWidth(word) > room:
-			lines, line = append(lines, line), word
-		default:
+		case ansi.StringWidth(line)+1+ansi.StringWidth(word) > columns && strings.TrimSpace(line) != "":
+			lines, line = append(lines, strings.TrimRight(line, " ")), strings.Repeat(" ", edge)+word
+		case begun:
 			line += " " + word
+		default:
+			line += word
 		}
+		begun = true
 	}
-	return head + strings.Join(append(lines, line), "\n"+strings.Repeat(" ", edge))
+	return strings.Join(append(lines, line), "\n")
 }
 
 // whole are the words of a text. What is to be typed stays whole, so that it can

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
@@ -47,43 +48,49 @@ func (a *app) inbox(ctx context.Context, q sayso.RowQuery) error {
 			a.note("%s", nothing(q))
 			return nil
 		}
-		rows := [][]string{{"ID", "AGE", "LEFT", "STATE", "RISK", "FROM", "TOOL", "WHAT"}}
+		rows := [][]string{{"ID", "AGE", "LEFT", "STATE", "RISK", "FROM", "TOOL"}}
 		for _, r := range list {
 			rows = append(rows, []string{r.ShortID, span(a.now().Sub(r.CreatedAt)), words.Left(r), string(r.State), present.Risk(r.Risk, r.Danger), dash(safe(words.From(r))), words.Tool(r)})
 		}
-		room := roomBeside(width(a.out), rows)
-		for i, r := range list {
-			rows[i+1] = append(rows[i+1], whatIn(room, r))
-		}
-		return table(a.out, rows)
+		_, err = fmt.Fprint(a.out, withWhat(width(a.out), rows, list))
+		return err
 	})
 }
 
-// leastWhat is how much of a call a list says at least, however narrow it is.
-const leastWhat = 24
+// leastWhat is how many columns a call has at least beside the others. Where there
+// are fewer it has a line of its own.
+const leastWhat = 36
 
-// roomBeside is how wide a last column may be in a terminal of so many columns;
-// zero where that does not matter.
-func roomBeside(columns int, rows [][]string) int {
-	if columns == 0 {
-		return 0
+// withWhat is a list of requests with what each would do, for a terminal of so many
+// columns; zero where that does not matter. The first row has the names of columns.
+func withWhat(columns int, rows [][]string, list []sayso.Request) string {
+	var b strings.Builder
+	_ = table(&b, rows) // a builder takes all
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	widest := 0
+	for _, line := range lines {
+		widest = max(widest, ansi.StringWidth(line))
 	}
-	for at := range rows[1] {
-		widest := 0
-		for _, row := range rows {
-			widest = max(widest, ansi.StringWidth(safe(row[at])))
+	room, below := columns-widest-2, columns > 0 && columns-widest-2 < leastWhat
+	const edge = "      "
+	out := ""
+	for i, line := range lines {
+		beside := line + strings.Repeat(" ", widest-ansi.StringWidth(line)+2)
+		switch {
+		case i == 0 && below:
+			out += line
+		case i == 0:
+			out += beside + "WHAT"
+		case columns == 0:
+			out += beside + words.Summary(list[i-1])
+		case below:
+			out += line + "\n" + edge + words.Row(list[i-1], columns-len(edge))
+		default:
+			out += beside + words.Row(list[i-1], room)
 		}
-		columns -= widest + 2
+		out += "\n"
 	}
-	return max(columns, leastWhat)
-}
-
-// whatIn is a call in so many columns; zero where that does not matter.
-func whatIn(room int, r sayso.Request) string {
-	if room == 0 {
-		return words.Summary(r)
-	}
-	return words.Row(r, room)
+	return out
 }
 
 // nothing says what there is none of.

@@ -22,8 +22,8 @@ func TestDoctor_lines(t *testing.T) {
 	want := `ok          files                 folders and files are closed to others
 ok          claude-code settings  the hook is in /home/ana/.claude/settings.json
 FAIL        codex trust           codex skips the hook for preToolUse in
-                                  /home/ana/.codex/hooks.json: it is untrusted
-                                  type: codex, and in it /hooks`
+            /home/ana/.codex/hooks.json: it is untrusted
+            type: codex, and in it /hooks`
 	if got := strings.Join(d.lines(80), "\n"); got != want {
 		t.Errorf("in 80 columns:\n%s\nwant\n%s", got, want)
 	}
@@ -39,11 +39,13 @@ FAIL        codex trust           codex skips the hook for preToolUse in
 // A list of what waits fits a terminal, down to what is too little to read.
 func TestInbox_room(t *testing.T) {
 	r := sayso.Request{Tool: "bash", Preview: sayso.Args(`{"command":"git push ` + strings.Repeat("--force ", 30) + `origin main"}`)}
-	for columns, want := range map[int]int{0: 60, 80: 44, 30: leastWhat} {
+	for columns, want := range map[int]int{0: 96, 90: 90, 80: 80, 60: 60} {
 		rows := [][]string{{"ID", "AGE", "LEFT", "FROM"}, {"k7fm", "8s", "1h00m", "claude-code/main"}}
-		got := whatIn(roomBeside(columns, rows), r)
-		if n := ansi.StringWidth(got); n != want || !strings.HasSuffix(got, " main") {
-			t.Errorf("in %d columns it is %d wide: %s", columns, n, got)
+		got := withWhat(columns, rows, []sayso.Request{r})
+		lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+		n := ansi.StringWidth(lines[len(lines)-1])
+		if n != want || !strings.HasSuffix(got, "origin main\n") || (len(lines) == 3) != (columns == 60) || !strings.HasPrefix(lines[1], "k7fm  8s   1h00m  claude-code/main") {
+			t.Errorf("in %d columns it is %d wide:\n%s", columns, n, got)
 		}
 	}
 }
