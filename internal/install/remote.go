@@ -342,13 +342,21 @@ func (l List) giveBack(text []byte, m member, flags []string) ([]byte, error) {
 	}
 	env, args, command := find(entry, r.env), find(entry, "args"), find(entry, "command")
 	at := env.value.get(urlVariable)
-	if at == nil {
+	if at == nil || at.kind != '"' {
 		return wrong("its variables have no " + urlVariable)
 	}
 	names, bearer := headersOf(flags)
 	for _, v := range env.value.members {
 		if v.name != urlVariable && names[v.name] == "" {
 			return wrong("its variables have " + v.name + ", too")
+		}
+	}
+	if len(env.value.members) != 1+len(names) || env.value.members[0].name != urlVariable {
+		return wrong("its variables are others, or in another order")
+	}
+	for _, m := range slices.Concat(entry.members, env.value.members) {
+		if _, ok := spelled(text, m, m.name); !ok || m.value.to == 0 {
+			return wrong("its names are spelled in another way")
 		}
 	}
 	var all []change
@@ -371,7 +379,7 @@ func (l List) giveBack(text []byte, m member, flags []string) ([]byte, error) {
 		return wrong("something stands between its command and its arguments")
 	}
 	if len(names) == 0 {
-		if !between(text, command, env) {
+		if !between(text, command, env) || text[env.value.from] != '{' {
 			return wrong("something stands between its command and its variables")
 		}
 		last = env

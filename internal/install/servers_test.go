@@ -216,6 +216,10 @@ func FuzzServers(f *testing.F) {
 	for _, c := range lists {
 		f.Add(c.client, c.text)
 	}
+	for _, c := range brought {
+		f.Add(c.client, c.before)
+		f.Add(c.client, c.after)
+	}
 	f.Fuzz(func(t *testing.T, client, text string) {
 		if !slices.Contains(install.ClientNames(), client) {
 			return
@@ -229,7 +233,9 @@ func FuzzServers(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := l.Put(clean, gateway, nil)
+		all := gateway
+		all.Open = true
+		in, err := l.Put(clean, all, nil)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, clean)
 		}
