@@ -36,7 +36,7 @@ var bin = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	for _, name := range []string{"sayso", "sayso-hook"} {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, name), "github.com/sayso-dev/sayso/cmd/"+name)
+		cmd := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(dir, name), "github.com/sayso-dev/sayso/cmd/"+name)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("building %s: %w\n%s", name, err, out)
 		}

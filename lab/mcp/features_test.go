@@ -26,7 +26,7 @@ var sayso = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	program := filepath.Join(dir, "sayso")
-	cmd := exec.Command("go", "build", "-o", program, "./cmd/sayso")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/sayso")
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)

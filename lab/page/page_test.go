@@ -38,7 +38,7 @@ func built(dir string) (program, browser string, err error) {
 	program = filepath.Join(dir, "sayso")
 	for _, cmd := range []*exec.Cmd{
 		exec.Command("make", "-s", "-C", root, "web"),
-		exec.Command("go", "build", "-C", root, "-o", program, "./cmd/sayso"),
+		exec.Command("go", "build", "-C", root, "-trimpath", "-o", program, "./cmd/sayso"),
 	} {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", "", fmt.Errorf("%s: %w\n%s", cmd, err, out)

@@ -25,7 +25,7 @@ var rounds = flag.Int("rounds", 500, "how many requests eight approvers race for
 // command is the program of the commands, built once.
 var command = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(programs, "sayso")
-	out, err := exec.Command("go", "build", "-o", path, "github.com/sayso-dev/sayso/cmd/sayso").CombinedOutput()
+	out, err := exec.Command("go", "build", "-trimpath", "-o", path, "github.com/sayso-dev/sayso/cmd/sayso").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("building sayso: %w\n%s", err, out)
 	}
