@@ -63,6 +63,8 @@ func TestLinked_editor(t *testing.T) {
 		"something else":               {asks: inEditor("other", "c1", askEdit), does: does(write)},
 		"nothing shown but the change": {asks: inEditor("edit", "c1", askBlind), does: does(write), linked: true},
 		"nothing else, and it leads through a link": {asks: inEditor("edit", "c1", askBlind), does: at(inEditor("fs/write_text_file", "x1", write), "/w/a", "/home/me/.bashrc")},
+		"nothing else, and another file":            {asks: inEditor("edit", "c1", askBlind), does: at(inEditor("fs/write_text_file", "x1", `{"path":"/w/b","content":"2"}`), "/w/b", "/real/w/b")},
+		"a path that goes up again":                 {asks: at(inEditor("edit", "c1", `{"path":"/w/x/../a","content":"2"}`), "/w/x/../a", "/real/w/a"), does: at(inEditor("fs/write_text_file", "x1", `{"path":"/w/x/../a","content":"2"}`), "/w/x/../a", "/real/w/a")},
 		"reads what it asked for":                   {asks: at(inEditor("read", "c1", `{"path":"a"}`), "a", "/real/w/a"), does: at(inEditor("fs/read_text_file", "x1", `{"path":"/w/a","limit":10}`), "/w/a", "/real/w/a"), linked: true},
 		"reads another":                             {asks: at(inEditor("read", "c1", `{"path":"a"}`), "a", "/real/w/a"), does: at(inEditor("fs/read_text_file", "x1", `{"path":"/w/b"}`), "/w/b", "/real/w/b")},
 		"runs what it asked for":                    {asks: inEditor("execute", "c1", `{"command":"make all"}`), does: inEditor("terminal/create", "x1", `{"command":"make all"}`), linked: true},
