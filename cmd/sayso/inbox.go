@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -57,8 +58,8 @@ func (a *app) inbox(ctx context.Context, q sayso.RowQuery) error {
 	})
 }
 
-// leastWhat is how many columns a call has at least beside the others. Where there
-// are fewer it has a line of its own.
+// leastWhat is how many columns a call has at least beside the others, unless it
+// takes less. Where there are fewer it has a line of its own.
 const leastWhat = 36
 
 // withWhat is a list of requests with what each would do, for a terminal of so many
@@ -71,7 +72,10 @@ func withWhat(columns int, rows [][]string, list []sayso.Request) string {
 	for _, line := range lines {
 		widest = max(widest, ansi.StringWidth(line))
 	}
-	room, below := columns-widest-2, columns > 0 && columns-widest-2 < leastWhat
+	room := columns - widest - 2
+	below := columns > 0 && room < leastWhat && slices.ContainsFunc(list, func(r sayso.Request) bool {
+		return room < len("WHAT") || ansi.StringWidth(words.Row(r, room+1)) > room
+	})
 	const edge = "      "
 	out := ""
 	for i, line := range lines {

@@ -48,4 +48,9 @@ func TestInbox_room(t *testing.T) {
 			t.Errorf("in %d columns it is %d wide:\n%s", columns, n, got)
 		}
 	}
+	r.Preview = sayso.Args(`{"command":"git push --force"}`)
+	rows := [][]string{{"ID", "FROM"}, {"k7fm", "claude-code/main"}}
+	if got, want := withWhat(42, rows, []sayso.Request{r}), "ID    FROM              WHAT\nk7fm  claude-code/main  git push --force\n"; got != want {
+		t.Errorf("where it fits:\n%swant\n%s", got, want)
+	}
 }
