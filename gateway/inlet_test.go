@@ -2,14 +2,11 @@ package gateway_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -456,101 +453,5 @@ func TestRemoteGarbage(t *testing.T) {
 	d.knows()
 	if notes := d.record(); strings.Contains(notes, canary) {
 		t.Errorf("told: %s", notes)
-	}
-}
-
-// A long answer passes as it comes. Where it breaks off the gateway ends: what comes
-// behind half a message would be read as a part of it.
-func TestRemoteLongAnswer(t *testing.T) {
-	defer gateway.SetMaxMessage(64 << 10)()
-	long := strings.Repeat("x", 8<<20)
-	up := openShop(t)
-	up.when("tools/call", streams("data: "+strings.Replace(ran, `"ran"`, `"`+long+`"`, 1)+"\n\n"))
-	d := openInlet(t, rules{"echo": sayso.Allow}, up.remote())
-	d.knows()
-	if got := d.asks(echo("1", "hi")); len(got) < len(long) || !strings.HasSuffix(got, `"}]}}`) {
-		t.Errorf("%d bytes came", len(got))
-	}
-	d.until(sayso.EventFinished)
-	up.when("resources/read", streams("data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"a\":\""+long, "\n\n: "))
-	d.client.send(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{}}`)
-	d.client.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
-	all, _ := io.ReadAll(d.client.out)
-	<-d.ended
-	if d.failed == nil || !strings.Contains(d.failed.Error(), "broke off in the middle") {
-		t.Errorf("it ended with %v", d.failed)
-	}
-	if at := strings.Index(string(all), `"id":2`); at < 0 || strings.Contains(string(all[at:]), `"jsonrpc"`) && !strings.Contains(string(all[:at]), `"id":3`) {
-		t.Error("something came behind half a message")
-	}
-}
-
-// A server that cannot be reached is told of, and reached once it is there.
-func TestRemoteDown(t *testing.T) {
-	up := openShop(t)
-	u := up.remote()
-	up.CloseClientConnections()
-	up.Listener.Close()
-	d := openInlet(t, nil, u)
-	if got := d.asks(hello); !strings.Contains(got, "could not be reached") || strings.Contains(got, "/mcp") {
-		t.Error(got)
-	}
-	d.client.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	if got := d.asks(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); !strings.Contains(got, "could not be reached") {
-		t.Error(got)
-	}
-	d.leaves()
-	if d.failed != nil {
-		t.Error(d.failed)
-	}
-	if got := strings.Join(d.notes, "\n"); strings.Count(got, "srv cannot be reached (") != 1 || !strings.Contains(got, "does it run") {
-		t.Errorf("a person is told %q", got)
-	}
-	for _, u := range []gateway.Remote{{URL: "http://example.org/mcp"}, {URL: "ftp://127.0.0.1/"}, {URL: ""}} {
-		if _, err := u.Serve(context.Background(), gateway.Options{Gate: d.broker.Gate(asker), Pins: d.broker, Actor: asker, Name: "srv", Session: "s"}, strings.NewReader(""), io.Discard); !errors.Is(err, sayso.ErrInvalid) {
-			t.Errorf("%s: %v", u.URL, err)
-		}
-	}
-}
-
-// A signal ends the gateway, and with it what waits for people; the client's end is
-// waited for until the server has answered.
-func TestRemoteEnds(t *testing.T) {
-	up := openShop(t)
-	up.speaks("one", "two")
-	d := openInlet(t, nil, up.remote())
-	d.starts()
-	d.knows()
-	d.client.send(echo("1", "hi"))
-	d.asked(1)
-	d.signal <- syscall.SIGUSR1 // ends nothing
-	d.signal <- syscall.SIGTERM
-	rest := d.leaves()
-	if d.end.Signal != syscall.SIGTERM || d.failed != nil || strings.Contains(rest, `"id":1`) {
-		t.Errorf("it ended with %+v, %v, %q", d.end, d.failed, rest)
-	}
-	asked := make(chan struct{})
-	up.when("ping", func(w http.ResponseWriter, r *http.Request) {
-		<-asked
-		streams("data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{}}\n\n")(w, r)
-	})
-	d.enters(up.remote())
-	d.starts()
-	d.client.send(`{"jsonrpc":"2.0","id":5,"method":"ping"}`)
-	if err := d.client.in.Close(); err != nil {
-		t.Fatal(err)
-	}
-	close(asked)
-	if rest := d.leaves(); !strings.Contains(rest, `"id":5`) {
-		t.Errorf("the answer is lost: %q", rest)
-	}
-	if n := len(up.heard("DELETE")); n != 2 {
-		t.Errorf("%d sessions were ended", n)
-	}
-	if calls := up.heard("tools/call"); len(calls) > 0 {
-		t.Errorf("%+v", calls)
-	}
-	if slices.ContainsFunc(d.asked(1), func(r sayso.Request) bool { return r.State != sayso.StateParked && r.State != sayso.StateOpen }) {
-		t.Error("what was asked is gone")
 	}
 }
