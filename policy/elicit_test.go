@@ -47,8 +47,8 @@ func TestElicit(t *testing.T) {
 func TestElicit_thatNothingFits(t *testing.T) {
 	for matcher, want := range map[string]bool{
 		`mcp__files__write`: false, `mcp__*`: false, `"*"`: false, `{server: files}`: false, `{host: mcp}`: false, `{host: "*"}`: false, `{kind: mcp}`: false, `{tool: "write*"}`: false, `{caller: "x/*"}`: false,
-		`"bash:git push*"`: false, `file-edit`: false, `"file-*"`: false, `{host: acp, kind: shell}`: false, `{kind: [list, read]}`: false, `[file-write, mcp__files__write]`: false, `of-some-editor`: false,
-		`file-write`: true, `"web-search"`: true, `[file-list, delegate]`: true, `{host: claude-code}`: true, `{host: [codex, "gem*"], server: files}`: true, `{kind: [list, write]}`: true,
+		`"bash:git push*"`: false, `file-edit`: false, `"file-*"`: false, `{host: acp, kind: shell}`: false, `{kind: [list, read]}`: false, `[file-list, mcp__files__write]`: false, `of-some-editor`: false,
+		`"web-search"`: true, `[file-list, delegate]`: true, `{host: claude-code}`: true, `{host: [codex, "gem*"], server: files}`: true, `{kind: [list, search]}`: true,
 		`{kind: mcp, host: acp}`: true, `{kind: shell, host: mcp}`: true, `{kind: shell, server: files}`: true, `{tool: file-search, host: acp}`: true, `"todo-write"`: true,
 	} {
 		f, err := policy.Parse("policy.yaml", []byte("version: 1\nrules:\n  - ask: "+matcher+"\n    elicit: true\n"))

@@ -23,9 +23,14 @@ func (m *matcher) comesByClient() bool {
 
 // inEditors reports whether a tool of the table of editors fits a name.
 func inEditors(pattern string) bool {
+	return editorsHave(func(name string, t sayso.Tool) bool { return glob(pattern, name) || glob(pattern, t.Name) })
+}
+
+// editorsHave reports whether something holds of a tool of that table.
+func editorsHave(holds func(name string, t sayso.Tool) bool) bool {
 	found := false
 	sayso.EachTool(func(host, name string, t sayso.Tool) bool {
-		found = host == sayso.HostACP && (glob(pattern, name) || glob(pattern, t.Name))
+		found = host == sayso.HostACP && holds(name, t)
 		return !found
 	})
 	return found
@@ -33,17 +38,17 @@ func inEditors(pattern string) bool {
 
 // comesByClient is the same for a selector, all of which must hold.
 func (s *selector) comesByClient() bool {
-	by := func(host string) bool {
-		return len(s.hosts) == 0 || anyGlob(s.hosts, host)
-	}
-	of := func(kinds ...string) bool {
-		return len(s.kinds) == 0 || slices.ContainsFunc(kinds, func(k string) bool { return slices.Contains(s.kinds, k) })
-	}
-	if by(sayso.HostMCP) && of("mcp") {
+	by := func(host string) bool { return len(s.hosts) == 0 || anyGlob(s.hosts, host) }
+	of := func(kind sayso.Kind) bool { return len(s.kinds) == 0 || slices.Contains(s.kinds, string(kind)) }
+	if by(sayso.HostMCP) && of(sayso.KindMCP) {
 		return true
 	}
-	named := len(s.tools) == 0 || slices.ContainsFunc(s.tools, func(name string) bool { return inEditors(name) || len(toolsNamed(name)) == 0 })
-	return by(sayso.HostACP) && len(s.servers) == 0 && of("shell", "read", "edit", "delete", "fetch", "other") && named
+	if !by(sayso.HostACP) || len(s.servers) > 0 {
+		return false
+	}
+	named := func(name string) bool { return inEditors(name) || len(toolsNamed(name)) == 0 }
+	return (of(sayso.KindOther) || editorsHave(func(_ string, t sayso.Tool) bool { return of(t.Kind) })) &&
+		(len(s.tools) == 0 || slices.ContainsFunc(s.tools, named))
 }
 
 // unputs warns of a rule whose question no client can put.

@@ -5,8 +5,9 @@
 // What is found is only ever a reason to be stricter. What cannot be found is
 // left out or marked, and policy asks; see [sayso.Facts].
 //
-// A call costs a few system calls for each path that it names. Nothing is
-// gathered for the calls that name none.
+// A call costs a few system calls for each path that it names, and a command that
+// reads whole folders a look through them, of bounded length. Nothing is gathered for
+// the calls that name none.
 package facts
 
 import (
