@@ -103,6 +103,7 @@ func TestElicit_answers(t *testing.T) {
 					}
 					return
 				}
+				synctest.Wait()                      // until it is read: else the form is taken back, which nobody here reads
 				w.answer(w.asked(1)[0], sayso.Allow) // elsewhere
 				w.server.got(echo("1", "a"))
 			})
