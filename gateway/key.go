@@ -51,27 +51,13 @@ func checkURL(text string, plain bool) error {
 	return nil
 }
 
-// identify is what a server is that shows this key.
-func identify(text string, key *sayso.Digest) (sayso.Args, error) {
-	u, err := url.Parse(text)
-	if err != nil {
-		return nil, rpc.Invalid("an address is https://HOST/PATH")
-	}
-	u.RawQuery = ""
-	out, err := jcs.Marshal(addressIdentity{redact.Scrub(u.String()), sayso.HashOf("sayso/url/1", []byte(text)), key})
-	if err != nil {
-		return nil, err
-	}
-	return jcs.Object(out)
-}
-
 // ordinary is a part of a path that holds no secret: it is short, with few digits.
 var ordinary = regexp.MustCompile(`^[A-Za-z@._~-]{0,20}[0-9]{0,4}[A-Za-z._-]{0,8}$`)
 
-// identifyShort is what a server is whose key may change: it is the system that
-// knows who may vouch for it. Parts of a path that may be a secret, as many services
-// have them there, are not shown.
-func identifyShort(text string) (sayso.Args, error) {
+// identify is what a server is that shows this key; without one, what it is by its
+// address alone. Parts of a path that may be a secret, as many services have them
+// there, are not shown.
+func identify(text string, key *sayso.Digest) (sayso.Args, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return nil, rpc.Invalid("an address is https://HOST/PATH")
@@ -83,7 +69,7 @@ func identifyShort(text string) (sayso.Args, error) {
 		}
 	}
 	shown := u.Scheme + "://" + u.Host + strings.Join(parts, "/")
-	out, err := jcs.Marshal(addressIdentity{redact.Scrub(shown), sayso.HashOf("sayso/url/1", []byte(text)), nil})
+	out, err := jcs.Marshal(addressIdentity{redact.Scrub(shown), sayso.HashOf("sayso/url/1", []byte(text)), key})
 	if err != nil {
 		return nil, err
 	}

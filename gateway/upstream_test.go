@@ -64,7 +64,7 @@ func TestFrontAuthorization(t *testing.T) {
 		up.when("ping", func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) })
 	}
 	s := openFront(t, rules{"echo": sayso.Allow},
-		gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: passing.URL + "/?key=" + canary, PassAuthorization: true},
+		gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: passing.URL + "/s/" + canary + "8e1f7a2b94?key=" + canary, PassAuthorization: true},
 		gateway.Upstream{Options: gateway.Options{Name: "own"}, URL: own.URL, Header: http.Header{"Authorization": {"Bearer own-" + canary}}, Owners: []string{"bob"}},
 	)
 	mine := []string{"Sayso-Token", adaToken, "Authorization", "Bearer " + canary}
