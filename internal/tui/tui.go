@@ -58,19 +58,21 @@ func Run(ctx context.Context, o Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(ctx, o)
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.Input), tea.WithOutput(o.Output), tea.WithEnvironment(o.Environ),
+	p := tea.NewProgram(m, tea.WithContext(context.WithoutCancel(ctx)), tea.WithInput(o.Input), tea.WithOutput(o.Output), tea.WithEnvironment(o.Environ),
 		tea.WithoutSignalHandler()) // signals end ctx
+	// A program that is left waits until nobody reads the terminal any more; one whose
+	// context ends closes it under the reader.
+	defer context.AfterFunc(ctx, p.Quit)()
 	f := feed{open: o.Open, send: p.Send}
 	fed := make(chan struct{})
 	go func() { defer close(fed); f.run(ctx) }() // ends with ctx
 	_, err := p.Run()
-	asked := ctx.Err() == nil // whether the person left, and not the program
 	stop()
 	<-fed
-	switch {
-	case m.failed != nil:
+	if m.failed != nil {
 		return m.failed
-	case errors.Is(err, tea.ErrInterrupted), !asked && errors.Is(err, tea.ErrProgramKilled):
+	}
+	if errors.Is(err, tea.ErrInterrupted) {
 		return nil
 	}
 	return err
