@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/jcs"
@@ -61,13 +60,17 @@ func (w *waiter) edited(ctx context.Context, j *judged) (settled bool, err error
 // earlier are the requests of other requesters of the same owner that this call's id
 // belongs to, the newest first: also of those that took a request up under it.
 func (w *waiter) earlier(ctx context.Context) ([]*sayso.Request, error) {
-	at, err := w.points(ctx)
+	c := &w.a.Call
+	at, err := w.b.points.others(ctx, w.b.log, w.actor.Principal)
 	if err != nil {
 		return nil, err
 	}
 	var found []*sayso.Request
 	for _, p := range at {
-		stream, err := w.b.log.Lookup(ctx, sayso.CallKey(p.asker, p.session, w.a.Call.CallID))
+		if c.Host != sayso.HostMCP && p.session != c.Session {
+			continue // the host calls its sessions alike wherever it asks; nobody knows which host called a server
+		}
+		stream, err := w.b.log.Lookup(ctx, sayso.CallKey(p.asker, p.session, c.CallID))
 		if errors.Is(err, sayso.ErrNotFound) {
 			continue
 		}
@@ -78,6 +81,9 @@ func (w *waiter) earlier(ctx context.Context) ([]*sayso.Request, error) {
 		if err != nil {
 			return nil, err
 		}
+		if c.Host != sayso.HostMCP && r.Host != c.Host {
+			continue
+		}
 		s, err := w.b.session(ctx, r.SessionID)
 		if err != nil {
 			return nil, err
@@ -87,27 +93,6 @@ func (w *waiter) earlier(ctx context.Context) ([]*sayso.Request, error) {
 		}
 	}
 	return found, nil
-}
-
-// points are where this call may have been asked about before: by others in its own
-// session of its host, or, for a call that came to the gateway from nobody knows
-// which host, by anybody.
-func (w *waiter) points(ctx context.Context) (at []point, err error) {
-	c := &w.a.Call
-	if c.Host == sayso.HostMCP {
-		return w.b.points.others(ctx, w.b.log, w.actor.Principal)
-	}
-	rows, err := w.b.log.Rows(ctx, sayso.RowQuery{Session: c.Session, Host: c.Host, Limit: linkLooks})
-	if err != nil {
-		return nil, fmt.Errorf("looking for the call at an earlier point: %w", err)
-	}
-	for i := range rows {
-		p := point{rows[i].Asker, rows[i].Session}
-		if p.asker != w.actor.Principal && !slices.Contains(at, p) {
-			at = append(at, p)
-		}
-	}
-	return at, nil
 }
 
 // unedited says why a call that people changed cannot be given their changes here;

@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -191,6 +192,60 @@ func TestEdited_gateway(t *testing.T) {
 					t.Errorf("ran %q, want %q: %+v, %v", runs, tt.args, d, err)
 				}
 			})
+		})
+	}
+}
+
+// However often an agent asks while people think, what they made of a call is what runs.
+func TestEdited_flood(t *testing.T) {
+	for name, who := range map[string]struct {
+		at   sayso.Actor
+		call func() sayso.Admission
+	}{
+		"gateway": {later, atGateway},
+		"driver":  {sayso.Actor{Principal: "driver", Kind: sayso.PrincipalAgent, Channel: "drive", Owner: agent.Owner}, atHook},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asks := &rules{version: "v1", judge: func(c sayso.Call) sayso.Verdict {
+				if c.CallID == "toolu_1" && c.Host != sayso.HostMCP || c.CallID == "before" {
+					return ruled(rule(sayso.Ask))
+				}
+				return ruled(rule(sayso.Allow))
+			}}
+			bubble(t, asks, func(t *testing.T, w *world) {
+				_, err := w.b.Gate(who.at).Admit(t.Context(), sayso.Admission{Immediate: true, Patience: -1, Call: bash("before", "true")})
+				wantErr(t, err, sayso.ErrPending) // it knows who asks
+				hook, first := agent, atHook()
+				hook.Principal = "claude-code"
+				asked := w.askAs(t.Context(), hook, first)
+				synctest.Wait()
+				open, err := w.b.Inbox(dev).Requests(t.Context(), sayso.RowQuery{CallID: first.Call.CallID, States: sayso.OpenStates()})
+				if err != nil || len(open) != 1 {
+					t.Fatal(len(open), err)
+				}
+				flood := func() {
+					for n := range 300 {
+						a := atHook()
+						a.Call.Session, a.Call.CallID, a.Call.Args = "s2", rand.Text(), sayso.Args(fmt.Sprintf(`{"n":%d}`, n+10))
+						if d, err := w.b.Gate(hook).Admit(t.Context(), a); err != nil || !d.Allowed() {
+							t.Fatal(d, err)
+						}
+					}
+				}
+				flood()
+				if _, err := w.answer(dev, open[0].ID, edited(open[0], `{"n":2}`)); err != nil {
+					t.Fatal(err)
+				}
+				if d, err := asked.result(); err != nil || string(d.Args) != `{"n":2}` {
+					t.Fatalf("at the hook: %+v, %v", d, err)
+				}
+				flood()
+				at := who.call()
+				at.Patience = -1
+				if d, err := w.b.Gate(who.at).Admit(t.Context(), at); err != nil || string(d.Args) != `{"n":2}` {
+					t.Errorf("at the later point: %+v, %v", d, err)
+				}
+			}, func(w *world) { w.opts.MaxAsks, w.opts.MaxOpen = 1<<30, 1<<30 })
 		})
 	}
 }

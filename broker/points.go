@@ -18,8 +18,10 @@ type points struct {
 	mu    sync.Mutex // guards what follows
 	begun bool
 	upTo  sayso.Seq
-	asked []askedAt // a ring of linkLooks
-	n     int       // how many were put into it
+	asked ring // the newest requests
+	// answered are those that people answered last. Whoever asks can have the others
+	// forgotten, by asking often enough, and these only people.
+	answered ring
 }
 
 // point is one place where calls are asked about.
@@ -32,9 +34,13 @@ type askedAt struct {
 	id   sayso.ID
 }
 
-// pointsBehind is how many events the log may have grown by for them to be read;
-// after more than that, looking at the newest requests again costs less.
-const pointsBehind = 1024
+const (
+	// pointsBehind is how many events are read at once.
+	pointsBehind = 1024
+	// pointsPages is how many pages of linkLooks requests are looked at first, for those
+	// that people answered.
+	pointsPages = 16
+)
 
 // others are the points that somebody else than asker asks at, the newest first.
 func (p *points) others(ctx context.Context, log sayso.Log, asker string) (out []point, err error) {
@@ -57,16 +63,16 @@ func (p *points) sameCall(ctx context.Context, log sayso.Log, asker, call string
 	return out, err
 }
 
-// newest has look see the newest requests of the log, the newest first.
+// newest has look see the requests that people answered last, and then the newest of
+// the log, each the newest first.
 func (p *points) newest(ctx context.Context, log sayso.Log, look func(*askedAt)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.read(ctx, log); err != nil {
 		return fmt.Errorf("looking for the call at an earlier point: %w", err)
 	}
-	for i := range min(p.n, linkLooks) {
-		look(&p.asked[(p.n-1-i)%linkLooks])
-	}
+	p.answered.newest(look)
+	p.asked.newest(look)
 	return nil
 }
 
@@ -75,46 +81,88 @@ func (p *points) read(ctx context.Context, log sayso.Log) error {
 	if !p.begun {
 		return p.begin(ctx, log)
 	}
-	events, err := log.Since(ctx, p.upTo, pointsBehind)
-	if err != nil {
-		return err
-	}
-	if len(events) == pointsBehind {
-		return p.begin(ctx, log)
-	}
-	for i := range events {
-		e := &events[i]
-		if e.Type == sayso.EventRequested {
-			p.put(askedAt{point{e.Actor.Principal, e.SessionID}, e.CallID, e.RequestID})
+	for {
+		events, err := log.Since(ctx, p.upTo, pointsBehind)
+		if err != nil {
+			return err
 		}
-		p.upTo = e.Seq
+		for i := range events {
+			if err := p.add(ctx, log, &events[i]); err != nil {
+				return err
+			}
+		}
+		if len(events) < pointsBehind {
+			return nil
+		}
 	}
-	return nil
 }
 
-// begin looks at the newest requests. What is committed after the head was read may
-// be seen twice, and not missed.
+// begin looks at the newest requests, page by page. What is committed after the head
+// was read may be seen twice, and not missed.
 func (p *points) begin(ctx context.Context, log sayso.Log) error {
 	head, err := log.Head(ctx)
 	if err != nil {
 		return err
 	}
-	rows, err := log.Rows(ctx, sayso.RowQuery{Limit: linkLooks})
-	if err != nil {
-		return err
+	var all []sayso.Row
+	q := sayso.RowQuery{Limit: linkLooks}
+	for range pointsPages {
+		rows, err := log.Rows(ctx, q)
+		if err != nil {
+			return err
+		}
+		all = append(all, rows...)
+		if len(rows) < linkLooks {
+			break
+		}
+		q.Before = rows[len(rows)-1].First
 	}
-	p.n = 0
-	for _, row := range slices.Backward(rows) {
-		p.put(askedAt{point{row.Asker, row.Session}, row.CallID, row.ID})
+	p.asked, p.answered = ring{}, ring{}
+	for _, row := range slices.Backward(all) {
+		at := askedAt{point{row.Asker, row.Session}, row.CallID, row.ID}
+		p.asked.put(at)
+		if row.Source == sayso.SourcePerson {
+			p.answered.put(at)
+		}
 	}
 	p.begun, p.upTo = true, head.Seq
 	return nil
 }
 
-func (p *points) put(at askedAt) {
-	if p.asked == nil {
-		p.asked = make([]askedAt, linkLooks)
+// add takes an event in.
+func (p *points) add(ctx context.Context, log sayso.Log, e *sayso.Event) error {
+	switch e.Type {
+	case sayso.EventRequested:
+		p.asked.put(askedAt{point{e.Actor.Principal, e.SessionID}, e.CallID, e.RequestID})
+	case sayso.EventAnswered:
+		first, err := log.Stream(ctx, e.Stream, 0)
+		if err != nil {
+			return err
+		}
+		if len(first) > 0 && first[0].Type == sayso.EventRequested {
+			p.answered.put(askedAt{point{first[0].Actor.Principal, e.SessionID}, first[0].CallID, e.RequestID})
+		}
 	}
-	p.asked[p.n%linkLooks] = at
-	p.n++
+	p.upTo = e.Seq
+	return nil
+}
+
+// ring is the last linkLooks requests that were put into it.
+type ring struct {
+	at []askedAt
+	n  int // how many were put in
+}
+
+func (r *ring) put(at askedAt) {
+	if r.at == nil {
+		r.at = make([]askedAt, linkLooks)
+	}
+	r.at[r.n%linkLooks] = at
+	r.n++
+}
+
+func (r *ring) newest(look func(*askedAt)) {
+	for i := range min(r.n, linkLooks) {
+		look(&r.at[(r.n-1-i)%linkLooks])
+	}
 }
