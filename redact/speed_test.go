@@ -82,22 +82,22 @@ func TestManySecretsTakeLinearTime(t *testing.T) {
 		fmt.Fprintf(&b, `"secret-%d-%x",`, i, i*7919)
 	}
 	b.WriteString(`"x"],"text":"` + strings.Repeat("secret-1-secret-2-", 1<<13) + `"}`)
-	begin := time.Now()
+	begin := processor(t)
 	if _, _, err := redact.New(nil).Args([]byte(b.String())); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(begin); took > within {
+	if took := processor(t) - begin; took > within {
 		t.Errorf("took %v", took)
 	}
 }
 
 func TestDeepNestingTakesLinearTime(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 3000) + "[" + strings.Repeat(`"x",`, 1<<15) + `1]` + strings.Repeat("}", 3000)
-	begin := time.Now()
+	begin := processor(t)
 	if _, _, err := redact.New(nil).Args([]byte(deep)); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(begin); took > within {
+	if took := processor(t) - begin; took > within {
 		t.Errorf("took %v", took)
 	}
 }
