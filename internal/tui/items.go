@@ -121,13 +121,21 @@ func (all *items) apply(e sayso.Event, now time.Time) {
 	case sayso.EventWithdrawn:
 		i.close(sayso.Decision{Request: i.ID, State: sayso.StateWithdrawn})
 	case sayso.EventParked:
-		i.State = sayso.StateParked
+		i.waits(sayso.StateParked)
 	case sayso.EventTaken:
-		i.State = sayso.StateOpen
+		i.waits(sayso.StateOpen)
 	case sayso.EventAnswered:
 		if p.Effect == sayso.Allow {
 			i.said++
 		}
+	}
+}
+
+// waits says whether somebody waits for the answer. A connection may end, and the
+// same call be made again, also after the request was decided: it stays as it ended.
+func (i *item) waits(s sayso.State) {
+	if i.end == "" {
+		i.State = s
 	}
 }
 
