@@ -42,7 +42,7 @@ func (s *session) turned(m *message, after time.Duration) {
 }
 
 // reached leaves it to the answer to the client.
-func (s *session) reached(*remoteWay, *http.Response, error) {}
+func (s *session) reached(w *remoteWay, resp *http.Response, err error) { w.up.heard(s.ctx, resp, err) }
 
 // refused has the client's request answered as the server did.
 func (s *session) refused(w *remoteWay, resp *http.Response) {

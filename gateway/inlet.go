@@ -120,7 +120,7 @@ func (u Remote) inlet(ctx context.Context, o Options, out io.Writer) (*inlet, er
 	}
 	up := &upstream{Upstream: Upstream{Options: o, URL: u.URL, Header: u.Header, Roots: u.Roots}, known: newKnown()}
 	up.own, up.client = up.ours(), up.dials(nil)
-	if err := up.known.meet(ctx, o, identity); err != nil {
+	if err := up.known.expect(ctx, o, identity); err != nil {
 		return nil, err
 	}
 	d := &inlet{
@@ -170,6 +170,7 @@ func (d *inlet) reached(w *remoteWay, resp *http.Response, err error) {
 	if d.ctx.Err() != nil {
 		return // it is not wanted any more
 	}
+	d.up.heard(d.ctx, resp, err)
 	d.mu.Lock()
 	before := d.away
 	d.away = err != nil && !errors.Is(err, context.Canceled)

@@ -109,3 +109,48 @@ func TestRemoteEnds(t *testing.T) {
 		t.Error("what was asked is gone")
 	}
 }
+
+// An address that nothing answers at is not taken for the trusted one: the right one
+// would not be the server that it was. Once one answered, it is.
+func TestRemoteIsTrustedWhenItAnswers(t *testing.T) {
+	gone := openShop(t)
+	gone.Close()
+	up := openShop(t)
+	up.speaks("one", "two")
+	up.when("tools/call", streams("data: "+ran+"\n\n"))
+	d := openInlet(t, rules{"echo": sayso.Allow}, gone.remote())
+	pinned := func() bool {
+		t.Helper()
+		pins, err := d.broker.Pins(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, there := pins.Of("srv")[""]
+		return there
+	}
+	if got := d.asks(hello); !strings.Contains(got, `"error"`) {
+		t.Fatal(got)
+	}
+	if pinned() {
+		t.Error("an address that never answered is trusted")
+	}
+	d.leaves()
+	d.enters(up.remote())
+	d.starts()
+	if !pinned() {
+		t.Error("what answered is not known")
+	}
+	d.knows()
+	if got := d.asks(echo("7", "hi")); got != strings.Replace(ran, "ID", "7", 1) {
+		t.Error(got)
+	}
+	d.leaves()
+	other := up.remote()
+	other.URL += "/other"
+	d.enters(other)
+	d.starts()
+	d.client.send(echo("8", "hi"))
+	if got := d.refused(d.answerTo("8"), "8"); !strings.Contains(got, "is not the one that was trusted") {
+		t.Error(got)
+	}
+}

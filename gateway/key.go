@@ -92,7 +92,7 @@ func (up *upstream) dialer() error {
 	if err != nil {
 		return err
 	}
-	return up.known.meet(up.f.ctx, up.Options, identity)
+	return up.known.expect(up.f.ctx, up.Options, identity)
 }
 
 // dials makes a client of HTTP that has shows look at each key before anything is
@@ -175,4 +175,14 @@ func (up *upstream) ready(ctx context.Context) error {
 		return fmt.Errorf("%w: %s cannot be reached: %w", sayso.ErrUnavailable, up.Name, err)
 	}
 	return resp.Body.Close()
+}
+
+// heard takes an answer for a sign that the server is the one that is meant.
+func (up *upstream) heard(ctx context.Context, resp *http.Response, err error) {
+	if err != nil || resp.StatusCode/100 != 2 {
+		return
+	}
+	if err := up.known.answered(ctx, up.Options); err != nil {
+		up.Options.Note(up.plain(err)) // calls are refused until that can be told
+	}
 }

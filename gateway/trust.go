@@ -15,6 +15,7 @@ type known struct {
 	mu       sync.Mutex // guards what follows
 	identity sayso.Args
 	self     standing // of the server itself
+	due      bool     // it is trusted when it has answered, as none is known under its name
 	tools    map[string]tool
 	looks    map[string]string // the name that has an appearance
 	said     int               // bytes of the definitions in tools
@@ -27,6 +28,39 @@ func newKnown() *known { return &known{tools: map[string]tool{}, looks: map[stri
 func (k *known) meet(ctx context.Context, o Options, identity sayso.Args) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	return k.compare(ctx, o, identity)
+}
+
+// expect does so with a server that is only an address as yet: where none is trusted
+// under its name, it is when it has answered. An address that nothing answers at, as
+// one that was mistyped, would be in the way of the right one.
+func (k *known) expect(ctx context.Context, o Options, identity sayso.Args) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	pins, err := o.Pins.Pins(ctx)
+	if err != nil {
+		return fmt.Errorf("looking whether %s is the server that it was: %w", o.Name, err)
+	}
+	if _, there := pins.Of(o.Name)[""]; there {
+		return k.compare(ctx, o, identity)
+	}
+	k.identity, k.self, k.due = identity, quarantined, true
+	return nil
+}
+
+// answered hears that the server did. Calls that come before are judged with what it is
+// all the same, and it is known by that from then on.
+func (k *known) answered(ctx context.Context, o Options) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.due {
+		return nil
+	}
+	return k.compare(ctx, o, k.identity)
+}
+
+// compare is meet. The mutex is held.
+func (k *known) compare(ctx context.Context, o Options, identity sayso.Args) error {
 	k.identity, k.self = identity, quarantined
 	if identity == nil {
 		k.self = trusted
@@ -36,6 +70,7 @@ func (k *known) meet(ctx context.Context, o Options, identity sayso.Args) error 
 	if err != nil {
 		return fmt.Errorf("looking whether %s is the server that it was: %w", o.Name, err)
 	}
+	k.due = false
 	if len(ok) == 1 && ok[0] {
 		k.self = trusted
 	} else {
@@ -63,7 +98,7 @@ func (k *known) accept(identity sayso.Args) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if bytes.Equal(k.identity, identity) {
-		k.self = trusted
+		k.self, k.due = trusted, false
 	}
 }
 

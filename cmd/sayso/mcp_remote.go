@@ -129,11 +129,19 @@ func (a *app) variable(name string) (string, error) {
 	return value, nil
 }
 
-// hostOf is the host of an address, as a name of a server; empty if it is none.
+// hostOf is the host of an address, as a name of a server; empty if it is none. A port
+// that is not the scheme's own belongs to it: on one machine stand many servers.
 func hostOf(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || !serverName.MatchString(u.Hostname()) {
+	if err != nil {
 		return ""
 	}
-	return u.Hostname()
+	name := u.Hostname()
+	if port := u.Port(); port != "" && port != map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+		name += "-" + port
+	}
+	if !serverName.MatchString(name) {
+		return ""
+	}
+	return name
 }
