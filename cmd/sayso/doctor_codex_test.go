@@ -87,3 +87,19 @@ func TestDoctor_codexTrustsOurHooksAlone(t *testing.T) {
 		}
 	}
 }
+
+// A call ran as Codex skips our hook: what helps is to trust it, and not to write it
+// again, which was just done.
+func TestDoctor_codexSaysWhatHelps(t *testing.T) {
+	asks, permits := written(t, "preToolUse", "/s"), written(t, "permissionRequest", "/s")
+	for trust, want := range map[string]string{"untrusted": "codex, and in it /hooks", "trusted": "sayso init codex"} {
+		asks.Trust = trust
+		d := &doctor{app: &app{paths: home.Paths{State: "/s"}}}
+		d.about, _ = install.Find("codex")
+		d.codexHooks([]codexapp.Hook{asks, permits})
+		d.judge(proof{ran: true})
+		if last := d.list[len(d.list)-1]; last.Grade != fail || last.Type != want {
+			t.Errorf("%s: %+v", trust, last)
+		}
+	}
+}

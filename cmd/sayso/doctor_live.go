@@ -102,7 +102,7 @@ func either(list []string) string {
 func (d *doctor) judge(p proof) {
 	switch who := d.about.Program; {
 	case p.ran:
-		d.add("live proof", fail, "sayso init "+d.about.Name, "%s ran a call that is denied: the gate does not hold", who)
+		d.add("live proof", fail, d.mends(), "%s ran a call that is denied: the gate does not hold", who)
 	case p.stopped && d.off != nil:
 		d.add("live proof", notProved, d.off.Type, "%s obeyed the hook in a folder of its own; in this one, %s", who, d.off.Why)
 	case p.stopped:
@@ -112,6 +112,17 @@ func (d *doctor) judge(p proof) {
 	default:
 		d.add("live proof", notProved, "", "%s never made the call: %s", who, p.told)
 	}
+}
+
+// mends is what to type where the gate does not hold: what was said before about why
+// the host skips the hook, if anything was. Else the hook is written anew.
+func (d *doctor) mends() string {
+	for _, f := range d.list {
+		if f.Host == d.about.Name && f.Check == "trust" && f.Grade == fail {
+			return f.Type
+		}
+	}
+	return "sayso init " + d.about.Name
 }
 
 // here says what a proof in a folder of its own has to do with this one.
