@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 
 	"github.com/sayso-dev/sayso/internal/install"
@@ -16,10 +17,8 @@ import (
 // or in which something is wrong; of the first if there are none.
 func (a *app) wirings(dir string, scopes ...install.Scope) []status.Wiring {
 	var all []status.Wiring
-	for i, h := range install.Hosts() {
-		if h.Told != "" {
-			continue // it has the hook of another
-		}
+	inPath := func(program string) bool { _, err := exec.LookPath(program); return err == nil }
+	for i, h := range install.Hooked(a.getenv, inPath) {
 		places := h.Places(a.getenv, dir)
 		if len(scopes) > 0 {
 			places = slices.DeleteFunc(places, func(p install.Place) bool { return !slices.Contains(scopes, p.Scope) })

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/sayso-dev/sayso/agent/copilot"
 	"github.com/sayso-dev/sayso/agent/vscode"
@@ -24,6 +25,24 @@ func vscodeFolder(getenv func(string) string) string {
 		return filepath.Join(dir, "Code", "User")
 	}
 	return filepath.Join(configFolder(getenv), "Code", "User")
+}
+
+// Hooked are the hosts to which a hook in their settings is known to belong: Copilot CLI
+// and VS Code have one in one file, so it takes a sign of Copilot CLI that it is here,
+// and of VS Code where there is one of Copilot CLI. found reports whether a program is
+// in PATH.
+func Hooked(getenv func(string) string, found func(program string) bool) []Host {
+	cli := found(copilotHost.Program) || usedBesides(copilotFolder(getenv), "hooks")
+	editor := !cli || isDir(vscodeFolder(getenv))
+	return slices.DeleteFunc(Hosts(), func(h Host) bool {
+		return h.Name == copilotHost.Name && !cli || h.Name == vscodeHost.Name && !editor
+	})
+}
+
+// usedBesides reports whether a folder holds more than one thing.
+func usedBesides(folder, one string) bool {
+	list, err := os.ReadDir(folder)
+	return err == nil && slices.ContainsFunc(list, func(e os.DirEntry) bool { return e.Name() != one })
 }
 
 func isDir(path string) bool {
