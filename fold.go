@@ -181,7 +181,7 @@ func (r *Request) resolved(e *Event) error {
 		}
 		d.Receipt = Receipt{r.ID, d.Digest}
 	}
-	r.Life.Policy, r.Life.Locked = p.Policy, p.Locked
+	r.Life.Policy, r.Life.Locked, r.Life.Linked = p.Policy, p.Locked, p.Link != ""
 	r.decide(d, e)
 	return nil
 }

@@ -91,6 +91,7 @@ type Life struct {
 	Answers   []Given  // in order
 	Decided   Moment   // when it left the open states
 	Locked    bool     // people decided while the lock had everything asked
+	Linked    bool     // the answer to the same call at an earlier point counted
 	Delivered Moment   // when the caller had the decision; zero if it has not
 	Polls     []Moment // when each ask began that ended with the caller's patience
 	CallIDs   []string // all ids that the call came with

@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +22,12 @@ func inEditor(tool, id, args string) sayso.Admission {
 // at has the one path of a call lead somewhere.
 func at(a sayso.Admission, path, resolved string) sayso.Admission {
 	a.Facts.Operands = []sayso.PathFact{{Arg: "path", Path: path, Resolved: resolved, State: sayso.PathFile}}
+	return a
+}
+
+// leading has the folder of a call lead somewhere.
+func leading(a sayso.Admission, cwd string) sayso.Admission {
+	a.Facts.Cwd = cwd
 	return a
 }
 
@@ -70,7 +77,31 @@ func TestLinked_editor(t *testing.T) {
 		"runs what it asked for":                    {asks: inEditor("execute", "c1", `{"command":"make all"}`), does: inEditor("terminal/create", "x1", `{"command":"make all"}`), linked: true},
 		"runs more":                                 {asks: inEditor("execute", "c1", `{"command":"make all"}`), does: inEditor("terminal/create", "x1", `{"command":"make all; rm x"}`)},
 		"runs it with a variable":                   {asks: inEditor("execute", "c1", `{"command":"make all"}`), does: inEditor("terminal/create", "x1", `{"command":"export A=b\nmake all"}`)},
-		"runs what was shown in two ways":           {asks: inEditor("execute", "c1", `{"command":"make all","acp":{"announced":{"command":"ls"}}}`), does: inEditor("terminal/create", "x1", `{"command":"make all"}`)},
+		"runs it in a folder from there":            {asks: inEditor("execute", "c1", `{"command":"make all"}`), does: inEditor("terminal/create", "x1", `{"command":"make all","cwd":"evil"}`)},
+		"runs it in a shell":                        {asks: inEditor("execute", "c1", `{"command":"make all"}`), does: inEditor("terminal/create", "x1", `{"command":"make all","shell":"/tmp/evil.sh"}`)},
+		"runs it with an extension":                 {asks: inEditor("execute", "c1", `{"command":"make all"}`), does: inEditor("terminal/create", "x1", `{"command":"make all","_meta":{"env":{"PATH":"/tmp/evil"}}}`)},
+		"runs it, and shows more":                   {asks: inEditor("execute", "c1", `{"command":"make all"}`), does: inEditor("terminal/create", "x1", `{"command":"make all","acp":{"title":"x"}}`)},
+		"runs it where it was not shown":            {asks: inEditor("execute", "c1", `{"command":"make all","directory":"sub"}`), does: inEditor("terminal/create", "x1", `{"command":"make all"}`)},
+		"runs it without what was shown":            {asks: inEditor("execute", "c1", `{"command":"make all","env":{"A":"b"}}`), does: inEditor("terminal/create", "x1", `{"command":"make all"}`)},
+		"runs it, shown with places":                {asks: inEditor("execute", "c1", `{"command":"make all","acp":{"locations":[{"path":"/w/sub"}]}}`), does: inEditor("terminal/create", "x1", `{"command":"make all"}`)},
+		"runs it, with words about it":              {asks: inEditor("execute", "c1", `{"command":"make all","description":"builds"}`), does: inEditor("terminal/create", "x1", `{"command":"make all"}`), linked: true},
+		"runs it in a folder that leads elsewhere":  {asks: inEditor("execute", "c1", `{"command":"make all"}`), does: leading(inEditor("terminal/create", "x1", `{"command":"make all"}`), "/real/evil")},
+		"appends":                             {asks: ask(), does: does(`{"path":"/w/a","content":"2","append":true}`)},
+		"writes with an extension":            {asks: ask(), does: does(`{"path":"/w/a","content":"2","_meta":{"mode":511}}`)},
+		"shown to append":                     {asks: inEditor("edit", "c1", `{"path":"/w/a","content":"2","append":true}`), does: does(write)},
+		"shown another text beside":           {asks: inEditor("edit", "c1", `{"path":"/w/a","content":"3","acp":{"changes":[{"path":"/w/a","new":"2"}]}}`), does: does(write)},
+		"shown another path beside":           {asks: inEditor("edit", "c1", `{"path":"/w/a","filePath":"/w/x/../a","content":"2"}`), does: does(write)},
+		"shown in another place":              {asks: inEditor("edit", "c1", `{"acp":{"changes":[{"path":"/w/a","new":"2"}],"locations":[{"path":"/w/b"}],"title":"x"}}`), does: does(write)},
+		"shown with a path that is not clear": {asks: inEditor("edit", "c1", `{"acp":{"changes":[{"path":"/w/a","new":"2"}],"path":["/w/b"]}}`), does: does(write)},
+		"shown as opencode does": {asks: inEditor("edit", "c1", `{"path":"/w/a","filePath":"/w/a","filepath":"/w/a","oldString":"1","newString":"2","diff":"-1+2","acp":{"changes":[{"path":"/w/a","old":"1","new":"2"}]}}`),
+			does: does(write), linked: true},
+		"shown as Gemini CLI does": {asks: inEditor("edit", "c1", `{"acp":{"changes":[{"path":"/w/a","old":"1","new":"2"}],"locations":[{"path":"/w/a"}],"title":"a: 1 => 2"}}`),
+			does: does(write), linked: true},
+		"reads with an extension":         {asks: at(inEditor("read", "c1", `{"path":"a"}`), "a", "/real/w/a"), does: at(inEditor("fs/read_text_file", "x1", `{"path":"/w/a","encoding":"x"}`), "/w/a", "/real/w/a")},
+		"reads more than it showed":       {asks: at(inEditor("read", "c1", `{"path":"a","limit":10}`), "a", "/real/w/a"), does: at(inEditor("fs/read_text_file", "x1", `{"path":"/w/a"}`), "/w/a", "/real/w/a")},
+		"reads others than it showed":     {asks: at(inEditor("read", "c1", `{"path":"a","offset":10}`), "a", "/real/w/a"), does: at(inEditor("fs/read_text_file", "x1", `{"path":"/w/a"}`), "/w/a", "/real/w/a")},
+		"reads the lines that it showed":  {asks: at(inEditor("read", "c1", `{"path":"a","filePath":"/w/a","line":2,"limit":10}`), "a", "/real/w/a"), does: at(inEditor("fs/read_text_file", "x1", `{"path":"/w/a","line":2,"limit":10}`), "/w/a", "/real/w/a"), linked: true},
+		"runs what was shown in two ways": {asks: inEditor("execute", "c1", `{"command":"make all","acp":{"announced":{"command":"ls"}}}`), does: inEditor("terminal/create", "x1", `{"command":"make all"}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
@@ -162,38 +193,50 @@ func TestLinked_editorByRule(t *testing.T) {
 	}
 }
 
+// hook is the agent's own, and hooked what it asks about.
+func hook() sayso.Actor {
+	a := agent
+	a.Principal = "opencode"
+	return a
+}
+
+func hooked(tool, args string) sayso.Admission {
+	return sayso.Admission{Immediate: true, CanEdit: true, Call: sayso.Call{
+		Tool: tool, Host: "opencode", Args: sayso.Args(args), Cwd: "/w", Session: "s1", CallID: "c1",
+	}}
+}
+
 // An agent whose own hook asked about a call asks its editor about it as well: nobody is
 // asked twice, and only if all that the hook was told stands in what the editor is shown.
 func TestLinked_editorBehindHook(t *testing.T) {
-	hooked := func(tool, args string) sayso.Admission {
-		return sayso.Admission{Immediate: true, CanEdit: true, Call: sayso.Call{
-			Tool: tool, Host: "opencode", Args: sayso.Args(args), Cwd: "/w", Session: "s1", CallID: "c1",
-		}}
-	}
 	const showsEdit = `{"path":"/w/a","filePath":"/w/a","oldString":"1","newString":"2","diff":"-1+2","acp":{"changes":[{"path":"/w/a","old":"1","new":"2"}]}}`
-	hook := agent
-	hook.Principal = "opencode"
 	for name, tt := range map[string]struct {
 		first, second sayso.Admission
 		by            sayso.Actor
 		change        func(*sayso.Call)
 		linked        bool
 	}{
-		"a command":         {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c1", `{"command":"make"}`), linked: true},
-		"another command":   {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c1", `{"command":"make x"}`)},
-		"more of it":        {first: hooked("bash", `{"command":"make","timeout":1}`), second: inEditor("execute", "c1", `{"command":"make"}`)},
-		"shown in two ways": {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c1", `{"command":"make","acp":{"announced":{"command":"ls"}}}`)},
-		"an edit":           {first: hooked("edit", `{"filePath":"/w/a","oldString":"1","newString":"2"}`), second: inEditor("edit", "c1", showsEdit), linked: true},
-		"another edit":      {first: hooked("edit", `{"filePath":"/w/a","oldString":"1","newString":"3"}`), second: inEditor("edit", "c1", showsEdit)},
-		"of another kind":   {first: hooked("read", `{"filePath":"/w/a"}`), second: inEditor("edit", "c1", showsEdit)},
-		"another id":        {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c2", `{"command":"make"}`)},
-		"another session":   {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c1", `{"command":"make"}`), change: func(c *sayso.Call) { c.Session = "acp-s2" }},
-		"another folder":    {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c1", `{"command":"make"}`), change: func(c *sayso.Call) { c.Cwd = "/x" }},
-		"no hook":           {first: hooked("bash", `{"command":"make"}`), by: later, second: inEditor("execute", "c1", `{"command":"make"}`)},
+		"a command":                     {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c1", `{"command":"make"}`), linked: true},
+		"another command":               {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c1", `{"command":"make x"}`)},
+		"more of it":                    {first: hooked("bash", `{"command":"make","timeout":1}`), second: inEditor("execute", "c1", `{"command":"make"}`)},
+		"shown in two ways":             {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c1", `{"command":"make","acp":{"announced":{"command":"ls"}}}`)},
+		"an edit":                       {first: hooked("edit", `{"filePath":"/w/a","oldString":"1","newString":"2"}`), second: inEditor("edit", "c1", showsEdit), linked: true},
+		"in a shell":                    {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c1", `{"command":"make","shell":"/tmp/evil.sh"}`)},
+		"in another folder":             {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c1", `{"command":"make","cwd":"evil"}`)},
+		"with places":                   {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c1", `{"command":"make","acp":{"locations":[{"path":"/etc"}]}}`)},
+		"with more paths":               {first: hooked("read", `{"filePath":"/w/a"}`), second: inEditor("read", "c1", `{"filePath":"/w/a","path":"/w/a","abs_path":"/w/b"}`)},
+		"a read":                        {first: hooked("read", `{"filePath":"a"}`), second: inEditor("read", "c1", `{"filePath":"a","path":"a","abs_path":"/w/a"}`), linked: true},
+		"with a change of another file": {first: hooked("edit", `{"filePath":"/w/a","oldString":"1","newString":"2"}`), second: inEditor("edit", "c1", strings.Replace(showsEdit, `"changes":[{"path":"/w/a"`, `"changes":[{"path":"/w/b"`, 1))},
+		"another edit":                  {first: hooked("edit", `{"filePath":"/w/a","oldString":"1","newString":"3"}`), second: inEditor("edit", "c1", showsEdit)},
+		"of another kind":               {first: hooked("read", `{"filePath":"/w/a"}`), second: inEditor("edit", "c1", showsEdit)},
+		"another id":                    {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c2", `{"command":"make"}`)},
+		"another session":               {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c1", `{"command":"make"}`), change: func(c *sayso.Call) { c.Session = "acp-s2" }},
+		"another folder":                {first: hooked("bash", `{"command":"make"}`), second: inEditor("execute", "c1", `{"command":"make"}`), change: func(c *sayso.Call) { c.Cwd = "/x" }},
+		"no hook":                       {first: hooked("bash", `{"command":"make"}`), by: later, second: inEditor("execute", "c1", `{"command":"make"}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
-				by := hook
+				by := hook()
 				if tt.by.Principal != "" {
 					by = tt.by
 				}
@@ -202,6 +245,32 @@ func TestLinked_editorBehindHook(t *testing.T) {
 					tt.change(&tt.second.Call)
 				}
 				d, err := w.b.Gate(relay).Admit(t.Context(), tt.second)
+				if d.Allowed() != tt.linked {
+					t.Errorf("got %+v, %v", d, err)
+				}
+			})
+		})
+	}
+}
+
+// Whoever said yes at the hook saw what the hook was told. What an agent shows of a change
+// behind it nobody saw, so that it lets the editor write no text that the hook was not told.
+func TestLinked_editorTwiceBehindHook(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tool, first, second string
+		linked              bool
+	}{
+		"the whole text":   {"write", `{"filePath":"/w/a","content":"2"}`, `{"filePath":"/w/a","path":"/w/a","content":"2","acp":{"changes":[{"path":"/w/a","new":"2"}]}}`, true},
+		"a text in a text": {"edit", `{"filePath":"/w/a","oldString":"1","newString":"3"}`, `{"filePath":"/w/a","path":"/w/a","oldString":"1","newString":"3","acp":{"changes":[{"path":"/w/a","new":"2"}]}}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				answered(t, w, hook(), hooked(tt.tool, tt.first), false)
+				d, err := w.b.Gate(relay).Admit(t.Context(), at(inEditor("edit", "c1", tt.second), "/w/a", "/real/w/a"))
+				if !d.Allowed() {
+					t.Fatalf("behind the hook: %+v, %v", d, err)
+				}
+				d, err = w.b.Gate(relay).Admit(t.Context(), at(inEditor("fs/write_text_file", "x1", write), "/w/a", "/real/w/a"))
 				if d.Allowed() != tt.linked {
 					t.Errorf("got %+v, %v", d, err)
 				}

@@ -164,7 +164,9 @@ func (e Errand) terminal(c *sayso.Call, args map[string]jsontext.Value) error {
 	}
 	args["command"] = text
 	delete(args, "args")
-	delete(args, "env")
+	if !slices.ContainsFunc(env, variable.more) {
+		delete(args, "env")
+	}
 	delete(args, "outputByteLimit") // how much of the output the editor keeps changes nothing that runs
 	if cwd, ok := e.text("cwd"); ok && strings.HasPrefix(cwd, "/") {
 		c.Cwd = cwd
@@ -178,6 +180,12 @@ type variable struct {
 	Name  string         `json:"name"`
 	Value string         `json:"value"`
 	Meta  jsontext.Value `json:"_meta"`
+}
+
+// more reports whether something is said of it that nobody knows: then it stays among the
+// arguments, and has a person asked.
+func (v variable) more() bool {
+	return len(v.Meta) > 0 && v.Meta.Kind() != 'n' && string(v.Meta) != "{}"
 }
 
 // otherwise stands between the two commands that one may be.

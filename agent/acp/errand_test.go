@@ -45,6 +45,8 @@ func TestErrand_call(t *testing.T) {
 		"a variable, or none":   {acp.CreateTerminal, `"command":"A=b","args":["ls"]`, `bash {"command":"('A=b' ls)\n# or this, in an editor that hands it to a shell without quotes:\nA=b ls"} /w`},
 		"no word":               {acp.CreateTerminal, `"command":"ls","args":[""]`, `bash {"command":"(ls '')\n# or this, in an editor that hands it to a shell without quotes:\nls "} /w`},
 		"its environment":       {acp.CreateTerminal, `"command":"make all","env":[{"name":"B","value":"x y"},{"name":"A","value":"1"}]`, `bash {"command":"export A=1\nexport B='x y'\nmake all"} /w`},
+		"a variable, and more":  {acp.CreateTerminal, `"command":"ls","env":[{"name":"A","value":"1","_meta":{"x":1}}]`, `bash {"command":"export A=1\nls","env":[{"name":"A","value":"1","_meta":{"x":1}}]} /w`},
+		"a variable, no more":   {acp.CreateTerminal, `"command":"ls","env":[{"name":"A","value":"1","_meta":{}}]`, `bash {"command":"export A=1\nls"} /w`},
 		"a tool of a server":    {acp.MessageMCP, `"connectionId":"c","method":"tools/call","params":{"name":"drop","arguments":{}}`, `mcp/message {"connectionId":"c","method":"tools/call","params":{"name":"drop","arguments":{}}} /w`},
 		"nearly one":            {acp.MessageMCP, `"connectionId":"c","method":"Tools/Call"`, `mcp/message {"connectionId":"c","method":"Tools/Call"} /w`},
 		"one that is not clear": {acp.MessageMCP, `"connectionId":"c","method":7`, `mcp/message {"connectionId":"c","method":7} /w`},

@@ -195,6 +195,46 @@ func finished(t *testing.T, b *saysotest.Broker, n int) {
 	}
 }
 
+// What says where or how beside it is another thing than was allowed: the person is asked,
+// and the editor hears nothing before.
+func TestRelay_askedBeforeInPart(t *testing.T) {
+	b := saysotest.New(t)
+	b.Answer(func(r sayso.Request) sayso.Answer {
+		if r.HostTool == "execute" || r.HostTool == "edit" {
+			return sayso.Answer{Effect: sayso.Allow}
+		}
+		return sayso.Answer{Effect: sayso.Deny}
+	})
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a.txt")
+	w := newWorld(t, b, nil).begin(dir)
+	w.agent.send(ask("1", "c1", "make all"))
+	if got := w.agent.next(); got != said("1", "a1") {
+		t.Fatal(got)
+	}
+	w.agent.send(askEdit("2", "c2", name, "", "two\n"))
+	if got := w.agent.next(); got != said("2", "a1") {
+		t.Fatal(got)
+	}
+	const line = `"command":"make","args":["all"]`
+	for i, send := range []string{
+		terminal("%d", line+`,"cwd":"evil"`), terminal("%d", line+`,"shell":"/tmp/evil.sh"`), terminal("%d", line+`,"_meta":{"env":{"PATH":"/tmp/evil"}}`),
+		terminal("%d", line+`,"env":[{"name":"A","value":"b"}]`),
+		strings.Replace(write("%d", name, "two\n"), `"path"`, `"append":true,"path"`, 1),
+		strings.Replace(write("%d", name, "two\n"), `"path"`, `"_meta":{"mode":511},"path"`, 1),
+	} {
+		id := strconv.Itoa(10 + i)
+		w.agent.send(strings.Replace(send, "%d", id, 1))
+		w.refused(id)
+		w.nothing()
+	}
+	if asked := len(b.Asked()); asked != 8 {
+		t.Errorf("people were asked %d times, want 8", asked)
+	}
+	w.passes(w.agent, w.editor, terminal("20", line)) // and what they allowed still counts
+	w.passes(w.agent, w.editor, write("21", name, "two\n"))
+}
+
 // What leads elsewhere by a link is another file than was asked about.
 func TestRelay_throughALink(t *testing.T) {
 	b := saysotest.New(t)
