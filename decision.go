@@ -65,6 +65,7 @@ type Decision struct {
 	Reason  string    `json:"reason,omitempty"`
 	Mode    Mode      `json:"mode,omitempty"`
 	Grant   ID        `json:"grant,omitempty"`
+	Link    ID        `json:"link,omitempty"` // the same call at an earlier point, where people were asked; here they were not
 	Digest  Digest    `json:"digest"`        // of the call that may run
 	Args    Args      `json:"args,omitzero"` // edited arguments; empty when they are the caller's own
 	Receipt Receipt   `json:"receipt,omitzero"`

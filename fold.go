@@ -170,7 +170,7 @@ func (r *Request) resolved(e *Event) error {
 	d := Decision{
 		Effect: p.Effect, State: StateDenied, Request: r.ID, Source: p.Source, By: p.By, At: truncate(e.At.Wall),
 		Note: s.Note, Cause: p.Cause, Rule: p.Rule, File: p.File, Line: p.Line, Reason: p.Reason, Mode: p.Mode,
-		Grant: p.Grant, Digest: s.Digest,
+		Grant: p.Grant, Link: p.Link, Digest: s.Digest,
 	}
 	if p.Effect == Allow {
 		d.State = StateAllowed

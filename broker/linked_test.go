@@ -67,7 +67,7 @@ func TestLinked(t *testing.T) {
 					who = tt.who
 				}
 				d, err := w.b.Gate(who).Admit(t.Context(), a)
-				if d.Allowed() != tt.linked || tt.linked && (err != nil || d.Source != sayso.SourcePerson || len(d.By) != 1 || !d.Redeemed) {
+				if d.Allowed() != tt.linked || tt.linked && (err != nil || d.Source != sayso.SourcePerson || len(d.By) != 1 || !d.Redeemed || d.Link != r.ID) {
 					t.Fatalf("got %+v, %v", d, err)
 				}
 				if !tt.linked {

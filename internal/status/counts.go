@@ -148,7 +148,12 @@ func (r *Rate) add(asked bool) {
 }
 
 // wasAsked reports whether a call waited for a person: it still does, nobody
-// decided it, or it was not decided without one.
+// decided it, or it was not decided without one. The answer to the same call at an
+// earlier point is one answer, and counts there.
 func wasAsked(r *sayso.Request) bool {
-	return r.Decision == nil || r.Decision.Source == sayso.SourcePerson || r.Decision.Source == sayso.SourceDeadline || r.Decision.Source == ""
+	d := r.Decision
+	if d == nil {
+		return true
+	}
+	return d.Link == "" && (d.Source == sayso.SourcePerson || d.Source == sayso.SourceDeadline || d.Source == "")
 }

@@ -66,6 +66,18 @@ func TestCount_leavesTheDoctorOut(t *testing.T) {
 	}
 }
 
+// A call that the hook of its host asked about, and that then comes to the gateway, is
+// two requests with one question.
+func TestCount_oneQuestionCountsOnce(t *testing.T) {
+	first := decided("claude-code", "pushing", sayso.SourcePerson)
+	linked := decided("mcp", "pushing", sayso.SourcePerson)
+	linked.Decision.Link = "r1"
+	got := status.Count(calls(linked, first))
+	if got.Calls != 2 || got.Prompts != 1 || len(got.Rules) != 1 || got.Rules[0].Asked != 1 || got.Rules[0].Request != "r1" {
+		t.Errorf("counted: %+v", got)
+	}
+}
+
 func TestCount_rateTakesCalls(t *testing.T) {
 	var list []sayso.Request
 	for n := range 2 * status.Enough {
