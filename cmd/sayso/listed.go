@@ -26,6 +26,7 @@ type listed struct {
 	Hook  status.Protection `json:"hook,omitzero"`
 	Notes []string          `json:"notes"` // what is doubtful
 	Type  string            `json:"type,omitzero"`
+	Helps string            `json:"helps,omitzero"` // what can be done about those round the gate that init mcp leaves
 
 	client install.Client
 }
@@ -62,6 +63,7 @@ type namesake struct{ client, command string }
 func (a *app) look(c install.Client, dir string, known map[string]namesake) listed {
 	l := listed{Client: c.Name, Through: []string{}, Unknown: []string{}, Round: []string{}, Notes: []string{}, client: c}
 	var through, round []install.Server
+	open := install.Scope("") // of a list with a server that the client may log in to
 	for _, list := range a.counting(c, dir) {
 		_, servers, err := readList(list)
 		if err != nil {
@@ -84,7 +86,13 @@ func (a *app) look(c install.Client, dir string, known map[string]namesake) list
 			if s.Odd == "" && s.Left == "" && !s.Open && l.Type == "" {
 				l.Type = "sayso init mcp " + c.Name + " --scope " + string(list.Scope)
 			}
+			if s.Odd == "" && s.Left == "" && s.Open {
+				open = list.Scope
+			}
 		}
+	}
+	if len(round) > 0 && l.Type == "" {
+		l.Helps = helps(c, open)
 	}
 	for _, r := range round {
 		if twin := slices.IndexFunc(through, func(s install.Server) bool { return slices.Equal(s.Command, r.Command) && s.URL == r.URL }); twin >= 0 {
@@ -92,6 +100,30 @@ func (a *app) look(c install.Client, dir string, known map[string]namesake) list
 		}
 	}
 	return l
+}
+
+// helps is what can be done about servers that init mcp leaves as they are. open is the
+// scope of a list with one that the client may log in to; empty if there is none.
+func helps(c install.Client, open install.Scope) string {
+	var ways []string
+	if open != "" {
+		ways = append(ways, "where it takes a token or needs no login, put the token as a header into its entry and type sayso init mcp "+c.Name+" --scope "+string(open)+" --http")
+	}
+	if c.Host != "" {
+		ways = append(ways, "type sayso init "+c.Host+", whose hook asks about the calls of all servers")
+	}
+	return strings.Join(append(ways, "take it out of the list of "+c.Title), "; or ")
+}
+
+// does is the command that helps at once, if one does.
+func (l listed) does() string {
+	switch {
+	case l.Type != "" || len(l.Round) == 0:
+		return l.Type
+	case l.client.Host != "" && l.Hook == "":
+		return "sayso init " + l.client.Host
+	}
+	return "sayso init mcp " + l.Client + " --http --dry-run"
 }
 
 // counting are the lists of a client that count: that of another client does if
@@ -213,8 +245,11 @@ func (l listed) lines() []string {
 		}
 		parts = append(parts, strings.Join(l.Round, ", ")+verb(n, " goes", " go")+how)
 	}
-	if l.Type != "" {
+	switch {
+	case l.Type != "":
 		parts = append(parts, "type: "+l.Type)
+	case l.Helps != "" && l.Hook == "":
+		parts = append(parts, "what helps: "+l.Helps)
 	}
 	var lines []string
 	if len(parts) > 0 {
@@ -280,6 +315,14 @@ func (a *app) anyGated(c install.Client, dir string) bool {
 	})
 }
 
+// helping is what can be done where no command does it alone.
+func (l listed) helping() string {
+	if l.Helps == "" {
+		return ""
+	}
+	return "; what helps: " + l.Helps
+}
+
 // servers tells of the MCP servers that clients list.
 func (d *doctor) servers(dir string) {
 	for _, l := range d.listed(dir, d.wirings(dir)) {
@@ -298,9 +341,9 @@ func (d *doctor) servers(dir string) {
 		case l.Hook == status.Protected:
 			d.add("servers", ok, "", "%s: round sayso mcp; the hook asks about calls", round)
 		case l.Hook == "" && len(l.Through) > 0:
-			d.add("servers", fail, l.Type, "%s: round the gate", round)
+			d.add("servers", fail, l.does(), "%s: round the gate%s", round, l.helping())
 		default:
-			d.add("servers", warn, l.Type, "%s: round the gate", round)
+			d.add("servers", warn, l.does(), "%s: round the gate%s", round, l.helping())
 		}
 	}
 }

@@ -101,11 +101,29 @@ func weakest(all []status.Wiring) status.Wiring {
 	for _, state := range []status.Protection{status.NotProtected, status.Unknown} {
 		if i := slices.IndexFunc(all, func(w status.Wiring) bool { return w.State == state }); i >= 0 {
 			w := all[i]
-			w.Why = w.Host + ": " + w.Why
+			w.Why = amongst(all, state) + w.Host + ": " + w.Why
 			return w
 		}
 	}
 	return status.Wiring{State: status.Protected, Why: fmt.Sprintf("each of %d agents has the hook", len(all))}
+}
+
+// amongst says of how many agents a state is, where others are protected: what is
+// wrong with one is not to read as if it were with all.
+func amongst(all []status.Wiring, state status.Protection) string {
+	protected, so := 0, 0
+	for _, w := range all {
+		switch w.State {
+		case status.Protected:
+			protected++
+		case state:
+			so++
+		}
+	}
+	if protected == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d agents, ", so, len(all))
 }
 
 // standing is what a server tells of this machine. Settings of projects it does
