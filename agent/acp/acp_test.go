@@ -190,6 +190,32 @@ func TestTold(t *testing.T) {
 	}
 }
 
+// And no more is kept of all of them than memory is for, the newest of it.
+func TestTold_weight(t *testing.T) {
+	var told acp.Told
+	long := strings.Repeat("x", sayso.MaxCall-1000)
+	const n = 24
+	for i := range n {
+		for _, rest := range []string{`"kind":"edit"`, `"rawInput":{"x":"` + long + `"}`, `"title":"t"`} {
+			m, err := acp.Read(fmt.Appendf(nil, `{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"%d",%s}}}`, i, rest))
+			if err != nil {
+				t.Fatal(err)
+			}
+			told.Hear(&m)
+		}
+	}
+	kept := 0
+	for i := range n {
+		c := told.Of("s", fmt.Sprint(i))
+		if kept += len(c.Input); len(c.Input) > 0 != (i >= n-16) {
+			t.Errorf("of call %d are kept %d bytes", i, len(c.Input))
+		}
+	}
+	if kept > 64<<20 {
+		t.Errorf("%d bytes are kept", kept)
+	}
+}
+
 // Of a call no more is kept than a call may have, and one of which more was told is not
 // asked about: what is missing could be what matters. What comes of a call is not kept.
 func TestTold_tooLarge(t *testing.T) {
@@ -204,10 +230,11 @@ func TestTold_tooLarge(t *testing.T) {
 		"places":     {`"locations":[` + strings.Repeat(`{"path":""},`, sayso.MaxCall/64) + `{"path":"/"}]`, true},
 		"the input":  {`"rawInput":{"command":"` + long + `"}`, true},
 		"the title":  {`"title":"` + long + `"`, true},
+		"bit by bit": {`"title":"` + long[:len(long)/2] + `"}}}` + "\n" + `"kind":"` + long[:len(long)/2+1] + `"`, true},
 		"its output": {`"content":[{"type":"content","content":{"type":"text","text":"` + long + `"}}]`, false},
 	} {
 		var told acp.Told
-		for _, update := range []string{tt.told, `"title":"t"`} { // what comes later does not make it whole
+		for _, update := range append(strings.Split(tt.told, "}}}\n"), `"name":"t"`) { // what comes later does not make it whole
 			m, err := acp.Read([]byte(`{"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1",` + update + `}}}`))
 			if err != nil {
 				t.Fatal(err)

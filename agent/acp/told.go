@@ -10,11 +10,15 @@ import (
 // maxTold is of how many calls at once it is remembered what an agent told.
 const maxTold = 256
 
+// maxWeight is how many bytes of it are remembered.
+const maxWeight = 64 << 20
+
 // Told is what an agent told of its calls before it asked about them. It is for one
 // reader. The zero Told is ready.
 type Told struct {
-	calls map[string]*ToolCall
-	order []string // the oldest first
+	calls  map[string]*ToolCall
+	order  []string // the oldest first
+	weight int      // of all calls
 }
 
 // update is what is read of a session/update.
@@ -38,7 +42,16 @@ func (t *Told) Hear(m *Message) (session string, c ToolCall, ok bool) {
 	if known == nil {
 		known = t.add(key)
 	}
+	t.weight -= known.Size()
 	known.merge(&u.Update.ToolCall)
+	t.weight += known.Size()
+	for t.weight > maxWeight && len(t.order) > 1 { // no call alone is as much
+		oldest := t.order[0]
+		if oldest == key {
+			oldest = t.order[1]
+		}
+		t.forget(oldest)
+	}
 	c = *known
 	c.ID = u.Update.ID
 	if c.Over() {
@@ -68,6 +81,9 @@ func (t *Told) add(key string) *ToolCall {
 }
 
 func (t *Told) forget(key string) {
+	if c := t.calls[key]; c != nil {
+		t.weight -= c.Size()
+	}
 	delete(t.calls, key)
 	for i, k := range t.order {
 		if k == key {
@@ -86,36 +102,43 @@ func CallKey(session, id string) string {
 // stay as they were. What is larger than any call may be is not kept, and the call is
 // then not asked about: nobody could tell what is missing.
 func (c *ToolCall) merge(u *ToolCall) {
-	u.Content = slices.DeleteFunc(u.Content, func(part content) bool { return part.Type != "diff" }) // of the others no call is made
+	if u.Content != nil { // of the other parts no call is made, and no room is kept for them
+		u.Content = append([]content{}, slices.DeleteFunc(u.Content, func(part content) bool { return part.Type != "diff" })...)
+	}
 	if u.Over() {
 		u.Content = nil // at its end a call tells what came of it
 		c.Status = u.Status
 	}
-	if u.size() > sayso.MaxCall {
+	next := *c
+	put(&next.Title, u.Title)
+	put(&next.Kind, u.Kind)
+	put(&next.Status, u.Status)
+	put(&next.Name, u.Name)
+	put(&next.Meta.ClaudeCode.Tool, u.Meta.ClaudeCode.Tool)
+	if len(u.Input) > 0 {
+		next.Input = u.Input
+	}
+	if u.Content != nil {
+		next.Content = u.Content
+	}
+	if u.Locations != nil {
+		next.Locations = u.Locations
+	}
+	if next.Size() > sayso.MaxCall {
 		c.tooLarge = true
 		return
 	}
-	put(&c.Title, u.Title)
-	put(&c.Kind, u.Kind)
-	put(&c.Status, u.Status)
-	put(&c.Name, u.Name)
-	put(&c.Meta.ClaudeCode.Tool, u.Meta.ClaudeCode.Tool)
 	if len(u.Input) > 0 {
-		c.Input = u.Input.Clone()
+		next.Input = u.Input.Clone() // the line need not be kept
 	}
-	if u.Content != nil {
-		c.Content = u.Content
-	}
-	if u.Locations != nil {
-		c.Locations = u.Locations
-	}
+	*c = next
 }
 
 // entry is about what an entry of a list takes beside its text.
 const entry = 64
 
-// size is about how many bytes it takes to remember what was told of a call.
-func (c *ToolCall) size() int {
+// Size is about how many bytes it takes to remember what was told of a call.
+func (c *ToolCall) Size() int {
 	n := len(c.Title) + len(c.Kind) + len(c.Status) + len(c.Name) + len(c.Meta.ClaudeCode.Tool) + len(c.Input)
 	for _, part := range c.Content {
 		n += entry + len(part.Path) + len(part.New)

@@ -33,8 +33,9 @@ func (r *Relay) ask(ctx context.Context, m *acp.Message) error {
 	if err != nil {
 		return r.refuse(&held{reply: p.Reply}, err)
 	}
-	h := &held{key: p.Key(), session: p.Session, reply: p.Reply, cancelled: p.Cancelled(), size: len(m.Line)}
+	h := &held{key: p.Key(), session: p.Session, reply: p.Reply, cancelled: p.Cancelled()}
 	told := r.told.Of(p.Session, p.Tool.ID)
+	h.size = len(m.Line) + told.Size() // the call holds both
 	r.mu.Lock()
 	c, err := r.hold(h, func() (sayso.Call, error) { return p.Call(told, r.place(p.Session, r.nextID(&p))) })
 	if err != nil {

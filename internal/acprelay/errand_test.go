@@ -414,6 +414,21 @@ func TestRelay_tooManyErrands(t *testing.T) {
 	w.nothing()
 }
 
+// What was told of a call waits with each question about it, and counts.
+func TestRelay_tooMuchTold(t *testing.T) {
+	acprelay.SetMaxWeight(t, 5000)
+	b := saysotest.New(t)
+	b.Leave("*")
+	w := newWorld(t, b, nil).begin("/w")
+	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"c1","title":"`+strings.Repeat("x", 3000)+`"}}}`)
+	w.agent.send(ask("1", "c1", "ls"))
+	w.opened(1)
+	w.agent.send(ask("2", "c1", "ls"))
+	if got := w.agent.next(); got != said("2", "r1") || !strings.Contains(w.noted(), "than is kept") {
+		t.Errorf("%s, noted %s", got, w.noted())
+	}
+}
+
 // While the gate is switched off, the editor does what it is told.
 func TestRelay_errandsOff(t *testing.T) {
 	b := saysotest.New(t)
