@@ -46,7 +46,7 @@ func checkURL(text string, plain bool) error {
 		return rpc.Invalid("an address is https://HOST/PATH")
 	}
 	if _, ok := address.Loopback(u.Host); !ok && !plain {
-		return rpc.Invalid("plain HTTP is spoken with this machine alone: https://" + u.Host)
+		return rpc.Invalid("plain HTTP is spoken with this machine alone; in the place of http://" + u.Host + " write: https://" + u.Host)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (up *upstream) dialer() error {
 func (up *upstream) dials(shows func(tls.ConnectionState) error) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, DisableCompression: true,
+			Proxy: proxy, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, DisableCompression: true,
 			DialContext:         (&net.Dialer{Timeout: slowest}).DialContext,
 			TLSHandshakeTimeout: slowest, IdleConnTimeout: idle,
 			// A connection that ended without a word, as while a machine slept, is noticed.
@@ -109,6 +109,15 @@ func (up *upstream) dials(shows func(tls.ConnectionState) error) *http.Client {
 		},
 		CheckRedirect: follows,
 	}
+}
+
+// proxy is what stands before a server by the environment: before this machine nothing
+// does, whose name the rule of the environment knows in lower case alone.
+func proxy(r *http.Request) (*url.URL, error) {
+	if _, here := address.Loopback(r.URL.Host); here {
+		return nil, nil
+	}
+	return http.ProxyFromEnvironment(r)
 }
 
 // follows lets a redirect be followed that only puts a slash behind the address or
