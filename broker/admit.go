@@ -95,7 +95,7 @@ type waiter struct {
 
 	met bool // what the log knows of such a call is looked up: to take it for new failed, or would be dear
 
-	opened    sayso.ID // the request that this call opened itself, if it did
+	opened    sayso.ID // the request that this call opened, or decided, itself, if it did
 	openedLen int      // and how long its stream was then
 }
 
@@ -224,7 +224,7 @@ func (w *waiter) same(ctx context.Context, stream string) (*sayso.Request, error
 
 // goOn takes up a request that nobody has the decision of, and nobody waits for.
 // An approval that does not stand any more is made void instead, and one who
-// asks again what policy denies by now is told so.
+// asks again what is decided by now without people is told so.
 func (w *waiter) goOn(ctx context.Context, r *sayso.Request) (next *sayso.Request, ok bool, err error) {
 	next, ok, err = w.takeable(ctx, r)
 	if err == nil && ok {
@@ -244,12 +244,12 @@ func (w *waiter) goOn(ctx context.Context, r *sayso.Request) (next *sayso.Reques
 			return next, false, err
 		}
 	case next.State.Open():
-		j, err := w.ruled(ctx)
+		j, err := w.judge(ctx)
 		if err != nil {
 			return next, false, err
 		}
-		if j.Effect == sayso.Deny {
-			next, err = w.deny(ctx, next, &j)
+		if j.Effect == sayso.Deny || j.effect == sayso.Allow { // a strict mode denies asks, and this was asked
+			next, err = w.decide(ctx, next, &j)
 			return next, err == nil, err
 		}
 	}
@@ -305,23 +305,27 @@ func (w *waiter) taking(ctx context.Context, r *sayso.Request) (*batch, error) {
 	return batch, nil
 }
 
-// deny takes up an open request that policy denies by now, which no answer could
-// turn round, and records the denial.
-func (w *waiter) deny(ctx context.Context, r *sayso.Request, j *judged) (*sayso.Request, error) {
+// decide takes up an open request that needs no people any more, and records the
+// decision: a denial, which no answer could turn round, or what a rule, a grant or
+// the mode allows by now. Of an answer that comes at the same time and this, one is
+// recorded.
+func (w *waiter) decide(ctx context.Context, r *sayso.Request, j *judged) (*sayso.Request, error) {
 	batch, err := w.taking(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	text, err := content(&sayso.AnsweredShown{Digest: r.Digest}, nil, nil)
-	if err != nil {
+	j.expect(batch)
+	for i := range j.ended {
+		batch.end(&j.ended[i], "definition changed")
+	}
+	if err := w.resolvedAtOnce(batch, r, j); err != nil {
 		return nil, err
 	}
-	j.expect(batch)
-	batch.step(r, sayso.EventResolved, sayso.BrokerActor, &sayso.Resolved{
-		Effect: sayso.Deny, Source: sayso.SourcePolicy, Cause: j.Cause, Rule: j.Rule, File: j.File, Line: j.Line,
-		Reason: j.Reason, Mode: j.mode, Policy: j.verdict.Policy,
-	}, text)
-	return w.b.advance(ctx, r, batch)
+	next, err := w.b.advance(ctx, r, batch)
+	if err == nil {
+		w.opened, w.openedLen = next.ID, next.Life.Len
+	}
+	return next, err
 }
 
 // stormy reports whether an open request was asked for three times within the

@@ -182,7 +182,7 @@ func (b *Broker) outvoted(ctx context.Context, r *sayso.Request, on *basis) (why
 	if err != nil {
 		return "", err
 	}
-	if r.Life.Mode == sayso.ModeStrict {
+	if r.Decision.Mode == sayso.ModeStrict {
 		state.Mode = sayso.ModeStrict // which may have been the caller's own
 	}
 	if state.Mode.Apply(settled.Match) != sayso.Allow {
