@@ -73,6 +73,9 @@ func RecordedOf(r *sayso.Request, covers func(sayso.ID) sayso.Cover) Recorded {
 	out := Recorded{
 		ID: r.ID, At: r.CreatedAt, Session: r.SessionID, Host: r.Host, Tool: r.Tool, Server: r.Server, Danger: r.Danger, Text: shownText(r), Mode: r.Life.Mode, Came: cameOf(r),
 	}
+	if r.Decision != nil && r.Decision.Mode != "" {
+		out.Mode = r.Decision.Mode // decided when it was asked for again, in the mode of then
+	}
 	if r.Decision != nil && r.Decision.Source == sayso.SourceGrant {
 		out.Cover = covers(r.Decision.Grant)
 	}

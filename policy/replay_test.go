@@ -125,6 +125,21 @@ func TestReplay_counts(t *testing.T) {
 	}
 }
 
+// A call that waited in one mode and was allowed when it was asked for again, in another,
+// is replayed in that one.
+func TestReplay_modeOfTheDecision(t *testing.T) {
+	r := sayso.Request{State: sayso.StateAllowed, Life: sayso.Life{Mode: sayso.ModeInteractive}, Decision: &sayso.Decision{
+		Effect: sayso.Allow, Source: sayso.SourceMode, Mode: sayso.ModeApproveAll,
+	}}
+	if got := policy.RecordedOf(&r, nil).Mode; got != sayso.ModeApproveAll {
+		t.Errorf("it is replayed in mode %s", got)
+	}
+	r.Decision = &sayso.Decision{Effect: sayso.Allow, Source: sayso.SourcePerson}
+	if got := policy.RecordedOf(&r, nil).Mode; got != sayso.ModeInteractive {
+		t.Errorf("what a person allowed is replayed in mode %s", got)
+	}
+}
+
 // byGrant has a remembered yes answer a harmless command.
 func byGrant(t *testing.T, r *policy.Recorded, c sayso.Cover) {
 	t.Helper()
