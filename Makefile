@@ -60,6 +60,7 @@ $(TS)/dist/node.js: $(shell find clients/typescript/src -name '*.ts' -not -name 
 install: build ## install both programs into ~/.local/bin
 	@mkdir -p $(PREFIX)/bin
 	install -m 0755 $(BIN)/sayso $(BIN)/sayso-hook $(PREFIX)/bin/
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo 'note: $(PREFIX)/bin is not in PATH; type: export PATH="$(PREFIX)/bin:$$PATH"' ;; esac
 
 .PHONY: test
 test: ## fetch what the tests need, then run them all with the race detector

@@ -153,6 +153,15 @@ func (a *app) editList(ctx context.Context, l install.List, edit func(install.Li
 	if err := table(a.out, rows); err != nil {
 		return false, err
 	}
+	known := a.namesakes(l)
+	for _, s := range after {
+		if !s.Gated || o.undo {
+			continue
+		}
+		if why := clash(s, "this list", known); why != "" {
+			a.note("warning: %s", printable(why))
+		}
+	}
 	if string(old) == string(text) {
 		a.print("nothing to change")
 		return false, nil

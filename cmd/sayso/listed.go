@@ -209,17 +209,49 @@ func sameFile(a, b string) bool {
 
 // doubts are what may be taken for something else of a server that has a gateway.
 func (a *app) doubts(s install.Server, client string, known map[string]namesake) (notes []string) {
-	name := cmp.Or(s.Known, s.Name)
-	if name != install.RuleName(s.Name) {
+	if name := cmp.Or(s.Known, s.Name); name != install.RuleName(s.Name) {
 		notes = append(notes, fmt.Sprintf("%s is %s to the gate, so rules for one are not rules for the other", s.Name, name))
 	}
-	command := strings.Join(append(slices.Clip(s.Command), s.URL), "\x00")
-	if other, taken := known[name]; taken && other.command != command {
-		notes = append(notes, fmt.Sprintf("%s is also the name of another server, of %s: the gate takes the one for a change of the other, and its tools wait for sayso tools accept; give it another name", name, other.client))
-	} else {
-		known[name] = namesake{client, command}
+	if why := clash(s, client, known); why != "" {
+		notes = append(notes, why)
 	}
 	return notes
+}
+
+// clash says of a server whose name another one has what comes of it; else it is
+// known by that name from now on.
+func clash(s install.Server, client string, known map[string]namesake) string {
+	name, command := cmp.Or(s.Known, s.Name), strings.Join(append(slices.Clip(s.Command), s.URL), "\x00")
+	if other, taken := known[name]; taken && other.command != command {
+		return fmt.Sprintf("%s is also the name of another server, of %s: the gate takes the one for a change of the other, and its tools wait for sayso tools accept; "+
+			"give it another name, by its key in the list before it is put behind the gate, or by --name in its entry", name, other.client)
+	}
+	known[name] = namesake{client, command}
+	return ""
+}
+
+// namesakes are the servers behind the gate in the lists of all clients, but for one
+// list.
+func (a *app) namesakes(but install.List) map[string]namesake {
+	known := map[string]namesake{}
+	dir, err := os.Getwd()
+	if err != nil {
+		return known // only those of a project are not known
+	}
+	for _, c := range install.Clients() {
+		for _, l := range a.counting(c, dir) {
+			if l.Path == but.Path && l.Scope == but.Scope {
+				continue
+			}
+			_, servers, _ := readList(l) // one that cannot be read is told by status
+			for _, s := range servers {
+				if s.Gated {
+					clash(s, c.Name, known)
+				}
+			}
+		}
+	}
+	return known
 }
 
 // lines are about a client; none where there is nothing to be said: a hook that

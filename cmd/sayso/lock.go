@@ -47,7 +47,8 @@ func (a *app) release(ctx context.Context) error {
 	if err := a.noAgent("releasing the lock"); err != nil {
 		return err
 	}
-	recorded := a.paths.Locked() && a.toLog(ctx, sayso.SwitchReleased, 0)
+	was := a.paths.Locked()
+	recorded := was && a.toLog(ctx, sayso.SwitchReleased, 0)
 	if err := a.paths.Unlock(); err != nil {
 		if recorded {
 			a.toLog(ctx, sayso.SwitchLocked, 0)
@@ -56,6 +57,10 @@ func (a *app) release(ctx context.Context) error {
 	}
 	if a.json {
 		return a.printJSON(map[string]bool{"locked": false, "recorded": recorded})
+	}
+	if !was {
+		a.print("it was not locked: policy and remembered answers count")
+		return nil
 	}
 	a.print("released: policy and remembered answers count again")
 	return nil

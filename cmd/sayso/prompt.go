@@ -261,6 +261,9 @@ func (a *app) slowly(ctx context.Context, r sayso.Request, danger []sayso.Danger
 		return a.confirm(ctx, question)
 	}
 	typed, err := a.line(ctx, question+" Dangerous: "+strings.Join(present.Dangers(danger), ", ")+". Type "+r.ShortID+" to go on:")
+	if err == nil && typed != "" && typed != r.ShortID {
+		a.note("that is not %s: it was mistyped, or is another request", r.ShortID)
+	}
 	return typed == r.ShortID, err
 }
 

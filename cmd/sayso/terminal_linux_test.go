@@ -76,6 +76,22 @@ func TestExit_whoLeftIsToldThatItWaits(t *testing.T) {
 	}
 }
 
+// Who mistypes what a dangerous call wants is told that, and not only that it waits.
+func TestApprove_mistypedIsSaid(t *testing.T) {
+	for typed, want := range map[string]bool{"k7fn": true, "y": true, "": false, "k7fm": false} {
+		screen, err := atTerminal(t, []typist{{"Type k7fm to go on:", typed + "\r"}}, func(ctx context.Context, a *app) error {
+			ok, err := a.slowly(ctx, sayso.Request{ShortID: "k7fm"}, []sayso.Danger{sayso.DangerDelete}, "allow it?")
+			if ok != (typed == "k7fm") {
+				t.Errorf("%q is %v", typed, ok)
+			}
+			return err
+		})
+		if err != nil || strings.Contains(screen, "that is not k7fm: it was mistyped, or is another request") != want {
+			t.Errorf("%q: %v:\n%s", typed, err, screen)
+		}
+	}
+}
+
 func TestPolicyCheck_atATerminalDoesNotWait(t *testing.T) {
 	file := t.TempDir() + "/rules.yaml"
 	if err := os.WriteFile(file, []byte("version: 1\nrules:\n  - ask: bash\n"), 0o600); err != nil {
