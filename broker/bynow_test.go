@@ -344,7 +344,7 @@ func (w *world) rushed(byGrant bool) sayso.Source {
 	uses := w.count(sayso.EventGrantUsed)
 	switch {
 	case d == nil || resolved != 1 || uses > 1:
-		w.t.Errorf("it was decided %d times, and the grant used %d times", resolved, uses)
+		w.t.Fatalf("it was decided %d times, and the grant used %d times", resolved, uses)
 	case d.Allowed() != (ran[waits.ID] == 1) || byGrant && len(ran) != 1 || !byGrant && len(ran) == 0:
 		w.t.Errorf("decided by %s, and ran %v", d.Source, ran)
 	}
