@@ -26,6 +26,8 @@ type Line struct {
 	Server string
 	// Err is why something of ours was refused, in the host's words; of Responds.
 	Err string
+	// Answer is what the host answered; of Responds.
+	Answer jsontext.Value `json:"-"`
 	// What follows is told. None of it decides anything.
 	Session, Version string // of Began
 	Said             []string
@@ -56,6 +58,7 @@ const (
 type Use struct {
 	ID, Name string
 	Failed   bool
+	Input    sayso.Args `json:"-"` // as the model wrote it; of Says
 }
 
 // Permission is the question of the control protocol, and of the tool that
@@ -82,6 +85,8 @@ type envelope struct {
 		Subtype string `json:"subtype"`
 		ID      string `json:"request_id"`
 		Error   string `json:"error"`
+
+		Answer jsontext.Value `json:"response"`
 	} `json:"response"`
 }
 
@@ -115,7 +120,7 @@ func ParseLine(text []byte) (Line, error) {
 	case "control_cancel_request":
 		return Line{Kind: TakesBack, ID: e.ID}, nil
 	case "control_response":
-		return Line{Kind: Responds, ID: e.Response.ID, Err: e.refusal()}, nil
+		return Line{Kind: Responds, ID: e.Response.ID, Err: e.refusal(), Answer: e.Response.Answer}, nil
 	case "system":
 		if e.Subtype == "init" {
 			return Line{Kind: Began, Session: e.Session, Version: e.Version}, nil
@@ -199,6 +204,8 @@ func (e *envelope) blocks() (Line, error) {
 		Name   string `json:"name"`
 		UseID  string `json:"tool_use_id"`
 		Failed bool   `json:"is_error"`
+
+		Input sayso.Args `json:"input"`
 	}
 	if e.Message.Content.Kind() != '[' || jcs.UnmarshalLenient(e.Message.Content, &blocks) != nil {
 		return l, nil // a text, which is no use of a tool
@@ -208,7 +215,7 @@ func (e *envelope) blocks() (Line, error) {
 		case "text":
 			l.Said = append(l.Said, b.Text)
 		case "tool_use":
-			l.Uses = append(l.Uses, Use{ID: b.ID, Name: b.Name})
+			l.Uses = append(l.Uses, Use{ID: b.ID, Name: b.Name, Input: b.Input})
 		case "tool_result":
 			l.Done = append(l.Done, Use{ID: b.UseID, Failed: b.Failed})
 		}
@@ -290,36 +297,6 @@ func (Permission) Refuse(reason string) []byte {
 	text, err := jcs.Marshal(ruling{Behavior: "deny", Message: agent.Words(reason)})
 	if err != nil { // the words are no text
 		return []byte(`{"behavior":"deny","message":"denied"}`)
-	}
-	return text
-}
-
-// Hooks is how the host is told which hooks whoever drives it wants to hear of:
-// every call before it is made, which is blocked if it is not answered, and how
-// calls ended.
-func Hooks(id string) []byte {
-	hook := func(event Event) any {
-		h := map[string]any{"matcher": "*", "hookCallbackIds": []string{string(event)}, "timeout": int(agent.RecordTimeout.Seconds())}
-		if event == PreToolUse {
-			h["onFailure"] = "block"
-		}
-		return []any{h}
-	}
-	return control("control_request", id, "request", map[string]any{"subtype": "initialize", "hooks": map[Event]any{
-		PreToolUse: hook(PreToolUse), PostToolUse: hook(PostToolUse), PostToolUseFailure: hook(PostToolUseFailure),
-	}})
-}
-
-// AskMe is the answer to a hook of the control protocol: before a call that the
-// host asks for its permission, whatever its mode and its rules say. A hook of
-// another's that denies still does, and one that allows has no say.
-func AskMe(h Hook) []byte {
-	if h.Event != PreToolUse || h.OwnScreen {
-		return []byte("{}")
-	}
-	text, err := jcs.Marshal(reply{specific{Event: PreToolUse, Effect: "ask", Reason: "sayso"}})
-	if err != nil {
-		return Deny("").Stdout
 	}
 	return text
 }

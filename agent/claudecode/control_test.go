@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -107,25 +108,67 @@ func TestPermission(t *testing.T) {
 	}
 }
 
-// The hook of the control protocol has the host ask, whatever its mode says. What
-// is a question to the person by itself is left to the host.
-func TestAskMe(t *testing.T) {
+// The hook of the control protocol says what the gate said: a no that stands, and a
+// yes that is looked at again. It waits as long as the host's timers go.
+func TestBefore(t *testing.T) {
 	h, err := claudecode.Parse([]byte(preHook))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(claudecode.AskMe(h)); got != `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"sayso"}}` {
+	yes := sayso.Decision{Effect: sayso.Allow, State: sayso.StateAllowed}
+	edited := yes
+	edited.Args = sayso.Args(`{"command":"ls"}`)
+	const says = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":`
+	for name, tt := range map[string]struct {
+		d    sayso.Decision
+		err  error
+		want string
+	}{
+		"allow":               {yes, nil, says + `"ask","permissionDecisionReason":"sayso"}}`},
+		"edit":                {edited, nil, says + `"ask","permissionDecisionReason":"sayso","updatedInput":{"command":"ls","description":"Push"}}}`},
+		"deny":                {sayso.Decision{State: sayso.StateDenied}, nil, says + `"deny","permissionDecisionReason":"`},
+		"nothing":             {sayso.Decision{}, nil, says + `"deny","permissionDecisionReason":"`},
+		"an allow that fails": {yes, sayso.ErrUnavailable, says + `"deny","permissionDecisionReason":"`},
+	} {
+		if got := string(h.Before(tt.d, tt.err)); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+	if got := string(h.RefuseBefore("no")); got != says+`"deny","permissionDecisionReason":"no"}}` {
 		t.Error(got)
 	}
-	h, err = claudecode.Parse([]byte(strings.Replace(preHook, `"Bash"`, `"ExitPlanMode"`, 1)))
-	if err != nil {
-		t.Fatal(err)
+	if claudecode.DrivenTimeout.Milliseconds() >= 1<<31 || claudecode.DrivenTimeout < 7*24*time.Hour {
+		t.Errorf("the host's timers do not go to %v, or a person has no time", claudecode.DrivenTimeout)
 	}
-	if got := string(claudecode.AskMe(h)); got != `{}` {
+	if got := string(claudecode.Hooks("i")); !strings.Contains(got, `"onFailure":"block","timeout":2073600`) || !strings.Contains(got, `"subtype":"initialize"`) {
 		t.Error(got)
 	}
-	if got := string(claudecode.Hooks("i")); !strings.Contains(got, `"onFailure":"block"`) || !strings.Contains(got, `"subtype":"initialize"`) {
-		t.Error(got)
+}
+
+// What the host says of its settings: what takes the hooks away, wherever it stands.
+func TestParseSettings(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		off  string
+		fits bool
+	}{
+		"none":           {`{"effective":{},"sources":[]}`, "", true},
+		"others":         {`{"effective":{"env":{"A":"1"}},"sources":[]}`, "", true},
+		"in a place":     {`{"effective":{},"sources":[{"source":"flagSettings","settings":{"env":{"CLAUDE_CODE_SIMPLE":"1"}}}]}`, "CLAUDE_CODE_SIMPLE (env in flagSettings)", true},
+		"in none":        {`{"effective":{"env":{"CLAUDE_CODE_SIMPLE":"0"}}}`, "CLAUDE_CODE_SIMPLE (env in its settings)", true},
+		"no settings":    {`{"sources":[]}`, "", false},
+		"another answer": {`[]`, "", false},
+		"no answer":      {``, "", false},
+		"another env":    {`{"effective":{"env":[]}}`, "", false},
+	} {
+		s, err := claudecode.ParseSettings([]byte(tt.text))
+		if (err == nil) != tt.fits || strings.Join(s.Off, ", ") != tt.off {
+			t.Errorf("%s: %v, %v", name, s.Off, err)
+		}
+	}
+	s, err := claudecode.ParseSettings([]byte(`{"effective":{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"/x/sayso-hook"}]}]}}}`))
+	if err != nil || len(s.Before) != 1 || s.Before[0] != "/x/sayso-hook" {
+		t.Errorf("%+v, %v", s, err)
 	}
 }
 

@@ -4,12 +4,17 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/agent/claudecode"
 	driver "github.com/sayso-dev/sayso/internal/drive"
+	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/install"
+	"github.com/sayso-dev/sayso/internal/local"
 )
 
 func (a *app) claudeCommand() *cobra.Command {
@@ -53,9 +58,80 @@ func (a *app) driveClaude(ctx context.Context, d driven) error {
 		return err
 	}
 	d.args = driver.ClaudeArgs(d.args)
-	env := slices.DeleteFunc(slices.Clone(a.environ), func(kv string) bool { // which are --bare and --safe-mode
-		return strings.HasPrefix(kv, "CLAUDE_CODE_SIMPLE=")
+	env := slices.DeleteFunc(slices.Clone(a.environ), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return claudecode.OffVariable(name)
 	})
 	c := &driver.Claude{Prompts: said, Screen: screen}
-	return a.drive(ctx, d, env, func(desk *driver.Desk) spoken { c.Desk = desk; return c })
+	return a.drive(ctx, d, env, func(desk *driver.Desk, l *local.Local) spoken {
+		c.Desk = desk
+		if inbox, err := l.Inbox(ctx, home.OwnActor(sayso.PrincipalAgent, d.host.Name, "hook")); err == nil { // without, people are asked at both
+			c.Hook = (&hookAnswers{inbox: inbox}).of
+		}
+		return c
+	})
+}
+
+// hookStarts is how long a hook that is installed may take until it has asked. Where it
+// does not, as with --safe-mode, it is not waited for again.
+const hookStarts = 10 * time.Second
+
+// hookAnswers are the decisions about what the host's hook asks.
+type hookAnswers struct {
+	inbox  sayso.Inbox
+	absent atomic.Bool // the hook asks about nothing
+}
+
+// of waits until a call that the hook asks about is decided; nil if it does not ask.
+func (h *hookAnswers) of(ctx context.Context, session, callID string) (*sayso.Decision, error) {
+	if h.absent.Load() {
+		return nil, nil
+	}
+	head, err := h.inbox.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var late atomic.Bool
+	starts := time.AfterFunc(hookStarts, func() { late.Store(true); cancel() })
+	defer starts.Stop()
+	look := func() (*sayso.Decision, error) {
+		found, err := h.inbox.Requests(ctx, sayso.RowQuery{Session: session, CallID: callID, Limit: 1})
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		starts.Stop()
+		r := found[0]
+		switch {
+		case r.State == sayso.StateParked: // the hook waits no more, and has denied
+			return &sayso.Decision{Request: r.ID, State: sayso.StateParked}, nil
+		case r.State.Open():
+			return nil, nil
+		case r.Decision == nil:
+			return &sayso.Decision{Request: r.ID, State: r.State}, nil
+		}
+		return r.Decision, nil
+	}
+	d, err := look()
+	if d != nil || err != nil {
+		return d, err
+	}
+	for e, err := range h.inbox.Follow(ctx, head.Seq, sayso.EventQuery{}) {
+		if err == nil && e.SessionID == session {
+			d, err = look()
+		}
+		switch {
+		case late.Load():
+			h.absent.Store(true)
+			return nil, nil
+		case d != nil || err != nil:
+			return d, err
+		}
+	}
+	if late.Load() {
+		h.absent.Store(true)
+		return nil, nil
+	}
+	return nil, ctx.Err()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/sayso-dev/sayso/internal/codexapp"
 	driver "github.com/sayso-dev/sayso/internal/drive"
 	"github.com/sayso-dev/sayso/internal/install"
+	"github.com/sayso-dev/sayso/internal/local"
 )
 
 func (a *app) codexCommand() *cobra.Command {
@@ -81,5 +82,5 @@ func (a *app) driveCodex(ctx context.Context, d driven, c *driver.Codex) error {
 		return err
 	}
 	d.args = append([]string{"app-server"}, d.args...)
-	return a.drive(ctx, d, nil, func(desk *driver.Desk) spoken { c.Desk = desk; return c })
+	return a.drive(ctx, d, nil, func(desk *driver.Desk, _ *local.Local) spoken { c.Desk = desk; return c })
 }

@@ -79,7 +79,7 @@ type spoken interface {
 }
 
 // drive starts a host and runs it to its end, by the driver at the desk that it gets.
-func (a *app) drive(ctx context.Context, d driven, env []string, at func(*driver.Desk) spoken) error {
+func (a *app) drive(ctx context.Context, d driven, env []string, at func(*driver.Desk, *local.Local) spoken) error {
 	workspace, err := os.Getwd()
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (a *app) drive(ctx context.Context, d driven, env []string, at func(*driver
 	go p.Forward(heard)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	host := at(desk)
+	host := at(desk, l)
 	told := a.tellHook(ctx, l, d.host.Name, host.Session, false)
 	err = p.Read(func(from io.Reader) error { return host.Run(ctx, p.In, func() { _ = p.In.Close() }, from) })
 	desk.Close(ctx, host.Session())

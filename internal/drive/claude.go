@@ -1,22 +1,28 @@
 package drive
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/agent/claudecode"
 	"github.com/sayso-dev/sayso/internal/facts"
+	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/lines"
 )
 
 // Claude drives Claude Code by its control protocol. A hook of the protocol is
-// called before every tool and has the host ask us, so that nothing runs that was
-// not judged here, whatever the host's own mode and rules say. Where sayso's hook is
-// installed as well, its answer counts here too, and nobody is asked twice.
+// called before every tool and waits for the gate: what it denies stays denied,
+// whatever the host's own mode and rules and the hooks of others say. Then it has the
+// host ask us once more, so that what will run is seen when no other hook changes it
+// any more. Where sayso's hook is installed as well, its answer is waited for and
+// counts here too, and nobody is asked twice.
 type Claude struct {
 	Desk *Desk
 	// Prompts is what the person says, one after the other; closed when nothing more
@@ -24,29 +30,40 @@ type Claude struct {
 	Prompts <-chan string
 	// Screen is what the person sees of it.
 	Screen Screen
+	// Hook waits until sayso's own hook, where it is installed, has decided a call. It
+	// returns nil if the hook was not asked. Nil for a host without.
+	Hook func(ctx context.Context, session, callID string) (*sayso.Decision, error)
 
 	to      *lines.Sink
 	end     func() // no more input
+	hooked  bool   // the hook is installed
 	mu      sync.Mutex
 	session string
 	before  map[string]claudecode.Hook // by tool-use id: what the hook was told of calls that have not ended
-	asked   map[string]bool            // the tool-use ids that were asked about
+	uses    map[string]claudecode.Use  // that the model asked for and have not ended
+	allowed map[string]allowed         // by tool-use id
 	failed  bool                       // the last turn
+}
+
+// allowed is what the gate allowed.
+type allowed struct {
+	call     sayso.Call
+	decision sayso.Decision
 }
 
 // Run drives the host whose ends are to and from, until it writes no more. end
 // tells it that no more input comes.
 func (c *Claude) Run(ctx context.Context, to io.Writer, end func(), from io.Reader) error {
 	c.to, c.end = lines.NewSink(to), end
-	c.before, c.asked = map[string]claudecode.Hook{}, map[string]bool{}
+	c.before, c.uses, c.allowed = map[string]claudecode.Hook{}, map[string]claudecode.Use{}, map[string]allowed{}
 	if err := c.to.Send(claudecode.Hooks(opening)); err != nil {
 		return err
 	}
 	return eachLine(from, func(line []byte) error { return c.line(ctx, line) })
 }
 
-// opening is the id of what we ask first.
-const opening = "sayso"
+// opening is the id of what we ask first, and reading of what we ask then.
+const opening, reading = "sayso", "sayso-settings"
 
 // Session is the host's session, once it has said one.
 func (c *Claude) Session() string {
@@ -91,9 +108,9 @@ func (c *Claude) line(ctx context.Context, text []byte) error {
 	case claudecode.TakesBack:
 		c.Desk.Withdraw(l.ID, "Claude Code took the question back")
 	case claudecode.Says:
-		c.Screen.says(l.Said)
+		c.said(l)
 	case claudecode.Tells:
-		return c.told(l)
+		return c.told(ctx, l)
 	case claudecode.Over:
 		c.failed = l.Failed
 		c.next(ctx)
@@ -101,13 +118,28 @@ func (c *Claude) line(ctx context.Context, text []byte) error {
 	return nil
 }
 
-// responded reads how the host answered us: without our hooks nothing is driven.
+// responded reads how the host answered us: without our hooks nothing is driven, nor
+// with settings that switch them off.
 func (c *Claude) responded(ctx context.Context, l claudecode.Line) error {
 	switch {
-	case l.ID != opening:
-		return nil
-	case l.Err != "":
+	case l.ID == opening && l.Err == "":
+		return c.to.Send(claudecode.AskSettings(reading))
+	case l.ID == opening:
 		return fmt.Errorf("claude does not let sayso drive it: %s", l.Err)
+	case l.ID == reading && l.Err != "":
+		return fmt.Errorf("claude does not tell what its settings are, so that nobody knows whether it asks about its calls: %s", l.Err)
+	case l.ID != reading:
+		return nil
+	}
+	s, err := claudecode.ParseSettings(l.Answer)
+	switch {
+	case err != nil:
+		return err
+	case len(s.Off) > 0:
+		return fmt.Errorf("claude cannot be driven with %s: calls would run that nobody is asked about; take it out of the settings", strings.Join(s.Off, ", "))
+	}
+	for _, command := range s.Before {
+		c.hooked = c.hooked || c.Hook != nil && strings.Contains(command, "sayso")
 	}
 	c.next(ctx)
 	return nil
@@ -141,25 +173,78 @@ func (c *Claude) prompt(ctx context.Context) error {
 	}
 }
 
-// hook answers a hook of the protocol: a call is asked about, and one that ended
+// hook answers a hook of the protocol: a call is put to the gate, and one that ended
 // is recorded.
 func (c *Claude) hook(ctx context.Context, l claudecode.Line) error {
-	id := l.Hook.Call.CallID
+	h := l.Hook
+	id := h.Call.CallID
 	c.mu.Lock()
-	c.session = l.Hook.Session
-	if l.Hook.Event == claudecode.PreToolUse {
-		c.before[id], c.asked[id] = l.Hook, true
-	} else {
-		delete(c.before, id)
+	c.session = h.Session
+	if h.Event == claudecode.PreToolUse {
+		c.before[id] = h
+		c.mu.Unlock()
+		return c.judge(ctx, l)
 	}
+	delete(c.before, id)
+	ran, known := c.allowed[id]
 	c.mu.Unlock()
-	if l.Hook.Event != claudecode.PreToolUse {
-		c.Desk.Ended(ctx, l.Hook.Session, id, l.Hook.Outcome)
+	if !known && h.Event == claudecode.PostToolUse {
+		return c.unasked(ctx, h.Call, h.Outcome)
 	}
-	return c.to.Send(claudecode.Respond(l.ID, claudecode.AskMe(l.Hook)))
+	if known {
+		c.Desk.Ended(ctx, ran.call.Session, ran.call.CallID, h.Outcome)
+	}
+	return c.to.Send(claudecode.Respond(l.ID, []byte("{}")))
 }
 
-// ask puts a call to the gate.
+// notHere is what the model is told of questions to a person at the host.
+const notHere = "Nobody is at a screen for this: ask the user in your answer, and end your turn."
+
+// judge puts a call to the gate before the host looks at its own rules, and has it
+// wait.
+func (c *Claude) judge(ctx context.Context, l claudecode.Line) error {
+	h := l.Hook
+	if h.OwnScreen {
+		return c.to.Send(claudecode.Respond(l.ID, h.RefuseBefore(notHere)))
+	}
+	told := false // by the hook
+	q := c.question(l.ID, h, h.Call, func(d sayso.Decision, err error) error {
+		if !told {
+			c.Screen.answered(h.Call, d, err)
+		}
+		return c.to.Send(claudecode.Respond(l.ID, h.Before(d, err)))
+	})
+	if c.hooked {
+		q.First = func(ctx context.Context) error {
+			d, err := c.Hook(ctx, h.Session, h.Call.CallID)
+			if told = err == nil && d != nil && !d.Allowed(); told {
+				return errors.New(sayso.Told(*d, nil))
+			}
+			return err
+		}
+	}
+	c.Desk.Ask(ctx, q)
+	return nil
+}
+
+// question is what the desk is asked about a call, and that an allow is kept.
+func (c *Claude) question(key string, h claudecode.Hook, call sayso.Call, answer func(sayso.Decision, error) error) Question {
+	return Question{
+		Key: key, Call: call, CanEdit: true,
+		Present: func(f sayso.Facts) *sayso.Presentation { shown := h.Present(f, facts.Content); return &shown },
+		Answer: func(d sayso.Decision, err error) error {
+			if err == nil && d.Allowed() {
+				c.mu.Lock()
+				c.allowed[h.Call.CallID] = allowed{call, d}
+				c.mu.Unlock()
+			}
+			return answer(d, err)
+		},
+	}
+}
+
+// ask answers for a call that was judged. One that is not, as when another hook has
+// put other arguments in the place of those that were allowed, is put to the gate.
 func (c *Claude) ask(ctx context.Context, l claudecode.Line) {
 	p := l.Permission
 	c.mu.Lock()
@@ -167,37 +252,91 @@ func (c *Claude) ask(ctx context.Context, l claudecode.Line) {
 	if !known {
 		before = claudecode.Hook{Session: c.session} // where it would run is not known, and asked about
 	}
-	c.asked[p.UseID] = true
+	was, judged := c.allowed[p.UseID]
 	c.mu.Unlock()
 	h, err := p.Hook(before)
-	answer := func(d sayso.Decision, err error) error {
-		c.Screen.answered(h.Call, d, err)
-		return c.to.Send(claudecode.Respond(l.ID, p.Rule(h, d, err)))
-	}
+	rule := func(d sayso.Decision, err error) error { return c.to.Send(claudecode.Respond(l.ID, p.Rule(h, d, err))) }
 	switch {
 	case err != nil:
-		_ = answer(sayso.Decision{}, err) // a host that is gone needs none
+		c.Screen.answered(h.Call, sayso.Decision{}, err)
+		_ = rule(sayso.Decision{}, err) // a host that is gone needs none
 		return
 	case h.OwnScreen:
-		_ = c.to.Send(claudecode.Respond(l.ID, p.Refuse("Nobody is at a screen for this: ask the user in your answer, and end your turn.")))
+		_ = c.to.Send(claudecode.Respond(l.ID, p.Refuse(notHere)))
+		return
+	case judged && was.covers(h.Call):
+		_ = rule(was.decision, nil)
 		return
 	}
-	c.Desk.Ask(ctx, Question{
-		Key: l.ID, Call: h.Call, CanEdit: true, Answer: answer,
-		Present: func(f sayso.Facts) *sayso.Presentation { shown := h.Present(f, facts.Content); return &shown },
-	})
+	call := h.Call
+	if judged { // what was allowed does not run; this is another call, under the same id
+		c.mu.Lock()
+		delete(c.allowed, p.UseID)
+		c.mu.Unlock()
+		c.Desk.unrun(ctx, was.call, was.decision.Request)
+		call.CallID += "#changed"
+	}
+	c.Desk.Ask(ctx, c.question(l.ID, h, call, func(d sayso.Decision, err error) error {
+		c.Screen.answered(call, d, err)
+		return rule(d, err)
+	}))
 }
 
-// told looks for calls that ran and were never asked about: a host that runs such
-// is not driven on.
-func (c *Claude) told(l claudecode.Line) error {
+// covers reports whether a call is the one that was allowed, as it came or as people
+// changed it.
+func (a allowed) covers(c sayso.Call) bool {
+	return a.call.Tool == c.Tool && (sameArgs(a.call.Args, c.Args) || len(a.decision.Args) > 0 && sameArgs(a.decision.Args, c.Args))
+}
+
+func sameArgs(a, b sayso.Args) bool {
+	one, err := jcs.Object(a)
+	if err != nil {
+		return false
+	}
+	two, err := jcs.Object(b)
+	return err == nil && bytes.Equal(one, two)
+}
+
+// said shows what the model says, and keeps what it asks for until that has ended.
+func (c *Claude) said(l claudecode.Line) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	for _, use := range l.Uses {
+		c.uses[use.ID] = use
+	}
+	c.mu.Unlock()
+	c.Screen.says(l.Said)
+}
+
+// told looks for calls that ran and were not allowed: a host that runs such is not
+// driven on.
+func (c *Claude) told(ctx context.Context, l claudecode.Line) error {
 	for _, done := range l.Done {
+		c.mu.Lock()
+		use, before := c.uses[done.ID], c.before[done.ID]
+		_, known := c.allowed[done.ID]
+		delete(c.uses, done.ID)
 		delete(c.before, done.ID)
-		if !done.Failed && !c.asked[done.ID] {
-			return errors.New("claude ran a call that it did not ask about: its settings keep it from calling the hooks of whoever drives it")
+		session := c.session
+		c.mu.Unlock()
+		if done.Failed || known {
+			continue
 		}
+		p := claudecode.Permission{Tool: use.Name, Input: use.Input, UseID: done.ID}
+		if before.Session == "" {
+			before.Session = session
+		}
+		h, err := p.Hook(before)
+		if err != nil {
+			h.Call = sayso.Call{Host: claudecode.Host, Tool: cmp.Or(use.Name, "unknown"), Session: session, CallID: done.ID, Args: sayso.Args("{}")}
+		}
+		return c.unasked(ctx, h.Call, sayso.Outcome{})
 	}
 	return nil
+}
+
+// unasked records a call that ran and was not allowed here, and is the end.
+func (c *Claude) unasked(ctx context.Context, call sayso.Call, o sayso.Outcome) error {
+	c.Desk.Ran(ctx, call, o)
+	return errors.New("claude ran a call that it did not ask about, or that was not allowed: " + call.Tool +
+		"; its settings keep it from heeding the hooks of whoever drives it")
 }

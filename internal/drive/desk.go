@@ -62,6 +62,9 @@ type Question struct {
 	CanEdit bool
 	// Present makes what a person is shown; nil shows the arguments.
 	Present func(sayso.Facts) *sayso.Presentation
+	// First is what is waited for before the gate is asked; nil for nothing. An error
+	// of it is the answer.
+	First func(context.Context) error
 	// Answer tells the host, once, and never after the question was withdrawn.
 	// Everything but a decision that allows, without an error, is a no; see
 	// sayso.Told. If it fails, the host did not hear a yes.
@@ -137,11 +140,21 @@ func (k *Desk) takes(key string) error {
 }
 
 func (k *Desk) ask(ctx context.Context, q Question, w *waiting) {
-	slow := time.AfterFunc(atOnce, func() { k.o.Waits(q.Call) })
-	d, err := k.admit(ctx, q)
-	slow.Stop()
+	var d sayso.Decision
+	var err error
+	if q.First != nil {
+		err = q.First(ctx)
+	}
+	asked := err == nil && ctx.Err() == nil
+	if asked {
+		slow := time.AfterFunc(atOnce, func() { k.o.Waits(q.Call) })
+		d, err = k.admit(ctx, q)
+		slow.Stop()
+	}
 	if reason := k.leaves(q, w, d, err); reason != "" {
-		k.takeBack(ctx, q, d, err, reason)
+		if asked {
+			k.takeBack(ctx, q, d, err, reason)
+		}
 		return
 	}
 	if ctx.Err() != nil { // we are ending: what was asked is parked
@@ -252,6 +265,26 @@ func (k *Desk) Ended(ctx context.Context, session, callID string, o sayso.Outcom
 		})
 	}
 	k.mu.Unlock()
+}
+
+// Ran records a call that ran and was not allowed here, under an id of its own: what
+// was asked about under that of the call, if it was, is another matter.
+func (k *Desk) Ran(ctx context.Context, c sayso.Call, o sayso.Outcome) {
+	ctx, cancel := enforce.Late(ctx)
+	defer cancel()
+	c.CallID += "#ran-unasked"
+	c.Metadata = map[string]any{"ran": "unasked"}
+	a, _ := k.admission(ctx, Question{Call: c})
+	a.Patience, a.Immediate = time.Nanosecond, false
+	d, err := k.o.Gate.Admit(ctx, a)
+	if err == nil && d.Allowed() {
+		o.Request = d.Request
+		_ = k.o.Gate.Report(ctx, o) // the log has the call all the same
+		return
+	}
+	enforce.TakeBack(ctx, k.o.Gate, d, err, "the call ran without being asked about", func(context.Context) (sayso.Decision, error) {
+		return sayso.Decision{}, nil
+	})
 }
 
 // unrun records that an approval was used for a call that did not run.

@@ -88,6 +88,8 @@ func claudeOn(t *testing.T, b *saysotest.Broker, s drive.Screen) *host {
 	h := driven(t, c.Run)
 	h.hear(`"subtype":"initialize"`)
 	h.say(`{"type":"control_response","response":{"subtype":"success","request_id":"sayso","response":{}}}`)
+	h.hear(`"subtype":"get_settings"`)
+	h.say(`{"type":"control_response","response":{"subtype":"success","request_id":"sayso-settings","response":{"effective":{},"sources":[]}}}`)
 	h.hear(`"content":"go"`)
 	return h
 }
@@ -164,6 +166,88 @@ func TestClaude_ranUnasked(t *testing.T) {
 	h.say(fmt.Sprintf(result, "toolu_9"))
 	if err := h.end(); err == nil || !strings.Contains(err.Error(), "did not ask about") {
 		t.Errorf("ended with %v", err)
+	}
+}
+
+// It is in the log, and so is one that the host says it made against a denial.
+func TestClaude_ranUnaskedIsRecorded(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"told of its result": {`{"type":"assistant","session_id":"s1","message":{"content":[{"type":"tool_use","id":"toolu_9","name":"Bash","input":{"command":"true"}}]}}`, fmt.Sprintf(result, "toolu_9")},
+		"its hook":           {strings.NewReplacer("PreToolUse", "PostToolUse", "%[1]s", "toolu_9").Replace(pre)},
+		"of no known call":   {fmt.Sprintf(result, "toolu_9")},
+	} {
+		b := saysotest.New(t)
+		b.Leave("*")
+		h := claude(t, b)
+		h.say(`{"type":"system","subtype":"init","session_id":"s1"}`)
+		for _, line := range lines {
+			h.say(line)
+		}
+		if err := h.end(); err == nil || !strings.Contains(err.Error(), "did not ask about") {
+			t.Errorf("%s: ended with %v", name, err)
+		}
+		found, err := b.Inbox().Requests(t.Context(), sayso.RowQuery{Session: "s1"})
+		if err != nil || len(found) != 1 || found[0].CallID != "toolu_9#ran-unasked" || found[0].State != sayso.StateWithdrawn {
+			t.Errorf("%s: the log has %+v, %v", name, found, err)
+		}
+	}
+}
+
+// Nothing is said to a host whose settings switch the hooks off, or that does not tell.
+func TestClaude_settings(t *testing.T) {
+	for answer, want := range map[string]string{
+		`"subtype":"success","response":{"effective":{"env":{"CLAUDE_CODE_SIMPLE":"1"}}}`: "CLAUDE_CODE_SIMPLE",
+		`"subtype":"success","response":{}`:                                               "cannot be read",
+		`"subtype":"error","error":"no such question"`:                                    "no such question",
+	} {
+		c := &drive.Claude{Desk: drive.NewDesk(drive.Options{Gate: saysotest.New(t).Gate()}), Prompts: make(chan string)}
+		h := driven(t, c.Run)
+		h.hear(`"subtype":"initialize"`)
+		h.say(`{"type":"control_response","response":{"subtype":"success","request_id":"sayso","response":{}}}`)
+		h.hear(`"subtype":"get_settings"`)
+		h.say(`{"type":"control_response","response":{"request_id":"sayso-settings",` + answer + `}}`)
+		if err := h.end(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: ended with %v", answer, err)
+		}
+	}
+}
+
+// The host takes its question back, as when its person interrupts: what was asked here
+// is withdrawn, and not answered.
+func TestClaude_takenBack(t *testing.T) {
+	b := saysotest.New(t)
+	b.Leave("*")
+	h := claude(t, b)
+	h.say(fmt.Sprintf(pre, "toolu_1"))
+	for e, err := range b.Inbox().Follow(t.Context(), 0, sayso.EventQuery{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Type == sayso.EventRequested {
+			h.say(`{"type":"control_cancel_request","request_id":"htoolu_1"}`)
+		}
+		if e.Type == sayso.EventWithdrawn {
+			break
+		}
+	}
+	if err := h.end(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What was allowed is what the host may run: another call under its id is judged anew.
+func TestClaude_changedOnTheWay(t *testing.T) {
+	b := saysotest.New(t, saysotest.ApproveAll())
+	h := claude(t, b)
+	h.say(fmt.Sprintf(pre, "toolu_1"))
+	h.hear(`"permissionDecision":"ask"`)
+	h.say(fmt.Sprintf(strings.Replace(use, "true %[1]s", "false", 1), "toolu_1"))
+	h.hear(`"behavior":"allow"`, `"updatedInput":{"command":"false"}`)
+	if err := h.end(); err != nil {
+		t.Error(err)
+	}
+	if n := len(b.Asked()); n != 2 {
+		t.Errorf("people were asked %d times about two calls", n)
 	}
 }
 
@@ -355,6 +439,8 @@ func TestConversation(t *testing.T) {
 	h := driven(t, claude.Run)
 	h.hear(`"subtype":"initialize"`)
 	h.say(`{"type":"control_response","response":{"subtype":"success","request_id":"sayso","response":{}}}`)
+	h.hear(`"subtype":"get_settings"`)
+	h.say(`{"type":"control_response","response":{"subtype":"success","request_id":"sayso-settings","response":{"effective":{},"sources":[]}}}`)
 	h.hear(`"content":"one"`)
 	h.say(`{"type":"result","subtype":"error_max_turns","is_error":true}`)
 	h.hear(`"content":"two"`)

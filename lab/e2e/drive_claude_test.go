@@ -141,25 +141,6 @@ func TestDriveClaude_andTheHookEdited(t *testing.T) {
 	}
 }
 
-// A hook of another's answers Claude Code's question before anybody here does: what
-// was asked here is withdrawn.
-func TestDriveClaude_takenBack(t *testing.T) {
-	t.Parallel()
-	g := machine(t, "")
-	marker := touch("marker")
-	const deny = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"the other hook says no"}}}`
-	hook := claude.Hook{Event: "PermissionRequest", Command: "/bin/sh", Args: []string{"-c", `until [ -e "$0" ]; do read -t 1 _ < /dev/zero || :; done; echo '` + deny + `'`, filepath.Join(g.home, "answer")}, Timeout: 50}
-	d := g.driveClaude(modelstub.New(modelstub.Use(marker)), "--settings", claude.Settings("", hook))
-	g.opened(1)
-	g.write(filepath.Join(g.home, "answer"), "")
-	g.event(sayso.EventWithdrawn)
-	check(t, d.end(0)[marker.ID], true, "the other hook says no")
-	g.didNotRun("marker")
-	if life := g.lives()[0]; life[len(life)-1] != sayso.EventWithdrawn {
-		t.Errorf("the life of the request is %v", life)
-	}
-}
-
 // Ten calls, and each has its own answer.
 func TestDriveClaude_tenAtOnce(t *testing.T) {
 	t.Parallel()
