@@ -11,11 +11,12 @@ import (
 
 // readsSecrets reports whether a command reads a folder in which a file known to hold
 // keys, passwords or tokens lies, however deep, and is not kept away from it; or one
-// that could not be looked through. Names that it asks for are believed without a look.
+// that could not be looked through. Names that it asks for are believed without a
+// look, and a list of files that nobody knows may name any.
 func (s *subject) readsSecrets(c *shell.Command) bool {
 	for i := range c.Trees {
 		t := &c.Trees[i]
-		if slices.ContainsFunc(t.Only, path.CredentialGlob) {
+		if t.Listed || slices.ContainsFunc(t.Only, path.CredentialGlob) {
 			return true
 		}
 		if len(t.Types) > 0 && !slices.ContainsFunc(t.Types, func(kind string) bool { return !sourceTypes[kind] }) {

@@ -25,7 +25,16 @@ func TestSH2_readersOfWholeFolders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, to := range map[string]string{"away/up": "..", "keys/notes": "../.env"} {
+	if err := os.MkdirAll(filepath.Join(root, ".aws"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, ".aws", "credentials"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"away/up": "..", "keys/notes": "../.env", "far/aws": root + "/.aws"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(app, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.Symlink(to, filepath.Join(app, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -48,6 +57,22 @@ func TestSH2_readersOfWholeFolders(t *testing.T) {
 		"git grep --no-index x", "git grep --untracked x", "timeout 5 grep -r x .", "( grep -r x . )", "grep x -r .", "grep -r x -- .", "grep -r x .//", "grep -r x ..", `\grep -r x .`, "command grep -r x .", "env LANG=C grep -r x .", "sh -c 'grep -r x .'", "busybox grep -r x .",
 		"grep -r x {src,conf}", "grep -rEn -A 3 -e x -- conf/", "cd src || true; grep -r x ../conf", "cd conf || exit; grep -r x .", "grep -r --include=*.go --include='.e*' x .", "/bin/grep -r x .", "nice grep -rn x .",
 		"grep -r --include x .env .", "rg -uu --type go --type all x", "rg --hidden -t go --type-add 'go:.env' x", "grep -r x target", "grep -r x node_modules", "if true; then grep -r x .; fi", "x=$(grep -r SECRET .)",
+		// Of what narrows a search the first or the last counts, or it is none.
+		"grep -r --exclude=zzz --include='*.go' x .", "grep -r --exclude-from=l --include='*.go' x .", "grep -r --exclu=z --include='*.go' x .", "grep -r --include= x .",
+		"grep -r -e -q -e x .", "grep -rn -- -l conf", "grep -rn x -- . --include=*.go", "grep -r --group-separator -q x .", "grep -r -e --include=*.go x .", "grep -r x -- . -l", "grep -r -e --exclude-dir=conf -e x conf",
+		"rg -l --hidden --json x", "rg -c --hidden --json x", "rg --json --hidden --files-with-matches x", "rg -l --no-json -. x", "rg --hidden -e -l -e x", "rg --hidden -r -q x",
+		"rg --hidden -g '' x", "rg --hidden -g ' ' x", "rg --hidden -g '#a' x", "rg --hidden --iglob '' x", "rg -g '*env ' x conf", "rg --iglob '*ENV' x conf", "rg --glob-case-insensitive -g '*ENV' x conf",
+		"rg --hidden -e -tgo -e x", "rg --hidden -e --type=go -e x", "rg --hidden -r -e x", "grep -r --label -e x", "rg --hidden -e -g!.env x conf", "rg -. -g '!*.key' -g '#.env' x conf",
+		// Folders are gone into, and links followed, without being told to.
+		"diff conf src", "diff -N conf e", "diff -rN far e", "diff far e", "diff --to-file=conf src", "diff --from-file conf src", "zdiff conf src", "zip -r a.zip far", "zip --recurse-paths a.zip conf", "zip a.zip -qr far", "tar chf - far", "tar -c --dereference far", "tar cf - --clamp-mtime conf",
+		"cp -rL far out", "cp -r --dereference far out", "cp -r --preserve conf out", "cp -aL far out", "scp -r far host:", "rsync -rL far out", "rsync -a --copy-unsafe-links far out", "ag -f x far", "ack --follow x far", "ug -R x far", "rg -L x far",
+		"git diff --no-index src conf", "git diff --no-index -U conf src", "git diff --stat --no-index -- conf src", "git -C src diff --no-index . ../conf", "git diff src conf", "git stash show -p -u", "git stash show --include-untracked -p", "git stash show -p --only-u", "git add -f .", "git add -Af", "git add --force conf", "git stage -f conf",
+		"git grep --un x", "git grep --u x", "git grep --no-in x",
+		"zcat -fr conf", "gzip -cfr conf", "gzip -r conf", "gzip --recursive -c conf", "gunzip -r conf", "zstd -cr conf", "gzip -cfr far", "zcat -fr far",
+		"ag -f x", "ag -uf x", "ag --follow x", "ack -A -l x",
+		// Files that a list names may be any.
+		"find conf -type f -print0 | sort --files0-from=-", "sort --files0-from=list0", "sort --files0 list0", "tar cf - -T list", "tar cTf list a.tar", "tar -c --files-from=list -f a.tar", "zip -@ a.zip < list", "zip a.zip -q@ < list", "zip --names-stdin a.zip", "tar -cf a --add-file=conf", "tar -cf a --add-file conf a.go",
+		"rsync --files-from=list . out", "ack --files-from=list x", "ack -x x", "ug --from=list x", "find . | cpio -o", "zstd -c --filelist list",
 	} {
 		if !secret(line) {
 			t.Errorf("%s: not asked about as one that may show secrets", line)
@@ -56,6 +81,8 @@ func TestSH2_readersOfWholeFolders(t *testing.T) {
 	for _, line := range []string{
 		"grep x a.go", "grep -n SECRET src/b.go", "grep -r x src", "grep -rn x docs src", "grep -rl x .", "grep -rc x .", "rg -l x", "rg --files --hidden", "rg -c x", "grep -rq x .", "grep -rn --include=*.go x .", "grep -rn --include='*.{md,go}' x src",
 		"grep -r --include '*.go' x .", "rg -t go x", "rg --hidden -t go x", "rg -g '*.go' x", "rg -g '**/*.md' x", "rg x src", "rg x conf", "grep -r x keys", "grep -r x away",
+		"grep -r --include='*.go' --exclude=b.go x .", "grep -r --exclude-dir=src --include=*.go x .", "rg --json x src", "rg --hidden --files --json", "rg --hidden -q --json x", "ag -l x", "ag -c x", "ack -f", "diff -r src docs", "diff a.go b.go", "diff -r --no-dereference far e",
+		"git diff", "git diff --cached", "git diff HEAD -- conf", "git diff main -- .", "git diff a.go", "git diff main feature", "git add -A", "git add .", "git add conf", "git stash -u", "git stash show -p", "git stash show", "git grep -u x", "gzip a.txt", "zcat a.gz", "gzip -cr src", "wc --files0-from=-", "tar xf a.tar -T list", "tar cf a.tar far", "cp -r far out", "cp --preserve a.go b.go", "zip a.zip a.go", "zip -ry a.zip far", "sort a.go",
 		"grep -r --exclude='.env*' --exclude='*.key' --exclude-dir=.aws x .", "grep -r --exclude='.env' x conf", "rg --hidden -g '!.env' x conf", "rg -g '!*.key' x", "ls -R", "find . -name '*.go'", "git grep x", "cp a.go b.go", "diff a.go src/b.go", "tar tf x.tar", "du -a", "wc -l a.go",
 	} {
 		if secret(line) {
@@ -105,7 +132,9 @@ func TestSH2_readersOfWholeFoldersInPresets(t *testing.T) {
 			return p.Judge(t.Context(), c, facts.Gather(t.Context(), c, facts.Options{Home: root, Roots: p.Roots(), Policy: p.Version()}))
 		}
 		plain := judged("grep -rn x src")
-		for _, line := range []string{"grep -rn SECRET .", "rg --hidden SECRET", "grep -rn --include='.env*' x src", "grep -r x conf"} {
+		for _, line := range []string{"grep -rn SECRET .", "rg --hidden SECRET", "grep -rn --include='.env*' x src", "grep -r x conf",
+			"grep -r --exclude=zzz --include='*.go' KEY .", "rg -l --hidden --json KEY", "rg -c --hidden --json KEY", "rg --hidden -g '' KEY", "diff -N conf e", "diff conf e", "diff -rN src conf", "git diff --no-index src conf", "git stash show -p -u", "git add -f .", "git grep --un KEY",
+			"find conf -type f -print0 | sort --files0-from=-", "sort --files0-from=list0", "tar cf - -T list", "zip -@ a.zip < list", "tar -cf a --add-file=conf", "zcat -fr conf", "gzip -cfr conf", "gzip -r conf", "ag -f KEY", "ag -uf KEY"} {
 			if v := judged(line); v.Effect == sayso.Allow {
 				t.Errorf("%s: %s: %s by %q", name, line, v.Effect, v.Rule)
 			}

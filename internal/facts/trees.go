@@ -36,7 +36,7 @@ func (g *gatherer) trees(c *shell.Command) {
 		return
 	}
 	for _, t := range c.Trees {
-		if t.Root.Unknown() || t.Root.Text == "" {
+		if t.Listed || t.Root.Unknown() || t.Root.Text == "" {
 			continue // nobody knows which, and such a line is asked about
 		}
 		for _, dir := range c.Dirs {
