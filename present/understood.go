@@ -55,7 +55,9 @@ func (r *reading) mark(kind sayso.MarkKind, at shell.Span, text string) {
 		text = string(runes[:maxWords]) + " … [" + strconv.Itoa(len(runes)-maxWords) + " more characters]"
 	}
 	m := sayso.Mark{From: at.From, To: at.To, Kind: kind, Text: text}
-	if !slices.Contains(r.marks[max(0, len(r.marks)-20):], m) { // what a wrapper and its command share
+	if !slices.ContainsFunc(r.marks[max(0, len(r.marks)-20):], func(before sayso.Mark) bool { // what a wrapper and its command share, and an option and its value
+		return before == m || text != "" && before.Kind == kind && before.Text == text && before.From <= m.From && m.To <= before.To
+	}) {
 		r.marks = append(r.marks, m)
 	}
 }
