@@ -61,15 +61,15 @@ const changedTools = `{"jsonrpc":"2.0","method":"notifications/tools/list_change
 
 // forgotten begins another session. A call is not sent twice, whatever the server
 // says of the first time: its approval was for once.
-func (d *inlet) forgotten(w *remoteWay, m *message, id string) bool {
+func (d *inlet) forgotten(w *remoteWay, m *message, id string) sequel {
 	if !d.renews(w, id) {
-		return false
+		return isRefused
 	}
 	if m.method == callMethod {
 		w.lost(m, "The server had forgotten the session, as it does when it is started anew, and did not take the call. Another session has begun: make the call again.")
-		return false
+		return isAnswered
 	}
-	return true
+	return goesAgain
 }
 
 // renews begins another session in the place of the one with this id, unless
@@ -129,8 +129,11 @@ func (w *remoteWay) hello(ctx context.Context, m *message, spoken string) bool {
 			return false
 		}
 		if a, err := readMessage(line); err == nil && a.response() && a.key() == m.key() {
-			w.began(m, resp)
-			return !a.failed && versionIn(a.result) == spoken
+			same := !a.failed && versionIn(a.result) == spoken
+			if same {
+				w.began(m, resp)
+			}
+			return same
 		}
 	}
 }

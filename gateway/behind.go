@@ -67,4 +67,4 @@ func (s *session) refused(w *remoteWay, resp *http.Response) {
 }
 
 // forgotten leaves it to the client to begin another session.
-func (s *session) forgotten(*remoteWay, *message, string) bool { return false }
+func (s *session) forgotten(*remoteWay, *message, string) sequel { return isRefused }

@@ -91,6 +91,7 @@ type inlet struct {
 	began  bool             // it said so
 	tongue int              // messages that are on their way to the client
 	away   bool             // it could not be reached the last time
+	full   bool             // it took nothing that nobody waits for, the last time
 	proven bool             // a request was taken in the session
 	closed bool
 	empty  chan struct{} // closed when nothing is open any more; nil while that is no matter
@@ -318,15 +319,54 @@ func (d *inlet) tells(m *message) {
 			return
 		}
 	}
-	select {
-	case d.slow <- struct{}{}:
-	case <-d.ctx.Done():
+	if !d.room() {
 		return
 	}
 	d.runs(func() {
 		defer func() { <-d.slow }()
-		d.told(w.tell(d.ctx, m))
+		ctx, cancel := context.WithTimeout(d.ctx, slowest)
+		defer cancel()
+		d.told(w.tell(ctx, m))
 	})
+}
+
+// room makes room for a message that nobody waits for. A server that takes none of
+// them is waited for once, and not long: what else the client says is not kept by it,
+// and the message is lost.
+func (d *inlet) room() bool {
+	select {
+	case d.slow <- struct{}{}:
+		d.fills(false)
+		return true
+	default:
+	}
+	d.mu.Lock()
+	full := d.full
+	d.mu.Unlock()
+	if full {
+		return false
+	}
+	late := time.NewTimer(pause)
+	defer late.Stop()
+	select {
+	case d.slow <- struct{}{}:
+		return true
+	case <-d.ctx.Done():
+	case <-late.C:
+		if d.fills(true) {
+			d.up.Options.Note(d.up.Name + " does not take the messages that nothing answers, as about progress: until it does, they are lost")
+		}
+	}
+	return false
+}
+
+// fills takes down whether there is no room, and reports whether that is news.
+func (d *inlet) fills(full bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	news := d.full != full
+	d.full = full
+	return news
 }
 
 // told notes that a message was lost.
@@ -338,7 +378,7 @@ func (d *inlet) told(err error) {
 
 // cancels takes back a request that the server has, and reports whether that is all:
 // one that stands alone is taken back by closing its stream. In a session the server
-// is told first.
+// is told as well.
 func (d *inlet) cancels(m *message, w *remoteWay) bool {
 	id, err := unwanted(*m)
 	if err != nil {
@@ -354,11 +394,8 @@ func (d *inlet) cancels(m *message, w *remoteWay) bool {
 		(&remoteWay{remote: d.alone}).cancel(m)
 		return true
 	}
-	d.runs(func() {
-		d.told(w.tell(d.ctx, m))
-		w.cancel(m)
-	})
-	return true
+	w.cancel(m) // first: the server may be slow to hear of it
+	return false
 }
 
 // end ends what is open, and the session at the server.

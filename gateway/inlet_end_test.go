@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/gateway"
@@ -152,5 +153,148 @@ func TestRemoteIsTrustedWhenItAnswers(t *testing.T) {
 	d.client.send(echo("8", "hi"))
 	if got := d.refused(d.answerTo("8"), "8"); !strings.Contains(got, "is not the one that was trusted") {
 		t.Error(got)
+	}
+}
+
+// hangs has the server take no message about progress until its client gives up. Each
+// that is given up comes by the channel.
+func (s *shop) hangs() <-chan struct{} {
+	given := make(chan struct{}, 128)
+	s.when("notifications/progress", func(_ http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+		given <- struct{}{}
+	})
+	return given
+}
+
+const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"a","progress":1}}`
+
+// A server that takes no notifications keeps the client from nothing: calls are judged
+// and run, and what is cancelled behind them does not run, whatever people say later.
+func TestRemoteHangs(t *testing.T) {
+	gateway.SetPause(t, 10*time.Millisecond)
+	up := openShop(t)
+	up.speaks("one")
+	up.hangs()
+	gone := make(chan struct{})
+	up.when("resources/read", func(_ http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+		close(gone)
+	})
+	up.when("tools/call", streams("data: "+ran+"\n\n"))
+	d := openInlet(t, nil, up.remote())
+	defer func() { d.signal <- syscall.SIGTERM }() // where it is stopped for good, it ends
+	d.starts()
+	d.knows()
+	d.client.send(`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"a"}}`)
+	d.client.send(echo("4", "unwanted"))
+	d.asked(1)
+	for range 70 {
+		d.client.send(progress)
+	}
+	for _, id := range []string{"3", "4"} {
+		d.client.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+	}
+	<-gone
+	d.until(sayso.EventWithdrawn)
+	d.client.send(echo("5", "hi"))
+	d.answer(d.asked(1)[0], sayso.Allow)
+	if got := d.client.gets(); got != strings.Replace(ran, "ID", "5", 1) {
+		t.Errorf("%s", got)
+	}
+	d.leaves()
+	if n := strings.Count(strings.Join(d.notes, "\n"), "until it does, they are lost"); n != 1 {
+		t.Errorf("a person is told %d times: %q", n, d.notes)
+	}
+	if n := len(up.heard("notifications/progress")); n != 64 {
+		t.Errorf("the server got %d of 70", n)
+	}
+}
+
+// A notification that the server does not take is given up, and told as lost.
+func TestRemoteGivesUp(t *testing.T) {
+	defer gateway.SetSlowest(time.Second)()
+	up := openShop(t)
+	up.speaks("one")
+	given := up.hangs()
+	d := openInlet(t, nil, up.remote())
+	d.starts()
+	d.client.send(progress)
+	select {
+	case <-given:
+	case <-time.After(30 * time.Second):
+		t.Fatal("it still waits")
+	}
+	d.leaves()
+	if got := strings.Join(d.notes, "\n"); !strings.Contains(got, "a message to srv was lost") {
+		t.Errorf("a person is told %q", got)
+	}
+}
+
+// notHere has a shop say in JSON that it knows no session but the last.
+func (s *shop) notHere(method, last string, then http.HandlerFunc) {
+	s.when(method, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Session-Id") == last {
+			then(w, r)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+idOf(string(body))+`,"error":{"code":-32001,"message":"Session not found"}}`)
+	})
+}
+
+// A call that a server did not take, as it had forgotten the session, is answered
+// once, whatever the server says of it.
+func TestRemoteForgetsOnce(t *testing.T) {
+	up := openShop(t)
+	up.speaks("one", "two")
+	up.notHere("tools/call", "two", streams("data: "+ran+"\n\n"))
+	d := openInlet(t, rules{"echo": sayso.Allow}, up.remote())
+	d.starts()
+	d.knows()
+	d.client.send(echo("2", "hi"))
+	d.client.got(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+	if got := d.client.gets(); !strings.Contains(got, `"id":2,`) || !strings.Contains(got, "make the call again") {
+		t.Error(got)
+	}
+	d.client.send(echo("2", "hi"))
+	if got := d.client.gets(); got != strings.Replace(ran, "ID", "2", 1) {
+		t.Errorf("answered twice: %s", got)
+	}
+	if rest := d.leaves(); rest != "" {
+		t.Errorf("more came: %s", rest)
+	}
+}
+
+// A session that begins anew with another version, or with an error, is not gone on
+// with: what comes next is not sent in it.
+func TestRemoteForgetsItsVersion(t *testing.T) {
+	for name, says := range map[string]string{
+		"another version": `"result":{"protocolVersion":"2024-11-05","capabilities":{}}`,
+		"an error":        `"error":{"code":-1,"message":"no"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			up := openShop(t)
+			up.speaks("one")
+			d := openInlet(t, nil, up.remote())
+			d.starts()
+			d.knows()
+			up.when("initialize", func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				w.Header().Set("Mcp-Session-Id", "other")
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+idOf(string(body))+`,`+says+`}`)
+			})
+			up.notHere("ping", "", streams())
+			if got := d.asks(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); !strings.Contains(got, "Session not found") {
+				t.Error(got)
+			}
+			d.knows()
+			if h := up.heard("tools/list"); len(h) != 2 || h[1].header.Get("Mcp-Session-Id") != "" {
+				t.Errorf("%+v", h)
+			}
+		})
 	}
 }

@@ -233,8 +233,12 @@ func TestRemoteListens(t *testing.T) {
 func TestRemoteSlowServer(t *testing.T) {
 	up := openShop(t)
 	up.speaks("one")
-	stuck, gone := make(chan struct{}), make(chan struct{}, 2)
+	stuck, gone, told := make(chan struct{}), make(chan struct{}, 2), make(chan struct{}, 2)
 	defer close(stuck)
+	up.when("notifications/cancelled", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusAccepted)
+		told <- struct{}{}
+	})
 	up.when("notifications/roots/list_changed", func(http.ResponseWriter, *http.Request) { <-stuck })
 	up.when("resources/read", func(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
@@ -251,6 +255,7 @@ func TestRemoteSlowServer(t *testing.T) {
 	d.client.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}}`)
 	<-gone
 	<-gone
+	<-told
 	if told := up.heard("notifications/cancelled"); len(told) != 1 || !strings.Contains(told[0].body, "3") {
 		t.Errorf("the server was told %+v", told)
 	}
@@ -332,6 +337,12 @@ func TestRemoteRedirect(t *testing.T) {
 		})
 		if got := d.asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); !strings.Contains(got, "which is not followed") || strings.Contains(got, canary) {
 			t.Errorf("%s: %s", to, got)
+		}
+	}
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther} { // which would have another method
+		up.when("ping", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/mcp/", status) })
+		if got := d.asks(`{"jsonrpc":"2.0","id":2,"method":"ping"}`); !strings.Contains(got, "which is not followed") || len(up.heard("GET")) > 0 {
+			t.Errorf("%d: %s", status, got)
 		}
 	}
 	if len(elsewhere.told) > 0 || len(up.heard("tools/list")) != 3 {

@@ -257,11 +257,10 @@ func (r *Relay) fromClient(ctx context.Context, line []byte) error {
 			return err
 		}
 	}
-	err = r.server.Send(line)
 	if m.method == cancelledMethod {
-		r.forsaken(ctx, m)
+		r.forsaken(ctx, m) // before its way ends, which would be told as an answer
 	}
-	return err
+	return r.server.Send(line)
 }
 
 // idOf is the id of a message that was refused, if it has one that is certain.

@@ -36,9 +36,17 @@ type party interface {
 	// refused hears that the server took a message with no status that says so.
 	refused(w *remoteWay, resp *http.Response)
 	// forgotten hears that the server does not know the session of this id any more.
-	// It reports whether another has begun, in which m may be sent.
-	forgotten(w *remoteWay, m *message, id string) bool
+	forgotten(w *remoteWay, m *message, id string) sequel
 }
+
+// sequel is what becomes of a request in a session that the server has forgotten.
+type sequel int
+
+const (
+	isRefused  sequel = iota // as the server said
+	isAnswered               // by us
+	goesAgain                // another session has begun, in which it may be sent
+)
 
 // remote is what one client has to do with a server that speaks HTTP: their session
 // or, where requests stand alone, all of these.
@@ -224,9 +232,17 @@ func (r *remote) session() string {
 func (w *remoteWay) exchange(ctx context.Context, m *message) {
 	id := w.session()
 	resp, err := w.post(ctx, m)
-	if err == nil && resp.StatusCode == http.StatusNotFound && id != "" && m.method != beginMethod && w.by.forgotten(w, m, id) {
-		_ = resp.Body.Close() // only read
-		resp, err = w.post(ctx, m)
+	if err == nil && resp.StatusCode == http.StatusNotFound && id != "" && m.method != beginMethod {
+		switch w.by.forgotten(w, m, id) {
+		case isAnswered: // and what the server says of it would be a second answer
+			_ = resp.Body.Close() // only read
+			w.by.reached(w, resp, nil)
+			return
+		case goesAgain:
+			_ = resp.Body.Close()
+			resp, err = w.post(ctx, m)
+		case isRefused:
+		}
 	}
 	w.by.reached(w, resp, err)
 	if err != nil {
