@@ -284,6 +284,40 @@ func TestRelay_errandTakenBack(t *testing.T) {
 	}
 }
 
+// An editor that goes in the moment of the yes does nothing any more, and the agent
+// reads so: what was allowed is recorded as not run.
+func TestRelay_errandEditorGoneAtTheYes(t *testing.T) {
+	b := saysotest.New(t)
+	b.Approve("*")
+	var w *world
+	w = newWorld(t, b, func(o *acprelay.Options) {
+		o.Plain = func(err error) error { // between the decision and what is done with it
+			_ = w.editor.in.Close()
+			w.ended <- <-w.ended // with which the editor is known to be gone
+			return err
+		}
+	}).begin(t.TempDir())
+	told := make(chan string, 1)
+	go func() { // ends with the pipe
+		if line, err := w.editor.out.ReadString('\n'); err == nil {
+			told <- line
+		}
+		close(told)
+	}()
+	w.agent.send(write("1", "/tmp/x", "x"))
+	if got := w.refused("1"); !strings.Contains(got, "the editor is gone") {
+		t.Errorf("%s", got)
+	}
+	w.relay.Close(t.Context())
+	_ = w.editor.from.Close()
+	if line := <-told; line != "" {
+		t.Errorf("the editor was told %s", line)
+	}
+	if ended := b.Events(sayso.EventFinished); len(ended) != 1 || !strings.Contains(string(ended[0].Payload), `"failed":true`) {
+		t.Errorf("it is on the record as %+v", ended)
+	}
+}
+
 // What cannot be read in one way is refused, nobody is asked, and the editor hears nothing.
 func TestRelay_errandsRefused(t *testing.T) {
 	for name, line := range map[string]string{
@@ -332,6 +366,9 @@ func TestRelay_errandsLeftOut(t *testing.T) {
 		w.agent.send(line)
 	}
 	w.nothing()
+	if n := strings.Count(w.noted(), "has the editor do something and wants no answer"); n != 3 {
+		t.Errorf("noted %d times: %s", n, w.noted())
+	}
 	w.agent.send(terminal("7", `"command":"ls"`))
 	w.opened(1)
 	w.agent.send(write("7", "/a", "x"))
