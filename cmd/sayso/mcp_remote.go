@@ -64,12 +64,15 @@ func (a *app) remote(o mcpOptions) (gateway.Remote, error) {
 		r.URL = value
 	}
 	check := r.URL
-	if o.plain {
-		check = strings.Replace(check, "http:", "https:", 1) // all else is as it must be
+	at, err := url.Parse(check)
+	plain := err == nil && at.Scheme == "http"
+	if plain && o.plain {
+		at.Scheme = "https" // all else is as it must be
+		check = at.String()
 	}
 	if err := gateway.CheckURL(check); err != nil {
 		how := howRemote
-		if strings.HasPrefix(r.URL, "http:") {
+		if plain && !o.plain {
 			how = "the address with https, or --plain-http where nobody else is on the way"
 		}
 		return r, usage(err, how)
