@@ -66,8 +66,8 @@ type Decision struct {
 	Mode    Mode      `json:"mode,omitempty"`
 	Grant   ID        `json:"grant,omitempty"`
 	Link    ID        `json:"link,omitempty"` // the same call at an earlier point, where people were asked; here they were not
-	Digest  Digest    `json:"digest"`        // of the call that may run
-	Args    Args      `json:"args,omitzero"` // edited arguments; empty when they are the caller's own
+	Digest  Digest    `json:"digest"`         // of the call that may run
+	Args    Args      `json:"args,omitzero"`  // edited arguments; empty when they are the caller's own
 	Receipt Receipt   `json:"receipt,omitzero"`
 	// Redeemed says that the receipt was redeemed with this decision, because
 	// the caller runs the call at once.
