@@ -81,14 +81,15 @@ func (u usage) limit() int64 {
 
 const (
 	little  = 4 << 20  // what a process that rests makes in a second
-	surplus = 32 << 20 // what is worth a collection
+	surplus = 32 << 20 // what is much
+	worth   = 16 << 20 // what is worth a collection
 )
 
 // rests reports whether a process that hardly does anything holds what others
 // could use: garbage, memory that is free already, or the stacks of thousands who
 // did something deep and now wait, which a collection makes half as large.
 func (u usage) rests(before usage) bool {
-	return u.made-before.made < little && (u.filled+u.free > u.live+surplus || before.shrinks)
+	return u.made-before.made < little && (u.filled+u.free > u.live+worth || before.shrinks)
 }
 
 // inUse is what this process has in memory now.
