@@ -42,6 +42,17 @@ func connect(ctx context.Context, at ready, token string, socket bool) (*client.
 	return client.New(at.HTTP, token, nil)
 }
 
+// reach opens the connection of a task to the server or the sketch.
+func reach(ctx context.Context, at ready, token string, socket bool) (end, error) {
+	switch {
+	case at.Sketch && socket:
+		return dialSketch(ctx, at.Socket)
+	case at.Sketch:
+		return newSketchHTTP(at.HTTP), nil
+	}
+	return connect(ctx, at, token, socket)
+}
+
 // ask makes calls, each asker one after the other, and waits for the decisions.
 func ask(c *child) error {
 	var task asking
@@ -51,7 +62,7 @@ func ask(c *child) error {
 	}
 	load := load{run: time.Now().UnixNano()}
 	for range max(task.Connections, 1) {
-		gate, err := connect(ctx, task.At, task.At.Agent, task.Socket)
+		gate, err := reach(ctx, task.At, task.At.Agent, task.Socket)
 		if err != nil {
 			return err
 		}
@@ -77,7 +88,7 @@ const sessions = 128
 
 // load makes calls that are unlike all others.
 type load struct {
-	gates []sayso.Gate
+	gates []end
 	run   int64
 
 	mu   sync.Mutex // guards what follows
@@ -130,11 +141,11 @@ func (l *load) end(took time.Duration, err error) {
 
 // one is a whole cycle: a call is asked about, a person allows it, and the
 // asker learns it.
-func (l *load) one(ctx context.Context, gate sayso.Gate, session string, n int) (time.Duration, error) {
+func (l *load) one(ctx context.Context, gate end, session string, n int) (time.Duration, error) {
 	from := time.Now()
 	d, err := gate.Admit(ctx, sayso.Admission{Call: call(session, fmt.Sprintf("c-%d-%d", l.run, n), n)})
 	took := time.Since(from)
-	if err == nil && !d.Allowed() {
+	if err == nil && d.State != sayso.StateAllowed {
 		err = fmt.Errorf("a call was not allowed: %s", d.State)
 	}
 	return took, err

@@ -9,7 +9,7 @@ import (
 // lone measures one asker over HTTP: what a person waits for besides
 // themselves.
 func lone(_ context.Context, w *world, dir string) ([]figure, error) {
-	a, err := w.cycles(dir, asking{Askers: 1, Cycles: w.few(2000, 20), Warming: w.few(200, 2)}, 4)
+	a, bare, err := w.both(dir, asking{Askers: 1, Cycles: w.few(2000, 20), Warming: w.few(200, 2)}, 4)
 	if err != nil {
 		return nil, err
 	}
@@ -17,18 +17,22 @@ func lone(_ context.Context, w *world, dir string) ([]figure, error) {
 	return []figure{{
 		name: "lone cycle over HTTP, p50", value: a.P50, unit: seconds, must: 2 * limit, aim: 1.5 * limit,
 		beside: fmt.Sprintf("2F + 2H = %s; p99 %s%s", seconds.text(limit), seconds.text(a.P99), a.cost()),
+	}, {
+		name: sketched, value: bare.P50, unit: seconds, beside: fmt.Sprintf("p99 %s%s", seconds.text(bare.P99), bare.cost()),
 	}}, nil
 }
 
 // overHTTP measures 64 askers over HTTP.
 func overHTTP(_ context.Context, w *world, dir string) ([]figure, error) {
-	a, err := w.cycles(dir, w.load(64), 32)
+	a, bare, err := w.both(dir, w.load(64), 32)
 	if err != nil {
 		return nil, err
 	}
 	return []figure{{
 		name: "cycles, 64 askers, HTTP", value: a.rate(), unit: perSecond, must: 5000, aim: 10_000, atLeast: true,
-		beside: fmt.Sprintf("p50 %s, p99 %s%s", seconds.text(a.P50), seconds.text(a.P99), a.cost()),
+		beside: a.times(),
+	}, {
+		name: sketched, value: bare.rate(), unit: perSecond, atLeast: true, beside: bare.times(),
 	}}, nil
 }
 
@@ -36,15 +40,20 @@ func overHTTP(_ context.Context, w *world, dir string) ([]figure, error) {
 func overSocket(_ context.Context, w *world, dir string) ([]figure, error) {
 	task := w.load(512)
 	task.Socket = true
-	a, err := w.cycles(dir, task, 512)
+	a, bare, err := w.both(dir, task, 512)
 	if err != nil {
 		return nil, err
 	}
 	return []figure{{
 		name: "cycles, 512 askers, one WebSocket", value: a.rate(), unit: perSecond, must: 10_000, aim: 50_000, atLeast: true,
-		beside: fmt.Sprintf("p50 %s, p99 %s%s", seconds.text(a.P50), seconds.text(a.P99), a.cost()),
+		beside: a.times(),
+	}, {
+		name: sketched, value: bare.rate(), unit: perSecond, atLeast: true, beside: bare.times(),
 	}}, nil
 }
+
+// sketched names what the sketch takes for the same.
+const sketched = "  a sketch that does nothing but record"
 
 // load is a task that fills the machine for some seconds.
 func (w *world) load(askers int) asking {
@@ -63,15 +72,29 @@ type measured struct {
 
 func (m measured) rate() float64 { return float64(m.Cycles) / m.Seconds }
 
+// times tells how long cycles took.
+func (m measured) times() string {
+	return fmt.Sprintf("p50 %s, p99 %s%s", seconds.text(m.P50), seconds.text(m.P99), m.cost())
+}
+
 // cost tells the processor time of one cycle.
 func (m measured) cost() string {
 	server, agents := m.server/float64(m.Cycles+m.warmed), m.CPU/float64(m.Cycles)
 	return fmt.Sprintf("; server %s CPU a cycle, agents %s", seconds.text(server), seconds.text(agents))
 }
 
+// both measures the server, and the sketch right after it.
+func (w *world) both(dir string, task asking, hands int) (whole, bare measured, err error) {
+	if whole, err = w.cycles(roleServer, dir, task, hands); err != nil {
+		return whole, bare, err
+	}
+	bare, err = w.cycles(roleSketch, dir, task, hands)
+	return whole, bare, err
+}
+
 // cycles has agents ask a server, and a person answer them.
-func (w *world) cycles(dir string, task asking, hands int) (m measured, err error) {
-	s, err := w.start(roleServer, serving{Dir: dir})
+func (w *world) cycles(role, dir string, task asking, hands int) (m measured, err error) {
+	s, err := w.start(role, serving{Dir: dir})
 	if err != nil {
 		return m, err
 	}

@@ -26,7 +26,7 @@ func answer(c *child) error {
 	if err != nil {
 		return err
 	}
-	inbox, err := connect(ctx, task.At, task.At.Person, task.Socket)
+	inbox, err := reach(ctx, task.At, task.At.Person, task.Socket)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func answer(c *child) error {
 	return allowAll(ctx, inbox, head.Seq, task.Hands)
 }
 
-func allowAll(ctx context.Context, inbox sayso.Inbox, since sayso.Seq, hands int) error {
+func allowAll(ctx context.Context, inbox end, since sayso.Seq, hands int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	open := make(chan sayso.Event, 1<<16)
@@ -74,7 +74,7 @@ func allowAll(ctx context.Context, inbox sayso.Inbox, since sayso.Seq, hands int
 }
 
 // allow answers one request with what the event of it says.
-func allow(ctx context.Context, inbox sayso.Inbox, e *sayso.Event) error {
+func allow(ctx context.Context, inbox end, e *sayso.Event) error {
 	var shown struct {
 		Digest  sayso.Digest `json:"digest"`
 		Content sayso.Digest `json:"content"`

@@ -27,12 +27,14 @@ const (
 	roleFollowers = "followers"
 	roleRelay     = "relay"
 	roleTools     = "tools"
+	roleSketch    = "sketch"
+	roleBare      = "bare"
 )
 
 // roles are what a process does until its input ends.
 var roles = map[string]func(*child) error{
 	roleEcho: echo, roleServer: serve, roleAgents: ask, rolePerson: answer, roleFollowers: follow,
-	roleRelay: relay, roleTools: tools,
+	roleRelay: relay, roleTools: tools, roleSketch: sketchServe, roleBare: sketchRelay,
 }
 
 // process is this program in a role, seen from outside. Both ends speak lines

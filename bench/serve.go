@@ -35,6 +35,7 @@ type ready struct {
 	Socket string `json:"socket,omitempty"`
 	Agent  string `json:"agent,omitempty"`
 	Person string `json:"person,omitempty"`
+	Sketch bool   `json:"sketch,omitempty"`
 }
 
 // usage is what a server has used so far.
