@@ -25,12 +25,12 @@ func (r *Relay) FromServer(ctx context.Context, from io.Reader) error {
 	for {
 		line, whole, err := in.Next()
 		if err != nil {
-			return ended(err)
+			return ignoreClosed(err)
 		}
 		if whole {
 			err = r.fromServer(ctx, line)
 		} else {
-			err = r.longAnswer(ctx, in, line)
+			err = r.relayLongAnswer(ctx, in, line)
 		}
 		if err != nil {
 			return err
@@ -42,126 +42,126 @@ func (r *Relay) FromServer(ctx context.Context, from io.Reader) error {
 func (r *Relay) fromServer(ctx context.Context, line []byte) error {
 	m, err := readMessage(line)
 	if err != nil {
-		return r.unreadable(ctx, line, err)
+		return r.skipUnreadable(ctx, line, err)
 	}
-	if m.failed && r.faults != nil {
-		m = r.faults(m)
+	if m.failed && r.redactError != nil {
+		m = r.redactError(m)
 		line = m.line
 	}
 	switch {
-	case m.request() && (r.deaf || r.apart):
-		r.excuse(&m)
+	case m.request() && (r.sessionless || r.stateless):
+		r.rejectRequest(&m)
 		return nil
 	case m.method == samplingMethod && m.request():
-		r.background(&r.telling, func() { r.sampled(ctx, m) })
+		r.background(&r.reporting, func() { r.handleSampling(ctx, m) })
 		return nil
 	case rpc.PosesAs(m.method, []string{samplingMethod}):
-		r.drown(rpc.Invalid("a method is called nearly like " + samplingMethod))
+		r.noteSkipped(rpc.Invalid("a method is called nearly like " + samplingMethod))
 		return nil
 	case m.response():
-		return r.answered(ctx, m)
+		return r.handleResponse(ctx, m)
 	case !m.request():
-		if err := r.tells(&m); err != nil {
-			r.drown(err)
+		if err := r.checkNotification(&m); err != nil {
+			r.noteSkipped(err)
 			return nil
 		}
 	}
 	return r.client.Send(line)
 }
 
-// maxExcuses is how many answers of ours a server may leave unread.
-const maxExcuses = 64
+// maxRejecting is how many answers of ours a server may leave unread.
+const maxRejecting = 64
 
-// excuse answers a request of a server whose client can be asked nothing, so that
+// rejectRequest answers a request of a server whose client can be asked nothing, so that
 // the server does not wait for it. One over HTTP cannot be answered there.
-func (r *Relay) excuse(m *message) {
-	r.drown(rpc.Invalid("it asks a client that has no session to answer in"))
-	if _, ok := r.server.(line); !ok {
+func (r *Relay) rejectRequest(m *message) {
+	r.noteSkipped(rpc.Invalid("it asks a client that has no session to answer in"))
+	if _, ok := r.server.(lineSender); !ok {
 		return
 	}
-	text := failure(m.id, codeNoMethod, "The requests of this client stand alone: nothing can be asked of it but within a result (input_required).")
+	text := errorResponse(m.id, codeMethodNotFound, "The requests of this client stand alone: nothing can be asked of it but within a result (input_required).")
 	if m.method == "ping" {
-		text = answerOf(m.id, jsontext.Value("{}"))
+		text = resultResponse(m.id, jsontext.Value("{}"))
 	}
-	if r.excuses.Add(1) > maxExcuses {
-		r.excuses.Add(-1)
+	if r.rejecting.Add(1) > maxRejecting {
+		r.rejecting.Add(-1)
 		return
 	}
-	r.background(&r.telling, func() { // a server that does not read holds up nobody
-		defer r.excuses.Add(-1)
+	r.background(&r.reporting, func() { // a server that does not read holds up nobody
+		defer r.rejecting.Add(-1)
 		_ = r.server.Send(text) // one that is gone needs none
 	})
 }
 
-// unreadable leaves out a line of the server that is no message. The call that it
+// skipUnreadable leaves out a line of the server that is no message. The call that it
 // answers for certain has failed: nothing else will answer it.
-func (r *Relay) unreadable(ctx context.Context, line []byte, why error) error {
-	r.drown(why)
+func (r *Relay) skipUnreadable(ctx context.Context, line []byte, why error) error {
+	r.noteSkipped(why)
 	id := rpc.SoleID(line)
 	if id == nil {
 		return nil
 	}
-	h, _ := r.finished(&message{id: id})
+	h, _ := r.takeForwarded(&message{id: id})
 	if h == nil {
 		return nil
 	}
 	r.report(ctx, h, true, sha256.Sum256(line))
 	if h.task != nil {
-		r.ends(h.task, broken, "", fault(codeInternal, "The answer of the server could not be read strictly ("+why.Error()+")."))
+		r.endTask(h.task, taskFailed, "", errorObject(codeInternal, "The answer of the server could not be read strictly ("+why.Error()+")."))
 		return nil
 	}
-	return r.client.Send(failure(h.id, codeInternal, "The answer of the server could not be read strictly ("+why.Error()+")."))
+	return r.client.Send(errorResponse(h.id, codeInternal, "The answer of the server could not be read strictly ("+why.Error()+")."))
 }
 
-// maxNoise is how many lines of a server that are no messages are told of.
-const maxNoise = 8
+// maxNotedSkips is how many lines of a server that are no messages are told of.
+const maxNotedSkips = 8
 
-// drown leaves out a line of the server that is no message of the protocol, as
+// noteSkipped leaves out a line of the server that is no message of the protocol, as
 // one that was printed by mistake.
-func (r *Relay) drown(why error) {
-	if r.noise.Add(1) <= maxNoise {
+func (r *Relay) noteSkipped(why error) {
+	if r.skipped.Add(1) <= maxNotedSkips {
 		r.o.Note("a line of " + r.o.Name + " is left out: " + why.Error())
 	}
 }
 
-// answered relays an answer of the server.
-func (r *Relay) answered(ctx context.Context, m message) error {
-	h, waits := r.finished(&m)
+// handleResponse relays an answer of the server.
+func (r *Relay) handleResponse(ctx context.Context, m message) error {
+	h, waits := r.takeForwarded(&m)
 	if waits {
-		r.drown(errNotForwarded)
+		r.noteSkipped(errNotForwarded)
 		return nil
 	}
 	m, err := r.rewritten(m)
 	if err != nil {
-		return r.client.Send(failure(m.id, codeInternal, "The answer of the server could not be read strictly ("+err.Error()+")."))
+		return r.client.Send(errorResponse(m.id, codeInternal, "The answer of the server could not be read strictly ("+err.Error()+")."))
 	}
 	look, err := readResult(&m)
 	if err == nil && look.kind == taskKind {
 		r.mu.Lock()
-		r.makesTasks = true
+		r.serverTasks = true
 		r.mu.Unlock()
 	}
 	if h != nil && h.task != nil {
-		r.concludes(ctx, m, h, look, err)
+		r.handleTaskResult(ctx, m, h, look, err)
 		return nil
 	}
 	if err == nil && h == nil && look.listing != nil {
-		return r.listed(ctx, &m, look.listing)
+		return r.handleToolList(ctx, &m, look.listing)
 	}
 	switch {
 	case h == nil:
-	case err == nil && look.goesOn() && look.samples: // whether it does is asked
-	case err == nil && look.goesOn():
-		r.pauses(ctx, h, look.state)
+	case err == nil && look.isIncomplete() && look.wantsSampling: // whether it does is asked
+	case err == nil && look.isIncomplete():
+		r.addRound(ctx, h, look.state)
 	default:
 		r.report(ctx, h, m.failed || err != nil || look.isError, sha256.Sum256(m.line))
 	}
 	switch {
 	case err != nil:
-		return r.client.Send(failure(m.id, codeInternal, "The answer of the server could not be read strictly ("+err.Error()+")."))
-	case look.samples:
+		return r.client.Send(errorResponse(m.id, codeInternal, "The answer of the server could not be read strictly ("+err.Error()+")."))
+	case look.wantsSampling:
 		judged := r.judging(m.key())
-		r.background(&r.telling, func() { defer judged(); r.sampledWithin(ctx, m, h, look) })
+		r.background(&r.reporting, func() { defer judged(); r.handleSamplingResult(ctx, m, h, look) })
 		return nil
 	}
 	return r.client.Send(m.line)
@@ -184,18 +184,18 @@ func (c *conversation) judging(key string) (judged func()) {
 
 // result is what is looked at of a result.
 type result struct {
-	isError  bool
-	samples  bool // it has the client ask its model for something
-	listing  *listing
-	kind     string         // what sort of result it is, where it says so
-	state    string         // with which the client is to make the call again
-	requests jsontext.Value // what is wanted of the client
-	taskID   string         // of the server
+	isError       bool
+	wantsSampling bool // it has the client ask its model for something
+	listing       *toolList
+	kind          string         // what sort of result it is, where it says so
+	state         string         // with which the client is to make the call again
+	requests      jsontext.Value // what is wanted of the client
+	taskID        string         // of the server
 }
 
-// goesOn reports whether a call has not ended with this result: the server wants
+// isIncomplete reports whether a call has not ended with this result: the server wants
 // something of the client, and the client makes the call again with that.
-func (res *result) goesOn() bool { return res.kind == "input_required" && res.state != "" }
+func (res *result) isIncomplete() bool { return res.kind == "input_required" && res.state != "" }
 
 // readResult looks into a result: a list of tools is judged, and so is one that
 // has the client ask its model.
@@ -211,11 +211,11 @@ func readResult(m *message) (res result, err error) {
 			if err := jcs.Check(m.line); err != nil {
 				return fmt.Errorf("%w: %w", sayso.ErrInvalid, err)
 			}
-			res.listing = &listing{}
+			res.listing = &toolList{}
 			return res.listing.read(value, m.resultAt+at)
 		case name == "inputRequests":
 			var err error
-			res.samples, err = samples(value)
+			res.wantsSampling, err = hasSampling(value)
 			res.requests = value
 			return err
 		case name == "taskId" && value.Kind() == '"':
@@ -233,9 +233,9 @@ func readResult(m *message) (res result, err error) {
 // errNotForwarded is an answer to a call that still waits for the gate.
 var errNotForwarded = rpc.Invalid("it answers a call that was not forwarded")
 
-// finished is the call that a message answers, nil if it answers something else.
+// takeForwarded is the call that a message answers, nil if it answers something else.
 // One that waits cannot be answered: the server never got it, and guessed its id.
-func (r *Relay) finished(m *message) (h *held, waits bool) {
+func (r *Relay) takeForwarded(m *message) (h *heldCall, waits bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := m.key()
@@ -250,26 +250,26 @@ func (r *Relay) finished(m *message) (h *held, waits bool) {
 }
 
 // report tells the gate what became of a call, while its answer is on its way.
-func (r *Relay) report(ctx context.Context, h *held, failed bool, output sayso.Digest) {
+func (r *Relay) report(ctx context.Context, h *heldCall, failed bool, output sayso.Digest) {
 	o := sayso.Outcome{Request: h.request, Failed: failed, Output: output, Took: time.Since(h.sent)}
 	r.mu.Lock()
 	r.outcomes = append(r.outcomes, o)
 	first := len(r.outcomes) == 1
 	r.mu.Unlock()
 	if first {
-		r.background(&r.telling, func() { r.tell(ctx) })
+		r.background(&r.reporting, func() { r.flushOutcomes(ctx) })
 	}
 }
 
-// together is how long an outcome waits for others. Recorded at once, each would be
+// reportDelay is how long an outcome waits for others. Recorded at once, each would be
 // on its way to the disk when the next call wants to be.
-const together = 20 * time.Millisecond
+const reportDelay = 20 * time.Millisecond
 
-// tell reports what became of calls, those of a moment together.
-func (r *Relay) tell(ctx context.Context) {
+// flushOutcomes reports what became of calls, those of a moment together.
+func (r *Relay) flushOutcomes(ctx context.Context) {
 	select {
-	case <-time.After(together):
-	case <-r.ending:
+	case <-time.After(reportDelay):
+	case <-r.flush:
 	}
 	r.mu.Lock()
 	outcomes := r.outcomes
@@ -284,22 +284,22 @@ func (r *Relay) tell(ctx context.Context) {
 	all.Wait()
 }
 
-// longAnswer relays a message that is too long to be looked at whole, as it
+// relayLongAnswer relays a message that is too long to be looked at whole, as it
 // comes. One that is not only an answer to a request ends the relay in the middle of
 // it, so that no client takes it for a message.
-func (r *Relay) longAnswer(ctx context.Context, in *lines.Reader, begin []byte) error {
+func (r *Relay) relayLongAnswer(ctx context.Context, in *lines.Reader, begin []byte) error {
 	var o outline
-	var h *held
+	var h *heldCall
 	sum := sha256.New()
 	err := r.client.Pieces(&o, func(w io.Writer) error {
 		for piece, last := begin, false; ; {
-			if err := o.look(piece, last); err != nil {
+			if err := o.scan(piece, last); err != nil {
 				return fmt.Errorf("%s: %w", r.o.Name, err)
 			}
 			sum.Write(piece)
-			if o.over && h == nil {
+			if o.complete && h == nil {
 				var waits bool
-				if h, waits = r.finished(&message{id: o.id}); waits {
+				if h, waits = r.takeForwarded(&message{id: o.id}); waits {
 					return fmt.Errorf("%s: %w", r.o.Name, errNotForwarded)
 				}
 			}
@@ -318,17 +318,17 @@ func (r *Relay) longAnswer(ctx context.Context, in *lines.Reader, begin []byte) 
 	if err == nil && h != nil {
 		if h.task != nil {
 			const text = "The tool ran. Its result is too long to be kept for a task, and is lost. Report this to the user."
-			r.ends(h.task, completed, text, refused(text))
+			r.endTask(h.task, completed, text, refusalResult(text))
 		}
 		r.report(ctx, h, o.failed, sayso.Digest(sum.Sum(nil)))
 	}
 	return err
 }
 
-// listed relays a list of tools, without those that may not be shown.
-func (r *Relay) listed(ctx context.Context, m *message, l *listing) error {
-	if err := r.judge(ctx, l); err != nil {
-		return r.client.Send(failure(m.id, codeInternal, "It could not be found out which tools of "+r.o.Name+" are trusted ("+
+// handleToolList relays a list of tools, without those that may not be shown.
+func (r *Relay) handleToolList(ctx context.Context, m *message, l *toolList) error {
+	if err := r.judgeTools(ctx, l); err != nil {
+		return r.client.Send(errorResponse(m.id, codeInternal, "It could not be found out which tools of "+r.o.Name+" are trusted ("+
 			r.o.Plain(err).Error()+"). Report this to the user: `sayso status` says what is wrong."))
 	}
 	hidden := 0
@@ -341,5 +341,5 @@ func (r *Relay) listed(ctx context.Context, m *message, l *listing) error {
 		return r.client.Send(m.line)
 	}
 	r.o.Note(strconv.Itoa(hidden) + " of the tools of " + r.o.Name + " are left out: their definitions changed, or their names deceive; type: sayso tools")
-	return r.client.Send(l.without(m.line))
+	return r.client.Send(l.onlyTrusted(m.line))
 }

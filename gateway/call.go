@@ -9,8 +9,8 @@ import (
 	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
-// called is a tools/call as it was read. Its parts are slices of the message.
-type called struct {
+// toolCall is a tools/call as it was read. Its parts are slices of the message.
+type toolCall struct {
 	message
 	name        string
 	arguments   jsontext.Value // nil if there are none
@@ -33,8 +33,8 @@ type meta struct {
 var paramMembers = []string{"name", "arguments", "_meta", "requestState", "inputResponses"}
 
 // readCall reads a tools/call.
-func readCall(m message) (called, error) {
-	c := called{message: m}
+func readCall(m message) (toolCall, error) {
+	c := toolCall{message: m}
 	if !m.request() {
 		return c, rpc.Invalid("a call of a tool needs an id")
 	}
@@ -130,7 +130,7 @@ func showsForms(can jsontext.Value) bool {
 }
 
 // args are the arguments as the gate takes them.
-func (c *called) args() sayso.Args {
+func (c *toolCall) args() sayso.Args {
 	if c.arguments == nil {
 		return sayso.Args("{}")
 	}
@@ -138,7 +138,7 @@ func (c *called) args() sayso.Args {
 }
 
 // with is the message with other arguments and everything else as it was.
-func (c *called) with(args sayso.Args) []byte {
+func (c *toolCall) with(args sayso.Args) []byte {
 	if c.arguments != nil {
 		return splice(c.line, c.argumentsAt, c.argumentsAt+len(c.arguments), args)
 	}

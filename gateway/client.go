@@ -11,22 +11,22 @@ import (
 // maxClient is how much of a client's name is shown.
 const maxClient = 40
 
-// greeted reads what the client calls itself as it begins, and whether it shows
+// handleInitialize reads what the client calls itself as it begins, and whether it shows
 // forms. A client that says it in
 // no readable way has no name.
-func (r *Relay) greeted(m message) {
+func (r *Relay) handleInitialize(m message) {
 	_ = rpc.Members(m.params, nil, func(name string, value jsontext.Value, _ int) error {
 		if name == "capabilities" && value.Kind() == '{' {
 			can, _, err := memberOf(value, 0, "elicitation")
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.form = err == nil && showsForms(can)
+			r.clientForms = err == nil && showsForms(can)
 		}
 		if name == "clientInfo" {
 			client := clientName(value)
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.name = client
+			r.clientName = client
 		}
 		return nil
 	})
@@ -56,10 +56,10 @@ func clientName(info jsontext.Value) string {
 
 // caller is who calls, for a client of this name: what it calls itself stands
 // behind what it is. The relay's mutex is held.
-func (r *Relay) caller(h *held) string {
+func (r *Relay) caller(h *heldCall) string {
 	name := h.meta.client
 	if name == "" {
-		name = r.name
+		name = r.clientName
 	}
 	caller := r.o.Actor.Principal
 	for _, word := range []string{r.o.Client, name} {

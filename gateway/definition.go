@@ -42,15 +42,15 @@ type tool struct {
 	why         string // where the name deceives
 }
 
-// declared is what is read of a definition; all of it is pinned.
-type declared struct {
+// toolDefinition is what is read of a definition; all of it is pinned.
+type toolDefinition struct {
 	Name        string         `json:"name"`
 	Schema      jsontext.Value `json:"inputSchema"`
 	Annotations jsontext.Value `json:"annotations"`
 }
 
-// hints are the annotations as the protocol has them.
-type hints struct {
+// annotationHints are the annotations as the protocol has them.
+type annotationHints struct {
 	ReadOnly    *bool `json:"readOnlyHint"`
 	Destructive *bool `json:"destructiveHint"`
 	Idempotent  *bool `json:"idempotentHint"`
@@ -63,25 +63,25 @@ func readTool(text jsontext.Value) (string, tool, error) {
 	if err != nil {
 		return "", tool{}, err
 	}
-	var d declared
+	var d toolDefinition
 	if err := jcs.UnmarshalLenient(whole, &d); err != nil {
-		d = declared{}
+		d = toolDefinition{}
 	}
 	t := tool{definition: sayso.Definition{Tool: d.Name, Text: whole}, schema: d.Schema}
 	t.digest = t.definition.Digest().String()
-	var h hints
+	var h annotationHints
 	if d.Annotations != nil && jcs.UnmarshalLenient(d.Annotations, &h) == nil { // what is no annotation says nothing, which is the worst
 		t.annotations = &sayso.Annotations{ReadOnly: h.ReadOnly, Destructive: h.Destructive, Idempotent: h.Idempotent, OpenWorld: h.OpenWorld}
 	}
-	t.why = unclear(d.Name)
+	t.why = nameProblem(d.Name)
 	return d.Name, t, nil
 }
 
 // maxNameBytes is the longest name of a tool.
 const maxNameBytes = 128
 
-// unclear says what is wrong with a name that people cannot tell from another.
-func unclear(name string) string {
+// nameProblem says what is wrong with a name that people cannot tell from another.
+func nameProblem(name string) string {
 	_, warnings := present.InspectName(name)
 	switch {
 	case name == "" || len(name) > maxNameBytes || !utf8.ValidString(name):
@@ -94,15 +94,15 @@ func unclear(name string) string {
 	return ""
 }
 
-// listing is a list of tools as the server sent it.
-type listing struct {
+// toolList is a list of tools as the server sent it.
+type toolList struct {
 	names []string
 	tools []tool
 	from  []int // where each begins in the line, and
 	to    []int // ends
 }
 
-func (l *listing) read(list jsontext.Value, at int) error {
+func (l *toolList) read(list jsontext.Value, at int) error {
 	return rpc.Elements(list, func(value jsontext.Value, offset int) error {
 		name, t, err := readTool(value)
 		if err != nil {
@@ -114,8 +114,8 @@ func (l *listing) read(list jsontext.Value, at int) error {
 	})
 }
 
-// without is the line with only the tools that may be shown.
-func (l *listing) without(line []byte) []byte {
+// onlyTrusted is the line with only the tools that may be shown.
+func (l *toolList) onlyTrusted(line []byte) []byte {
 	if len(l.tools) == 0 {
 		return line
 	}

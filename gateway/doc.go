@@ -17,7 +17,7 @@
 //
 // [Server] is the process of a server on this machine as a client would start it, with
 // one relay on its standard input and output. [Remote] is the same before a server that
-// speaks HTTP. [Front] is a handler of HTTP before several servers, each an [Upstream]:
+// speaks HTTP. [Handler] is a handler of HTTP before several servers, each an [Upstream]:
 // a relay for every session of a client, or for every request of a client that has none.
 //
 // # Where to begin

@@ -8,16 +8,16 @@ import (
 	"github.com/sayso-dev/sayso/internal/schema"
 )
 
-// edited is the message with the arguments that a person put in the place of the
+// editedLine is the message with the arguments that a person put in the place of the
 // caller's, if one did. They must fit the tool's schema, as the caller's own
 // would have to.
-func (r *Relay) edited(h *held, d *sayso.Decision) ([]byte, error) {
+func (r *Relay) editedLine(h *heldCall, d *sayso.Decision) ([]byte, error) {
 	if len(d.Args) == 0 {
 		return h.line, nil
 	}
 	args, err := jcs.Object(d.Args)
 	if err == nil {
-		err = r.fits(h.name, args)
+		err = r.checkArgs(h.name, args)
 	}
 	if err != nil {
 		return nil, enforce.Unfit(*d, err)
@@ -28,13 +28,13 @@ func (r *Relay) edited(h *held, d *sayso.Decision) ([]byte, error) {
 // takesEdits reports whether it is known what a tool takes. Of one that was called
 // before the server listed it nothing that a person writes could be checked.
 func (r *Relay) takesEdits(name string) bool {
-	t, known := r.known.tool(name)
+	t, known := r.trust.tool(name)
 	return known && t.schema != nil
 }
 
-// fits reports arguments that the tool's own schema does not take.
-func (r *Relay) fits(name string, args sayso.Args) error {
-	t, known := r.known.tool(name)
+// checkArgs reports arguments that the tool's own schema does not take.
+func (r *Relay) checkArgs(name string, args sayso.Args) error {
+	t, known := r.trust.tool(name)
 	if !known || t.schema == nil {
 		return rpc.Invalid("the server never said what it takes")
 	}

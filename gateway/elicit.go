@@ -18,9 +18,9 @@ import (
 
 const (
 	elicitMethod = "elicitation/create"
-	// unasked is how long a call waits before it is looked whether its client can be
+	// elicitDelay is how long a call waits before it is looked whether its client can be
 	// asked: most are decided by then, and need no person.
-	unasked = 100 * time.Millisecond
+	elicitDelay = 100 * time.Millisecond
 	// maxQuestion is how much a person is asked to read in a client, and maxReason
 	// how much they may say. What is longer is answered elsewhere.
 	maxQuestion = 4000
@@ -37,35 +37,35 @@ type question struct {
 	line    []byte
 }
 
-// putting is the attempt to put a call to the person at its client, while it waits
+// elicitation is the attempt to put a call to the person at its client, while it waits
 // for people.
-type putting struct {
-	timer  *time.Timer
-	cancel context.CancelFunc
-	done   chan struct{}
-	within *question // is to stand in the answer to the call
+type elicitation struct {
+	timer    *time.Timer
+	cancel   context.CancelFunc
+	done     chan struct{}
+	inResult *question // is to stand in the answer to the call
 }
 
-// puts begins to put a call to the person at its client, if that can be asked.
+// startElicit begins to put a call to the person at its client, if that can be asked.
 // aside ends the wait of a call whose question stands in the answer to it.
-func (r *Relay) puts(ctx context.Context, h *held, aside func()) *putting {
+func (r *Relay) startElicit(ctx context.Context, h *heldCall, aside func()) *elicitation {
 	r.mu.Lock()
-	form := h.meta.form || !h.meta.current && r.form
+	form := h.meta.form || !h.meta.current && r.clientForms
 	r.mu.Unlock()
-	if r.o.Elicits == nil || !form || h.put {
+	if r.o.Elicits == nil || !form || h.elicited {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	p := &putting{cancel: cancel, done: make(chan struct{})}
-	p.timer = time.AfterFunc(unasked, func() {
+	p := &elicitation{cancel: cancel, done: make(chan struct{})}
+	p.timer = time.AfterFunc(elicitDelay, func() {
 		defer close(p.done)
-		r.put(ctx, h, p, aside)
+		r.elicit(ctx, h, p, aside)
 	})
 	return p
 }
 
 // stop ends the attempt. What the client was asked is taken back.
-func (p *putting) stop() (within *question) {
+func (p *elicitation) stop() (within *question) {
 	if p == nil {
 		return nil
 	}
@@ -73,40 +73,40 @@ func (p *putting) stop() (within *question) {
 	if !p.timer.Stop() {
 		<-p.done
 	}
-	return p.within
+	return p.inResult
 }
 
-// put asks the person at the client, if policy permits it.
-func (r *Relay) put(ctx context.Context, h *held, p *putting, aside func()) {
+// elicit asks the person at the client, if policy permits it.
+func (r *Relay) elicit(ctx context.Context, h *heldCall, p *elicitation, aside func()) {
 	request, full, err := r.o.Elicits.Elicitable(ctx, r.o.Actor, h.call.Session, h.call.CallID)
 	if err != nil || ctx.Err() != nil {
 		return
 	}
-	text, ok := asksFor(&request, &full)
+	text, ok := questionText(&request, &full)
 	if !ok {
 		return
 	}
 	q := &question{request: request, asked: time.Now()}
 	if h.meta.current {
 		if q.call, err = h.call.Digest(); err == nil {
-			q.line, p.within = form(text), q
+			q.line, p.inResult = elicitParams(text), q
 			aside()
 		}
 		return
 	}
 	id := jsontext.Value(`"sayso-` + rand.Text() + `"`)
-	if !r.remember((&message{id: id}).key(), q) {
+	if !r.addQuestion((&message{id: id}).key(), q) {
 		return
 	}
-	_ = r.answer(asking(id, form(text)))
+	_ = r.sendClient(elicitRequest(id, elicitParams(text)))
 	<-ctx.Done()
-	if r.open((&message{id: id}).key()) {
-		_ = r.answer(cancellation(id))
+	if r.hasQuestion((&message{id: id}).key()) {
+		_ = r.sendClient(cancellation(id))
 	}
 }
 
-// remember keeps a question until it is answered, unless there are too many.
-func (r *Relay) remember(key string, q *question) bool {
+// addQuestion keeps a question until it is answered, unless there are too many.
+func (r *Relay) addQuestion(key string, q *question) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k, old := range r.questions {
@@ -121,17 +121,17 @@ func (r *Relay) remember(key string, q *question) bool {
 	return true
 }
 
-// open reports whether a question was not answered. An answer that still comes is
+// hasQuestion reports whether a question was not answered. An answer that still comes is
 // recorded as one that came too late.
-func (r *Relay) open(key string) bool {
+func (r *Relay) hasQuestion(key string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.questions[key] != nil
 }
 
-// answers takes what the client answers to a question of ours, and reports whether
+// handleElicitResult takes what the client answers to a question of ours, and reports whether
 // it was one: the server knows nothing of it.
-func (r *Relay) answers(ctx context.Context, m *message) bool {
+func (r *Relay) handleElicitResult(ctx context.Context, m *message) bool {
 	r.mu.Lock()
 	q := r.questions[m.key()]
 	if q != nil {
@@ -141,14 +141,14 @@ func (r *Relay) answers(ctx context.Context, m *message) bool {
 	if q == nil || !q.call.IsZero() {
 		return false
 	}
-	r.background(&r.telling, func() { r.took(ctx, q, m.result) })
+	r.background(&r.reporting, func() { r.recordElicited(ctx, q, m.result) })
 	return true
 }
 
-// took records what a person said at the client. A form that was closed, and
+// recordElicited records what a person said at the client. A form that was closed, and
 // what is no answer, leave the question to be answered elsewhere.
-func (r *Relay) took(ctx context.Context, q *question, answer jsontext.Value) {
-	effect, note, ok := spoken(answer)
+func (r *Relay) recordElicited(ctx context.Context, q *question, answer jsontext.Value) {
+	effect, note, ok := readElicitResult(answer)
 	if !ok {
 		return
 	}
@@ -159,8 +159,8 @@ func (r *Relay) took(ctx context.Context, q *question, answer jsontext.Value) {
 	}
 }
 
-// spoken is what the client answered.
-func spoken(answer jsontext.Value) (effect sayso.Effect, note string, ok bool) {
+// readElicitResult is what the client answered.
+func readElicitResult(answer jsontext.Value) (effect sayso.Effect, note string, ok bool) {
 	var a struct {
 		Action  string `json:"action"`
 		Content struct {
@@ -184,38 +184,38 @@ func spoken(answer jsontext.Value) (effect sayso.Effect, note string, ok bool) {
 	return sayso.Deny, "", false // cancel, and words that are none
 }
 
-// ownState begins the states that this gateway makes up.
-const ownState = "sayso-"
+// statePrefix begins the states that this gateway makes up.
+const statePrefix = "sayso-"
 
-// aside answers a call with the question about it; the client makes the call again
+// answerInputRequired answers a call with the question about it; the client makes the call again
 // with the answer.
-func (r *Relay) aside(h *held, q *question) bool {
-	state := ownState + rand.Text()
-	if !r.remember(state, q) {
+func (r *Relay) answerInputRequired(h *heldCall, q *question) bool {
+	state := statePrefix + rand.Text()
+	if !r.addQuestion(state, q) {
 		return false
 	}
-	return r.answer(answerOf(h.id, write(struct {
+	return r.sendClient(resultResponse(h.id, encode(struct {
 		Type     string                    `json:"resultType"`
 		Requests map[string]jsontext.Value `json:"inputRequests"`
 		State    string                    `json:"requestState"`
-	}{string(wanting), map[string]jsontext.Value{"sayso": write(struct {
+	}{string(inputRequired), map[string]jsontext.Value{"sayso": encode(struct {
 		Method string         `json:"method"`
 		Params jsontext.Value `json:"params"`
 	}{elicitMethod, q.line})}, state}))) == nil
 }
 
-// comesBack takes the answer to a question out of a call that is made again with
+// takeQuestion takes the answer to a question out of a call that is made again with
 // it: what is forwarded is the call without. A state counts once, for the call that
 // it was made up for, and for so long.
-func (r *Relay) comesBack(h *held) (q *question, err error) {
-	if !strings.HasPrefix(h.state, ownState) {
+func (r *Relay) takeQuestion(h *heldCall) (q *question, err error) {
+	if !strings.HasPrefix(h.state, statePrefix) {
 		return nil, nil
 	}
 	r.mu.Lock()
 	q = r.questions[h.state]
 	delete(r.questions, h.state)
 	r.mu.Unlock()
-	line, err := withoutAnswer(&h.message)
+	line, err := withoutInput(&h.message)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func (r *Relay) comesBack(h *held) (q *question, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.called, err = readCall(m); err != nil {
+	if h.toolCall, err = readCall(m); err != nil {
 		return nil, err
 	}
 	digest, err := h.call.Digest()
@@ -233,8 +233,8 @@ func (r *Relay) comesBack(h *held) (q *question, err error) {
 	return q, nil
 }
 
-// withoutAnswer is a call without what its client put into it for us.
-func withoutAnswer(m *message) ([]byte, error) {
+// withoutInput is a call without what its client put into it for us.
+func withoutInput(m *message) ([]byte, error) {
 	params := []byte{'{'}
 	err := rpc.Members(m.params, nil, func(name string, value jsontext.Value, _ int) error {
 		if name == "requestState" || name == "inputResponses" {
@@ -243,7 +243,7 @@ func withoutAnswer(m *message) ([]byte, error) {
 		if len(params) > 1 {
 			params = append(params, ',')
 		}
-		params = fmt.Appendf(params, "%s:%s", write(name), value)
+		params = fmt.Appendf(params, "%s:%s", encode(name), value)
 		return nil
 	})
 	return splice(m.line, m.paramsAt, m.paramsAt+len(m.params), append(params, '}')), err
@@ -261,9 +261,9 @@ func answerIn(responses jsontext.Value) (answer jsontext.Value) {
 	return answer
 }
 
-// asksFor is the question that a person is asked in a client, if all of it can be
+// questionText is the question that a person is asked in a client, if all of it can be
 // read there: nothing is cut, and nothing needs a warning.
-func asksFor(r *sayso.Request, full *sayso.RequestedFull) (string, bool) {
+func questionText(r *sayso.Request, full *sayso.RequestedFull) (string, bool) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "May the tool %s of %s run?\n", r.Tool, r.Server)
 	if r.Titled {
@@ -281,18 +281,18 @@ func asksFor(r *sayso.Request, full *sayso.RequestedFull) (string, bool) {
 	return b.String(), utf8.RuneCountInString(b.String()) <= maxQuestion && len(r.Warnings) == 0 && len(r.Danger) == 0
 }
 
-// form is what a client is asked to show.
-func form(text string) jsontext.Value {
-	return write(struct {
+// elicitParams is what a client is asked to show.
+func elicitParams(text string) jsontext.Value {
+	return encode(struct {
 		Message string         `json:"message"`
 		Schema  jsontext.Value `json:"requestedSchema"`
 	}{text, jsontext.Value(`{"type":"object","properties":{"decision":{"type":"string","title":"Decision","description":"allow: this call, once","enum":["deny","allow"]},` +
 		`"note":{"type":"string","title":"Note","description":"What the model is told if it is denied","maxLength":500}},"required":["decision"]}`)})
 }
 
-// asking is a request to the client.
-func asking(id, params jsontext.Value) []byte {
-	return write(struct {
+// elicitRequest is a request to the client.
+func elicitRequest(id, params jsontext.Value) []byte {
+	return encode(struct {
 		Version string         `json:"jsonrpc"`
 		ID      jsontext.Value `json:"id"`
 		Method  string         `json:"method"`

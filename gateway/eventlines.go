@@ -20,17 +20,17 @@ type eventLines struct {
 	skipLF bool // the last line ended with a carriage return
 	first  bool // nothing was read yet
 
-	line  []byte // what is read of the line, as far as it was not passed on
-	field bool   // its beginning was passed on: it is a line of data
-	other bool   // the event is no message
-	begun bool   // data of the event were passed on
-	out   []byte // to be read
-	err   error
+	line       []byte // what is read of the line, as far as it was not passed on
+	inLongData bool   // its beginning was passed on: it is a line of data
+	ignored    bool   // the event is no message
+	hasData    bool   // data of the event were passed on
+	out        []byte // to be read
+	err        error
 
-	id     string // of the event that is read
-	lastID string // of the last one that was complete
-	told   bool   // there was a message
-	retry  time.Duration
+	id         string // of the event that is read
+	lastID     string // of the last one that was complete
+	hasMessage bool   // there was a message
+	retry      time.Duration
 }
 
 func newEventLines(r io.Reader) *eventLines {
@@ -60,7 +60,7 @@ func (e *eventLines) fill() {
 	e.out = e.out[:0]
 	if _, err := e.r.Peek(1); err != nil {
 		e.err = err
-		if !errors.Is(err, io.EOF) || e.begun || e.field || len(e.line) > 0 {
+		if !errors.Is(err, io.EOF) || e.hasData || e.inLongData || len(e.line) > 0 {
 			e.err = errBroken // an event that was cut off is none
 		}
 		return
@@ -76,30 +76,30 @@ func (e *eventLines) fill() {
 	if end < 0 {
 		e.line = append(e.line, piece...)
 		_, _ = e.r.Discard(len(piece))
-		e.pass()
+		e.passLongData()
 		return
 	}
 	e.skipLF = piece[end] == '\r'
 	e.line = append(e.line, piece[:end]...)
 	_, _ = e.r.Discard(end + 1)
-	e.ended()
+	e.endLine()
 }
 
-// pass passes on what is there of a long line of data.
-func (e *eventLines) pass() {
+// passLongData passes on what is there of a long line of data.
+func (e *eventLines) passLongData() {
 	if len(e.line) < maxField {
 		return
 	}
-	if !e.field {
+	if !e.inLongData {
 		value, ok := bytes.CutPrefix(e.trimmed(), []byte("data:"))
 		if !ok {
 			e.err = rpc.Invalid("a line of the event stream is too long")
 			return
 		}
-		e.line, e.field = bytes.TrimPrefix(value, []byte(" ")), true
-		e.begin()
+		e.line, e.inLongData = bytes.TrimPrefix(value, []byte(" ")), true
+		e.beginData()
 	}
-	e.data(e.line)
+	e.appendData(e.line)
 	e.line = e.line[:0]
 }
 
@@ -112,26 +112,26 @@ func (e *eventLines) trimmed() []byte {
 	return bytes.TrimPrefix(e.line, []byte("\ufeff"))
 }
 
-// begin begins a line of data.
-func (e *eventLines) begin() {
-	if e.begun && !e.other {
+// beginData begins a line of data.
+func (e *eventLines) beginData() {
+	if e.hasData && !e.ignored {
 		e.out = append(e.out, ' ')
 	}
 }
 
-func (e *eventLines) data(text []byte) {
-	if !e.other && len(text) > 0 {
-		e.out, e.begun = append(e.out, text...), true
+func (e *eventLines) appendData(text []byte) {
+	if !e.ignored && len(text) > 0 {
+		e.out, e.hasData = append(e.out, text...), true
 	}
 }
 
-// ended takes a line that is whole.
-func (e *eventLines) ended() {
+// endLine takes a line that is whole.
+func (e *eventLines) endLine() {
 	line := e.line
 	e.line = e.line[:0]
-	if e.field {
-		e.field = false
-		e.data(line)
+	if e.inLongData {
+		e.inLongData = false
+		e.appendData(line)
 		return
 	}
 	e.line = line
@@ -145,10 +145,10 @@ func (e *eventLines) ended() {
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
 	case "data":
-		e.begin()
-		e.data(value)
+		e.beginData()
+		e.appendData(value)
 	case "event":
-		e.other = len(value) > 0 && string(value) != "message" && !e.begun
+		e.ignored = len(value) > 0 && string(value) != "message" && !e.hasData
 	case "id":
 		if bytes.IndexByte(value, 0) < 0 && len(value) <= maxID {
 			e.id = string(value)
@@ -166,10 +166,10 @@ const maxID = 1024
 // dispatch ends an event.
 func (e *eventLines) dispatch() {
 	e.lastID = e.id
-	if e.begun {
-		e.out, e.told = append(e.out, '\n'), true
+	if e.hasData {
+		e.out, e.hasMessage = append(e.out, '\n'), true
 	}
-	e.begun, e.other = false, false
+	e.hasData, e.ignored = false, false
 }
 
 // oneLine reads JSON as one line. Line ends in it stand between its parts, where a
@@ -179,12 +179,12 @@ type oneLine struct{ r io.Reader }
 
 func (o oneLine) Read(p []byte) (int, error) {
 	n, err := o.r.Read(p)
-	flat(p[:n])
+	flatten(p[:n])
 	return n, err
 }
 
-// flat puts blanks in the place of line ends.
-func flat(text []byte) {
+// flatten puts blanks in the place of line ends.
+func flatten(text []byte) {
 	for i, b := range text {
 		if b == '\n' || b == '\r' {
 			text[i] = ' '

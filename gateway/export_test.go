@@ -14,7 +14,7 @@ import (
 func LongAnswer(pieces ...[]byte) bool {
 	var o outline
 	for i, piece := range pieces {
-		if o.look(piece, i == len(pieces)-1) != nil {
+		if o.scan(piece, i == len(pieces)-1) != nil {
 			return false
 		}
 	}
@@ -32,13 +32,13 @@ func SetMaxMessage(n int) (reset func()) {
 // Leaving has a call leave for the server that was not sent there yet, until the
 // returned function is called.
 func (r *Relay) Leaving(id, line string) (send func() error) {
-	h := &held{called: called{message: message{id: []byte(id)}}, cancel: func() {}}
+	h := &heldCall{toolCall: toolCall{message: message{id: []byte(id)}}, cancel: func() {}}
 	r.mu.Lock()
 	r.calls[h.key()] = h
 	r.mu.Unlock()
-	r.leaves(h, sayso.ID("leaving"))
+	r.markForwarded(h, sayso.ID("leaving"))
 	return func() error {
-		defer close(h.gone)
+		defer close(h.forwarded)
 		return r.server.Send([]byte(line))
 	}
 }
@@ -52,33 +52,33 @@ func (r *Relay) Rounds() int {
 
 // SetSlowest has clients be faster, until the returned function is called.
 func SetSlowest(d time.Duration) (reset func()) {
-	before := slowest
-	slowest = d
-	return func() { slowest = before }
+	before := ioTimeout
+	ioTimeout = d
+	return func() { ioTimeout = before }
 }
 
 // SetPause has servers that say nothing of it be left alone for so long, until the
 // test has ended, and the front that it opens then.
 func SetPause(t *testing.T, d time.Duration) {
-	before := pause
-	pause = d
-	t.Cleanup(func() { pause = before })
+	before := retryDelay
+	retryDelay = d
+	t.Cleanup(func() { retryDelay = before })
 }
 
 // Rests are how long a server is left alone that asks for this, before each try, where
 // the tries gave: - nothing, 0 a stream that told nothing, 1 one that did.
 func Rests(retry time.Duration, gave string) (all []time.Duration) {
-	r := resting{}
+	r := backoff{}
 	for _, g := range gave {
-		all = append(all, r.asked(retry))
+		all = append(all, r.delay(retry))
 		switch g {
 		case '-':
-			r.after(nil)
+			r.record(nil)
 		default:
-			r.after(&eventLines{told: g == '1'})
+			r.record(&eventLines{hasMessage: g == '1'})
 		}
 	}
-	return append(all, r.asked(retry))
+	return append(all, r.delay(retry))
 }
 
 // EventLines are the lines that an event stream is read as.
@@ -91,9 +91,9 @@ func EventLines(stream io.Reader) (lines string, last string) {
 // SetMaxUnanswered has sessions have fewer and shorter requests that are not
 // answered, until the returned function is called.
 func SetMaxUnanswered(n, bytes int) (reset func()) {
-	was, long := maxUnanswered, maxAsked
-	maxUnanswered, maxAsked = n, bytes
-	return func() { maxUnanswered, maxAsked = was, long }
+	was, long := maxUnanswered, maxOpenBytes
+	maxUnanswered, maxOpenBytes = n, bytes
+	return func() { maxUnanswered, maxOpenBytes = was, long }
 }
 
 // SetMaxTasks has conversations have fewer tasks, until the returned function is
@@ -107,9 +107,9 @@ func SetMaxTasks(n int) (reset func()) {
 // SetMaxWanting has fewer tasks of a conversation wait for their client, until the
 // returned function is called.
 func SetMaxWanting(n int) (reset func()) {
-	before := maxWanting
-	maxWanting = n
-	return func() { maxWanting = before }
+	before := maxInputRequired
+	maxInputRequired = n
+	return func() { maxInputRequired = before }
 }
 
 // Tasks is how many tasks a relay knows.
@@ -122,10 +122,10 @@ func (r *Relay) Tasks() int {
 // SetShares has an owner have so much of a front, and all of them twice that, until
 // the returned function is called.
 func SetShares(requests, bytes, sessions, programs int) (reset func()) {
-	before := most
-	each := share{requests, bytes, sessions, programs}
-	most = limits{all: each.plus(each, 1), each: each}
-	return func() { most = before }
+	before := defaultLimits
+	each := usage{requests, bytes, sessions, programs}
+	defaultLimits = limits{total: each.plus(each, 1), perOwner: each}
+	return func() { defaultLimits = before }
 }
 
 // Away is a stream whose client was sent away.
@@ -134,26 +134,26 @@ type Away struct{ s *stream }
 // SentAway is one, which is waited for so long.
 func SentAway(t *testing.T, after time.Duration) Away {
 	s := newStream("r")
-	r, err := s.read(0)
+	r, err := s.openReader(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.turns = true
-	s.comeBack(after)
-	if _, _, err := r.take(); !errors.Is(err, errComeBack) {
+	r.canReconnect = true
+	s.askReconnect(after)
+	if _, _, err := r.tryNext(); !errors.Is(err, errReconnect) {
 		t.Fatalf("it is not sent away: %v", err)
 	}
-	r.stop()
+	r.close()
 	return Away{s}
 }
 
 // Long has an answer come that passes as it comes.
 func (a Away) Long() func(text string) error {
-	to := a.s.long()
+	to := a.s.addLong()
 	return func(text string) error {
 		_, err := to.Write([]byte(text))
-		to.done(err)
-		if to.gone {
+		to.closeWithError(err)
+		if to.closed {
 			return errors.New("it is lost")
 		}
 		return err
@@ -162,11 +162,11 @@ func (a Away) Long() func(text string) error {
 
 // Back has the client come back, and returns what it has of the answer.
 func (a Away) Back() (string, error) {
-	r, err := a.s.read(0)
+	r, err := a.s.openReader(0)
 	if err != nil {
 		return "", err
 	}
-	e, _, err := r.take()
+	e, _, err := r.tryNext()
 	if err != nil {
 		return "", err
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 // The versions of the protocol that are spoken over HTTP. From statelessSince on
-// each request stands alone; before, clients and servers have sessions.
+// each request is stateless; before, clients and servers have sessions.
 const (
 	statelessSince = "2026-07-28"
 	resumableSince = "2025-11-25" // that streams begin with an empty event
@@ -32,43 +32,43 @@ const (
 var versions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 
 const (
-	codeMismatch    = -32020 // a header says something else than the message
-	codeCapability  = -32021
-	codeVersion     = -32022
-	codeNoMethod    = -32601
-	metaVersionName = "io.modelcontextprotocol/protocolVersion"
+	codeMismatch       = -32020 // a header says something else than the message
+	codeCapability     = -32021
+	codeVersion        = -32022
+	codeMethodNotFound = -32601
+	metaVersionName    = "io.modelcontextprotocol/protocolVersion"
 )
 
-// problem is why a message is not taken, as the protocol says it.
-type problem struct {
+// rejection is why a message is not taken, as the protocol says it.
+type rejection struct {
 	status, code int
 	text         string
 	data         any
 }
 
-func mismatch(text string) *problem {
-	return &problem{status: http.StatusBadRequest, code: codeMismatch, text: "Refused: " + text + ". Nothing ran."}
+func mismatch(text string) *rejection {
+	return &rejection{status: http.StatusBadRequest, code: codeMismatch, text: "Refused: " + text + ". Nothing ran."}
 }
 
-// outside is what a message says of itself that headers say, too.
-type outside struct {
-	version string         // of the protocol
-	name    string         // of what is called or read
-	token   jsontext.Value // for progress
-	tokenAt int            // where it begins in the line
-	args    jsontext.Value
-	named   bool
-	says    bool // what the client can do
+// requestMeta is what a message says of itself that headers say, too.
+type requestMeta struct {
+	version         string         // of the protocol
+	name            string         // of what is called or read
+	token           jsontext.Value // for progress
+	tokenAt         int            // where it begins in the line
+	args            jsontext.Value
+	hasName         bool
+	hasCapabilities bool // what the client can do
 }
 
 // capabilitiesName is where a client says what it can do.
 const capabilitiesName = "io.modelcontextprotocol/clientCapabilities"
 
-// lacks reports a request that does not say what each must that stands alone.
-func (o *outside) lacks() bool { return o.version == "" || !o.says }
+// lacksMeta reports a request that does not say what each stateless one must.
+func (o *requestMeta) lacksMeta() bool { return o.version == "" || !o.hasCapabilities }
 
-// readOutside reads it of the parameters of a message.
-func readOutside(m *message) (o outside, err error) {
+// readRequestMeta reads it of the parameters of a message.
+func readRequestMeta(m *message) (o requestMeta, err error) {
 	if m.params.Kind() != '{' {
 		return o, nil
 	}
@@ -79,7 +79,7 @@ func readOutside(m *message) (o outside, err error) {
 	err = rpc.Members(m.params, []string{source, "_meta", "arguments"}, func(name string, value jsontext.Value, metaAt int) error {
 		switch {
 		case name == source && value.Kind() == '"':
-			o.named = true
+			o.hasName = true
 			return rpc.ReadText(value, &o.name)
 		case name == "arguments":
 			o.args = value
@@ -87,7 +87,7 @@ func readOutside(m *message) (o outside, err error) {
 			return rpc.Members(value, []string{metaVersionName, "progressToken"}, func(name string, value jsontext.Value, at int) error {
 				switch {
 				case name == capabilitiesName:
-					o.says = value.Kind() == '{'
+					o.hasCapabilities = value.Kind() == '{'
 				case name == metaVersionName && value.Kind() == '"':
 					return rpc.ReadText(value, &o.version)
 				case name == "progressToken" && (value.Kind() == '"' || value.Kind() == '0'):
@@ -101,8 +101,8 @@ func readOutside(m *message) (o outside, err error) {
 	return o, err
 }
 
-// only is the one value of a header, empty if there is none.
-func only(h http.Header, name string) (string, bool) {
+// singleValue is the one value of a header, empty if there is none.
+func singleValue(h http.Header, name string) (string, bool) {
 	given := h[http.CanonicalHeaderKey(name)]
 	if len(given) == 0 {
 		return "", true
@@ -110,40 +110,40 @@ func only(h http.Header, name string) (string, bool) {
 	return given[0], len(given) == 1 && given[0] != ""
 }
 
-// once reports a header that comes more than once: of two readers one could take
+// checkSingle reports a header that comes more than once: of two readers one could take
 // the first and one the last.
-func once(h http.Header, names ...string) *problem {
+func checkSingle(h http.Header, names ...string) *rejection {
 	for _, name := range names {
-		if _, ok := only(h, name); !ok {
+		if _, ok := singleValue(h, name); !ok {
 			return mismatch("the header " + name + " comes more than once, or says nothing")
 		}
 	}
 	return nil
 }
 
-// agrees reports headers that say something else than the message.
-func agrees(h http.Header, m *message, o *outside) *problem {
-	if p := once(h, versionHeader, methodHeader, nameHeader, sessionHeader, resumeHeader); p != nil {
+// checkHeaders reports headers that say something else than the message.
+func checkHeaders(h http.Header, m *message, o *requestMeta) *rejection {
+	if p := checkSingle(h, versionHeader, methodHeader, nameHeader, sessionHeader, resumeHeader); p != nil {
 		return p
 	}
 	version := h.Get(versionHeader)
 	switch {
 	case version != "" && !slices.Contains(versions, version):
-		return &problem{http.StatusBadRequest, codeVersion, "Refused: version " + quote(version) + " of the protocol is not spoken here. Nothing ran.",
+		return &rejection{http.StatusBadRequest, codeVersion, "Refused: version " + quote(version) + " of the protocol is not spoken here. Nothing ran.",
 			map[string]any{"supported": versions, "requested": version}}
 	case o.version != "" && version == "":
 		return mismatch("the header " + versionHeader + " is missing, and the message says version " + quote(o.version))
 	case o.version != "" && version != o.version:
 		return mismatch("the header " + versionHeader + " is not the version that the message says")
 	case version >= statelessSince && m.request() && o.version == "":
-		return &problem{http.StatusBadRequest, codeNoParams, "Refused: _meta does not say " + metaVersionName + ". Nothing ran.", nil}
+		return &rejection{http.StatusBadRequest, codeInvalidParams, "Refused: _meta does not say " + metaVersionName + ". Nothing ran.", nil}
 	}
-	return agreesOn(h, m, o, version >= statelessSince && m.request())
+	return checkNames(h, m, o, version >= statelessSince && m.request())
 }
 
-// agreesOn reports headers for the method and the name that say something else
+// checkNames reports headers for the method and the name that say something else
 // than the message. Where they must be there, so says must.
-func agreesOn(h http.Header, m *message, o *outside, must bool) *problem {
+func checkNames(h http.Header, m *message, o *requestMeta, must bool) *rejection {
 	method := h.Get(methodHeader)
 	if method != m.method && (must || method != "") {
 		return mismatch("the header " + methodHeader + " is not the method of the message")
@@ -153,7 +153,7 @@ func agreesOn(h http.Header, m *message, o *outside, must bool) *problem {
 	if given == "" && !mustName {
 		return nil
 	}
-	if name, ok := decoded(given); !ok || !o.named || name != o.name {
+	if name, ok := decoded(given); !ok || !o.hasName || name != o.name {
 		return mismatch("the header " + nameHeader + " is not the name in the message")
 	}
 	return nil
@@ -197,10 +197,10 @@ func quote(text string) string {
 	return string(out)
 }
 
-// failure is the answer that says why a message is not taken.
-func (p *problem) failure(id jsontext.Value) []byte {
+// response is the answer that says why a message is not taken.
+func (p *rejection) response(id jsontext.Value) []byte {
 	if p.data == nil {
-		return failure(id, p.code, p.text)
+		return errorResponse(id, p.code, p.text)
 	}
 	type fault struct {
 		Code    int    `json:"code"`
@@ -210,14 +210,14 @@ func (p *problem) failure(id jsontext.Value) []byte {
 	if id == nil {
 		id = jsontext.Value("null")
 	}
-	return write(struct {
+	return encode(struct {
 		Version string         `json:"jsonrpc"`
 		ID      jsontext.Value `json:"id"`
 		Error   fault          `json:"error"`
 	}{"2.0", id, fault{p.code, p.text, p.data}})
 }
 
-// statusOf is the status that an answer has in HTTP where requests stand alone. One
+// statusOf is the status that an answer has in HTTP where requests are stateless. One
 // to a request that lacks what it must say is bad for that alone.
 func statusOf(answer []byte, lacking bool) int {
 	m, err := readMessage(answer)
@@ -237,16 +237,16 @@ func statusOf(answer []byte, lacking bool) int {
 		})
 	})
 	switch {
-	case code == codeNoMethod:
+	case code == codeMethodNotFound:
 		return http.StatusNotFound
-	case code == codeMismatch, code == codeCapability, code == codeVersion, code == codeNoParams && lacking:
+	case code == codeMismatch, code == codeCapability, code == codeVersion, code == codeInvalidParams && lacking:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK
 }
 
-// askedVersion is the version that a client wants to begin with.
-func askedVersion(m *message) (version string) {
+// requestedVersion is the version that a client wants to begin with.
+func requestedVersion(m *message) (version string) {
 	_ = rpc.Members(m.params, nil, func(name string, value jsontext.Value, _ int) error { // what is unreadable is no version
 		if name == "protocolVersion" {
 			return rpc.ReadText(value, &version)
@@ -258,7 +258,7 @@ func askedVersion(m *message) (version string) {
 
 // cancellation says that a request is not wanted any more.
 func cancellation(id jsontext.Value) []byte {
-	return write(struct {
+	return encode(struct {
 		Version string         `json:"jsonrpc"`
 		Method  string         `json:"method"`
 		Params  map[string]any `json:"params"`

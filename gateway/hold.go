@@ -14,10 +14,10 @@ import (
 	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
-// held is a call between the client and the server: first it waits for the gate,
+// heldCall is a call between the client and the server: first it waits for the gate,
 // then for the server's answer.
-type held struct {
-	called
+type heldCall struct {
+	toolCall
 	call   sayso.Call
 	cancel context.CancelFunc
 
@@ -25,49 +25,49 @@ type held struct {
 	cancelled bool
 	request   sayso.ID      // once it was forwarded
 	sent      time.Time     // when, the first time
-	gone      chan struct{} // closed once the server has it; nil before it is forwarded
+	forwarded chan struct{} // closed once the server has it; nil before it is forwarded
 	digest    sayso.Digest  // of the call, where it may have further rounds
 	edit      sayso.Args    // what a person put in the place of its arguments
 	task      *task         // that the client was given for it; nil for none
-	put       bool          // its client's person was asked already
+	elicited  bool          // its client's person was asked already
 }
 
-// called takes a call of a tool. It is answered here, or held and then forwarded.
-func (r *Relay) called(ctx context.Context, m message) error {
+// handleCall takes a call of a tool. It is answered here, or held and then forwarded.
+func (r *Relay) handleCall(ctx context.Context, m message) error {
 	c, err := readCall(m)
 	if err != nil {
-		return r.answer(failure(m.id, codeNoParams, "Refused: the call could not be read strictly ("+err.Error()+"). Nothing was asked and nothing ran."))
+		return r.sendClient(errorResponse(m.id, codeInvalidParams, "Refused: the call could not be read strictly ("+err.Error()+"). Nothing was asked and nothing ran."))
 	}
 	if r.o.Off() {
 		return r.server.Send(m.line)
 	}
-	h := &held{called: c}
+	h := &heldCall{toolCall: c}
 	ctx, h.cancel = context.WithCancel(ctx)
-	why, err := r.keep(ctx, h)
+	why, err := r.register(ctx, h)
 	switch {
 	case err != nil:
 		h.cancel()
-		return r.answer(failure(m.id, codeNoRequest, err.Error()))
+		return r.sendClient(errorResponse(m.id, codeInvalidRequest, err.Error()))
 	case why != "":
 		h.cancel()
-		return r.answer(refusal(&c, why))
+		return r.sendClient(refusal(&c, why))
 	}
-	if c, ok := r.resumes(ctx, h); ok {
+	if c, ok := r.takeRound(ctx, h); ok {
 		defer h.cancel()
-		r.goOn(ctx, h, c)
+		r.resumeCall(ctx, h, c)
 		return nil
 	}
 	answer := answerIn(c.responses)
-	q, err := r.comesBack(h)
+	q, err := r.takeQuestion(h)
 	if err != nil {
 		r.drop(h)
 		h.cancel()
-		return r.answer(failure(m.id, codeNoParams, "Refused: the call could not be read strictly ("+err.Error()+"). Nothing was asked and nothing ran."))
+		return r.sendClient(errorResponse(m.id, codeInvalidParams, "Refused: the call could not be read strictly ("+err.Error()+"). Nothing was asked and nothing ran."))
 	}
 	r.background(&r.holding, func() {
 		if q != nil {
-			h.put = true
-			r.took(ctx, q, answer)
+			h.elicited = true
+			r.recordElicited(ctx, q, answer)
 		}
 		r.hold(ctx, h)
 	})
@@ -75,11 +75,13 @@ func (r *Relay) called(ctx context.Context, m message) error {
 }
 
 // nextID is an id for a call whose host gave it none.
-func (r *Relay) nextID() string { return r.run + "-" + strconv.FormatUint(r.count.Add(1), 10) }
+func (r *Relay) nextID() string {
+	return r.callIDPrefix + "-" + strconv.FormatUint(r.callCount.Add(1), 10)
+}
 
-// keep remembers a call, unless its tool may not run whatever people say.
-func (r *Relay) keep(ctx context.Context, h *held) (why string, err error) {
-	t, known, why := r.stands(ctx, h.name)
+// register remembers a call, unless its tool may not run whatever people say.
+func (r *Relay) register(ctx context.Context, h *heldCall) (why string, err error) {
+	t, known, why := r.checkTool(ctx, h.name)
 	if why != "" {
 		return why, nil
 	}
@@ -104,55 +106,55 @@ func (r *Relay) keep(ctx context.Context, h *held) (why string, err error) {
 }
 
 // hold puts a call to the gate and forwards or refuses it.
-func (r *Relay) hold(ctx context.Context, h *held) {
+func (r *Relay) hold(ctx context.Context, h *heldCall) {
 	defer h.cancel()
 	if h.meta.tasks {
 		r.holdTask(ctx, h)
 		return
 	}
-	b := r.beat(h)
+	b := r.startProgress(h)
 	waiting, aside := context.WithCancel(ctx)
 	defer aside()
-	p := r.puts(ctx, h, aside)
+	p := r.startElicit(ctx, h, aside)
 	d, err := r.admit(waiting, h, r.patience(h))
 	q := p.stop()
 	b.stop()
 	if q != nil && err != nil && waiting.Err() != nil && ctx.Err() == nil {
-		r.askAside(ctx, h, q)
+		r.elicitInResult(ctx, h, q)
 		return
 	}
-	r.decided(ctx, h, d, err)
+	r.finish(ctx, h, d, err)
 }
 
-// askAside answers a call with the question about it, and waits for nothing. A
+// elicitInResult answers a call with the question about it, and waits for nothing. A
 // call that was cancelled meanwhile is withdrawn.
-func (r *Relay) askAside(ctx context.Context, h *held, q *question) {
+func (r *Relay) elicitInResult(ctx context.Context, h *heldCall, q *question) {
 	if r.drop(h) {
 		r.withdraw(ctx, h, sayso.Decision{Request: q.request.ID}, nil)
 		return
 	}
-	if !r.aside(h, q) {
-		_ = r.answer(refusal(&h.called, told(sayso.Decision{}, &sayso.PendingError{Ticket: q.request.ID})))
+	if !r.answerInputRequired(h, q) {
+		_ = r.sendClient(refusal(&h.toolCall, refusalText(sayso.Decision{}, &sayso.PendingError{Ticket: q.request.ID})))
 	}
 }
 
 // holdTask puts a call to the gate whose client takes a task for an answer. It gets
 // one if people are asked.
-func (r *Relay) holdTask(ctx context.Context, h *held) {
-	d, err := r.admit(ctx, h, atOnce)
+func (r *Relay) holdTask(ctx context.Context, h *heldCall) {
+	d, err := r.admit(ctx, h, noPatience)
 	var pending *sayso.PendingError
 	if errors.As(err, &pending) && !pending.Stop {
-		r.hand(ctx, h, pending)
+		r.answerWithTask(ctx, h, pending)
 		return
 	}
-	r.decided(ctx, h, d, err)
+	r.finish(ctx, h, d, err)
 }
 
-// decided forwards a call or refuses it.
-func (r *Relay) decided(ctx context.Context, h *held, d sayso.Decision, err error) {
+// finish forwards a call or refuses it.
+func (r *Relay) finish(ctx context.Context, h *heldCall, d sayso.Decision, err error) {
 	line := h.line
 	if err == nil && d.Allowed() {
-		line, err = r.ready(ctx, h, &d)
+		line, err = r.prepare(ctx, h, &d)
 	}
 	if err == nil && d.Allowed() {
 		if r.forward(h, d.Request, line) {
@@ -168,11 +170,11 @@ func (r *Relay) decided(ctx context.Context, h *held, d sayso.Decision, err erro
 	if ctx.Err() != nil {
 		return // the client has gone: what was asked is parked
 	}
-	_ = r.answer(refusal(&h.called, told(d, r.o.Plain(err)))) // a client that is gone needs none
+	_ = r.sendClient(refusal(&h.toolCall, refusalText(d, r.o.Plain(err)))) // a client that is gone needs none
 }
 
-// told is what the model is told of a call that did not run.
-func told(d sayso.Decision, err error) string {
+// refusalText is what the model is told of a call that did not run.
+func refusalText(d sayso.Decision, err error) string {
 	var own *enforce.RefusedError
 	if errors.As(err, &own) {
 		return own.Text
@@ -183,15 +185,15 @@ func told(d sayso.Decision, err error) string {
 	return sayso.Told(d, err)
 }
 
-// admitter is a gate that takes what it is given, so that a call that waits needs
+// givenAdmitter is a gate that takes what it is given, so that a call that waits needs
 // little of the stack.
-type admitter interface {
+type givenAdmitter interface {
 	AdmitGiven(context.Context, *sayso.Admission) (*sayso.Decision, error)
 }
 
 // admit asks the gate. A call whose paths came to mean something else while
 // people were asked is refused: its approval is spent.
-func (r *Relay) admit(ctx context.Context, h *held, patience time.Duration) (sayso.Decision, error) {
+func (r *Relay) admit(ctx context.Context, h *heldCall, patience time.Duration) (sayso.Decision, error) {
 	a, asked := r.admission(ctx, h)
 	a.Patience = patience
 	d, err := r.ask(ctx, a)
@@ -203,30 +205,30 @@ func (r *Relay) admit(ctx context.Context, h *held, patience time.Duration) (say
 }
 
 func (r *Relay) ask(ctx context.Context, a *sayso.Admission) (sayso.Decision, error) {
-	if g, ok := r.o.Gate.(admitter); ok {
+	if g, ok := r.o.Gate.(givenAdmitter); ok {
 		d, err := g.AdmitGiven(ctx, a)
 		return *d, err
 	}
 	return r.o.Gate.Admit(ctx, *a)
 }
 
-func (r *Relay) admission(ctx context.Context, h *held) (*sayso.Admission, *facts.Asked) {
+func (r *Relay) admission(ctx context.Context, h *heldCall) (*sayso.Admission, *facts.Asked) {
 	asked := facts.Ask(ctx, &h.call, r.o.Facts, r.o.Wanted())
 	return &sayso.Admission{
 		Call: h.call, Facts: asked.Facts, Immediate: true, CanEdit: r.takesEdits(h.name), Gather: asked.Gather,
 	}, asked
 }
 
-// ready is what is forwarded of a call that was allowed: its own bytes, or those
+// prepare is what is forwarded of a call that was allowed: its own bytes, or those
 // with the arguments that a person put in their place. What may not run any more is
 // recorded as not run.
-func (r *Relay) ready(ctx context.Context, h *held, d *sayso.Decision) ([]byte, error) {
-	line, err := r.edited(h, d)
+func (r *Relay) prepare(ctx context.Context, h *heldCall, d *sayso.Decision) ([]byte, error) {
+	line, err := r.editedLine(h, d)
 	if err == nil {
-		err = r.redefined(ctx, h)
+		err = r.checkDefinition(ctx, h)
 	}
-	if err == nil && r.still != nil {
-		err = r.still() // people may have taken long
+	if err == nil && r.recheck != nil {
+		err = r.recheck() // people may have taken long
 	}
 	if err != nil {
 		r.unrun(ctx, d.Request)
@@ -237,10 +239,10 @@ func (r *Relay) ready(ctx context.Context, h *held, d *sayso.Decision) ([]byte, 
 	return line, err
 }
 
-// redefined reports a tool whose definition is not the one any more that the
+// checkDefinition reports a tool whose definition is not the one any more that the
 // call was judged with.
-func (r *Relay) redefined(ctx context.Context, h *held) error {
-	t, known, why := r.stands(ctx, h.name)
+func (r *Relay) checkDefinition(ctx context.Context, h *heldCall) error {
+	t, known, why := r.checkTool(ctx, h.name)
 	if why != "" || known && t.digest != h.call.DefinitionDigest {
 		return fmt.Errorf("%w: the definition of the tool changed", sayso.ErrVoided)
 	}
@@ -248,25 +250,25 @@ func (r *Relay) redefined(ctx context.Context, h *held) error {
 }
 
 // forward sends an allowed call to the server, unless the client cancelled it.
-func (r *Relay) forward(h *held, id sayso.ID, line []byte) bool {
-	if !r.leaves(h, id) {
+func (r *Relay) forward(h *heldCall, id sayso.ID, line []byte) bool {
+	if !r.markForwarded(h, id) {
 		return false
 	}
-	defer close(h.gone)
+	defer close(h.forwarded)
 	_ = r.server.Send(line) // a server that is gone ends the relay
 	return true
 }
 
-// leaves reports whether a call goes to the server now: the client did not cancel
+// markForwarded reports whether a call goes to the server now: the client did not cancel
 // it. From here on its cancellation goes there too, behind it.
-func (r *Relay) leaves(h *held, id sayso.ID) bool {
+func (r *Relay) markForwarded(h *heldCall, id sayso.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if h.cancelled {
 		delete(r.calls, h.key())
 		return false
 	}
-	h.request, h.gone = id, make(chan struct{})
+	h.request, h.forwarded = id, make(chan struct{})
 	if h.sent.IsZero() {
 		h.sent = time.Now()
 	}
@@ -274,14 +276,14 @@ func (r *Relay) leaves(h *held, id sayso.ID) bool {
 		h.digest, _ = h.call.Digest() // it had one when it was judged
 	}
 	// of the call only the id is still needed
-	h.called = called{message: message{id: slices.Clone(h.id)}, meta: meta{current: h.meta.current}}
+	h.toolCall = toolCall{message: message{id: slices.Clone(h.id)}, meta: meta{current: h.meta.current}}
 	h.call = sayso.Call{}
 	return true
 }
 
 // drop forgets a call that is not forwarded, and reports whether the client
 // cancelled it.
-func (r *Relay) drop(h *held) (cancelled bool) {
+func (r *Relay) drop(h *heldCall) (cancelled bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.calls, h.key())

@@ -21,7 +21,7 @@ import (
 )
 
 // within is a front whose requests the test hands over itself, before a real broker.
-func within(t *testing.T, p rules, url string, change ...func(*gateway.Options)) (*gateway.Front, *world) {
+func within(t *testing.T, p rules, url string, change ...func(*gateway.Options)) (*gateway.Handler, *world) {
 	t.Helper()
 	w := &world{t: t, log: memory.New(nil)}
 	start := time.Now()
@@ -41,7 +41,7 @@ func within(t *testing.T, p rules, url string, change ...func(*gateway.Options))
 	for _, c := range change {
 		c(&u.Options)
 	}
-	f, err := gateway.NewFront(gateway.FrontOptions{Authenticate: func(string) (string, error) { return "ada", nil }}, u)
+	f, err := gateway.NewHandler(gateway.HandlerOptions{Authenticate: func(string) (string, error) { return "ada", nil }}, u)
 	if err != nil {
 		t.Fatal(err)
 	}

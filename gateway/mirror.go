@@ -11,8 +11,8 @@ import (
 	"github.com/sayso-dev/sayso/internal/rpc"
 )
 
-// mirror is an argument that a server wants to see in a header, too.
-type mirror struct {
+// mirroredArg is an argument that a server wants to see in a header, too.
+type mirroredArg struct {
 	header string
 	path   []string
 }
@@ -20,7 +20,7 @@ type mirror struct {
 const maxMirrors, maxMirrorDepth = 64, 8
 
 // mirrors are those of a tool, as its schema has them.
-func (t *tool) mirrors() (list []mirror) {
+func (t *tool) mirrors() (list []mirroredArg) {
 	var walk func(schema jsontext.Value, path []string)
 	walk = func(schema jsontext.Value, path []string) {
 		var s struct {
@@ -36,7 +36,7 @@ func (t *tool) mirrors() (list []mirror) {
 			at := append(path[:len(path):len(path)], name)
 			var header string
 			if text.Kind() == '{' && jcs.UnmarshalLenient(text, &p) == nil && p.Header != nil && rpc.ReadText(p.Header, &header) == nil && len(list) < maxMirrors {
-				list = append(list, mirror{header, at})
+				list = append(list, mirroredArg{header, at})
 			}
 			walk(text, at)
 		}
@@ -46,7 +46,7 @@ func (t *tool) mirrors() (list []mirror) {
 }
 
 // value is the argument at the path, nil if there is none.
-func (m mirror) value(args jsontext.Value) (found jsontext.Value) {
+func (m mirroredArg) value(args jsontext.Value) (found jsontext.Value) {
 	found = args
 	for _, want := range m.path {
 		if found.Kind() != '{' {
@@ -67,8 +67,8 @@ func (m mirror) value(args jsontext.Value) (found jsontext.Value) {
 	return found
 }
 
-// said is an argument as a header says it.
-func said(value jsontext.Value) (string, bool) {
+// headerText is an argument as a header says it.
+func headerText(value jsontext.Value) (string, bool) {
 	switch value.Kind() {
 	case '"':
 		var text string
@@ -79,15 +79,15 @@ func said(value jsontext.Value) (string, bool) {
 	return "", false
 }
 
-// mirrors reports headers that say something else than the arguments.
-func (k *known) mirrors(h http.Header, o *outside) *problem {
+// checkMirrors reports headers that say something else than the arguments.
+func (k *serverTrust) checkMirrors(h http.Header, o *requestMeta) *rejection {
 	t, ok := k.tool(o.name)
 	if !ok {
 		return nil
 	}
 	for _, m := range t.mirrors() {
 		name := paramPrefix + m.header
-		given, one := only(h, name)
+		given, one := singleValue(h, name)
 		want := m.value(o.args)
 		if want == nil && given == "" && one {
 			continue
@@ -101,7 +101,7 @@ func (k *known) mirrors(h http.Header, o *outside) *problem {
 
 // sameValue reports whether a header says an argument.
 func sameValue(text string, want jsontext.Value) bool {
-	is, ok := said(want)
+	is, ok := headerText(want)
 	if !ok || want.Kind() != '0' {
 		return ok && is == text
 	}
@@ -110,9 +110,9 @@ func sameValue(text string, want jsontext.Value) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(a, b)
 }
 
-// mirror sets the headers that a server wants to see for a call, as it is now:
+// setMirrors sets the headers that a server wants to see for a call, as it is now:
 // a person may have changed the arguments. Others are as the client sent them.
-func (k *known) mirror(to, given http.Header, o *outside) {
+func (k *serverTrust) setMirrors(to, given http.Header, o *requestMeta) {
 	for name, values := range given {
 		if strings.HasPrefix(name, paramPrefix) {
 			to[name] = values
@@ -124,7 +124,7 @@ func (k *known) mirror(to, given http.Header, o *outside) {
 	}
 	for _, m := range t.mirrors() {
 		to.Del(paramPrefix + m.header)
-		if text, ok := said(m.value(o.args)); ok {
+		if text, ok := headerText(m.value(o.args)); ok {
 			to.Set(paramPrefix+m.header, encoded(text))
 		}
 	}

@@ -229,7 +229,7 @@ func TestFrontServerBreaksOff(t *testing.T) {
 	if p := s.polls(s.ask("POST", "/srv/mcp", call, in...)); p.retry != 0 || !slices.Equal(p.says(), []string{progress, ranAs("4")}) {
 		t.Errorf("%v %q", p.retry, p.says())
 	}
-	// One that cannot be gone on with is told, and so it is where requests stand alone.
+	// One that cannot be gone on with is told, and so it is where requests are stateless.
 	up.when("GET", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusBadRequest) })
 	if r := s.posts(echo("5", "hi"), in...); !strings.Contains(r.last(), "Whether what was asked for ran is not known") {
 		t.Errorf("%s %s", r.Status, r.last())

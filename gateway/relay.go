@@ -76,87 +76,87 @@ var maxMessage = 16 << 20 // less in tests
 // Relay stands between one client and one server.
 type Relay struct {
 	*conversation
-	client outlet // to it
-	server outlet
-	silent bool // the client hears nothing until it is answered
-	apart  bool // what comes this way belongs to requests that stand alone
-	// still reports a client that may not ask any more; nil where that cannot happen.
-	still func() error
+	client     sender // to it
+	server     sender
+	noProgress bool // the client hears nothing until it is answered
+	stateless  bool // what comes this way belongs to stateless requests
+	// recheck reports a client that may not ask any more; nil where that cannot happen.
+	recheck func() error
 }
 
-// outlet takes messages for one side, each whole before the next.
-type outlet interface {
+// sender takes messages for one side, each whole before the next.
+type sender interface {
 	Send(message []byte) error
 	// Pieces takes one answer as it comes. The outline is ahead of what is copied,
 	// and says what it answers once that is known.
 	Pieces(o *outline, copy func(io.Writer) error) error
 }
 
-// line is an outlet of which all that reads it reads everything.
-type line struct{ *lines.Sink }
+// lineSender is a sender of which all that reads it reads everything.
+type lineSender struct{ *lines.Sink }
 
-func (l line) Pieces(_ *outline, copy func(io.Writer) error) error { return l.Sink.Pieces(copy) }
+func (l lineSender) Pieces(_ *outline, copy func(io.Writer) error) error { return l.Sink.Pieces(copy) }
 
 // conversation is what one client and one server have to do with each other,
 // whatever ways their messages take.
 type conversation struct {
-	o      Options
-	known  *known                // of the server
-	deaf   bool                  // the client can be asked nothing
-	faults func(message) message // what of an answer that is an error the client is told; nil for all
+	o           Options
+	trust       *serverTrust          // of the server
+	sessionless bool                  // the client can be asked nothing
+	redactError func(message) message // what of an answer that is an error the client is told; nil for all
 
 	mu     sync.Mutex // guards what follows
-	calls  map[string]*held
+	calls  map[string]*heldCall
 	judged map[string]int         // answers of the server that people are asked about, by the keys of their ids
 	rounds map[sayso.Digest]round // calls that run and wait for their client, by the server's state
 	tasks  map[sayso.ID]*task
 	// What is done to the answers to requests of the client, by their ids.
-	rewrites   map[string]func(*message) ([]byte, error)
-	makesTasks bool                 // the server does, too
-	questions  map[string]*question // that were put to the person at the client
-	form       bool                 // the client shows forms
-	name       string               // what the client calls itself
-	done       bool                 // nothing more is begun
+	rewrites    map[string]func(*message) ([]byte, error)
+	serverTasks bool                 // the server does, too
+	questions   map[string]*question // that were put to the person at the client
+	clientForms bool                 // the client shows forms
+	clientName  string               // what the client calls itself
+	closed      bool                 // nothing more is begun
 
-	life context.Context // ends with the conversation, and with it who waits for tasks
-	end  context.CancelFunc
+	ctx    context.Context // ends with the conversation, and with it who waits for tasks
+	cancel context.CancelFunc
 
-	run     string         // begins the ids of calls whose host gave them none
-	count   atomic.Uint64  // of those
-	holding sync.WaitGroup // calls that wait
-	telling sync.WaitGroup // reports, and what the server asks for
-	noise   atomic.Int64   // lines of the server that were no messages
-	excuses atomic.Int64   // answers of ours that are on their way to the server
+	callIDPrefix string         // begins the ids of calls whose host gave them none
+	callCount    atomic.Uint64  // of those
+	holding      sync.WaitGroup // calls that wait
+	reporting    sync.WaitGroup // reports, and what the server asks for
+	skipped      atomic.Int64   // lines of the server that were no messages
+	rejecting    atomic.Int64   // answers of ours that are on their way to the server
 
 	outcomes []sayso.Outcome // that were not reported yet; the mutex guards them
-	ending   chan struct{}   // closed when they wait for no others
+	flush    chan struct{}   // closed when they wait for no others
 }
 
-// converse begins a conversation with a server of which this is known.
-func (o Options) converse(k *known) *conversation {
+// newConversation begins a conversation with a server of which this is known.
+func (o Options) newConversation(k *serverTrust) *conversation {
 	life, end := context.WithCancel(context.Background())
 	return &conversation{
-		o: o, known: k, life: life, end: end, tasks: map[sayso.ID]*task{}, rewrites: map[string]func(*message) ([]byte, error){}, questions: map[string]*question{},
-		calls: map[string]*held{}, judged: map[string]int{}, rounds: map[sayso.Digest]round{}, ending: make(chan struct{}), run: "mcp-" + strings.ToLower(rand.Text()[:10]),
+		o: o, trust: k, ctx: life, cancel: end, tasks: map[sayso.ID]*task{}, rewrites: map[string]func(*message) ([]byte, error){}, questions: map[string]*question{},
+		calls: map[string]*heldCall{}, judged: map[string]int{}, rounds: map[sayso.Digest]round{}, flush: make(chan struct{}), callIDPrefix: "mcp-" + strings.ToLower(rand.Text()[:10]),
 	}
 }
 
-// between is the relay of one client and one server whose messages take these
+// newRelay is the relay of one client and one server whose messages take these
 // ways. What was said on other ways counts for it, too.
-func (c *conversation) between(client, server outlet) *Relay {
+func (c *conversation) newRelay(client, server sender) *Relay {
 	return &Relay{conversation: c, client: client, server: server}
 }
 
 // New returns a relay that writes to the client and to the server.
 func New(o Options, client, server io.Writer) (*Relay, error) {
-	if err := o.complete(); err != nil {
+	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	return o.converse(newKnown()).between(line{lines.NewSink(client)}, line{lines.NewSink(server)}), nil
+	return o.newConversation(newServerTrust()).newRelay(lineSender{lines.NewSink(client)}, lineSender{lines.NewSink(server)}), nil
 }
 
-// complete puts what is usual where nothing was said.
-func (o *Options) complete() error {
+// setDefaults puts what is usual where nothing was said.
+func (o *Options) setDefaults() error {
 	if o.Gate == nil || o.Pins == nil || o.Name == "" || o.Session == "" {
 		return rpc.Invalid("a relay needs a gate, pins, a name and a session")
 	}
@@ -182,31 +182,33 @@ func (o *Options) complete() error {
 }
 
 // Begin compares what the server is with what is trusted under its name.
-func (r *Relay) Begin(ctx context.Context) error { return r.known.meet(ctx, r.o, r.o.Identity) }
+func (r *Relay) Begin(ctx context.Context) error {
+	return r.trust.checkIdentity(ctx, r.o, r.o.Identity)
+}
 
 // FromClient relays what the client sends, until it sends no more. What people
 // are asked about then stays parked.
 func (r *Relay) FromClient(ctx context.Context, from io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	err := r.clientLines(ctx, lines.NewReader(from, maxMessage))
-	stop := time.AfterFunc(grace, func() { cancel(); r.end() })
+	err := r.readClient(ctx, lines.NewReader(from, maxMessage))
+	stop := time.AfterFunc(grace, func() { cancel(); r.cancel() })
 	defer stop.Stop()
 	r.holding.Wait()
 	return err
 }
 
-func (r *Relay) clientLines(ctx context.Context, in *lines.Reader) error {
+func (r *Relay) readClient(ctx context.Context, in *lines.Reader) error {
 	for {
 		line, whole, err := in.Next()
 		if err != nil {
-			return ended(err)
+			return ignoreClosed(err)
 		}
 		if !whole {
 			if err := in.Skip(); err != nil {
-				return ended(err)
+				return ignoreClosed(err)
 			}
-			line, err = nil, r.answer(failure(nil, codeNoRequest, "Refused: a message may have "+strconv.Itoa(maxMessage)+" bytes. Nothing ran."))
+			line, err = nil, r.sendClient(errorResponse(nil, codeInvalidRequest, "Refused: a message may have "+strconv.Itoa(maxMessage)+" bytes. Nothing ran."))
 		} else {
 			err = r.fromClient(ctx, line)
 		}
@@ -216,8 +218,8 @@ func (r *Relay) clientLines(ctx context.Context, in *lines.Reader) error {
 	}
 }
 
-// ended is nil where an end of the relay was closed.
-func ended(err error) error {
+// ignoreClosed is nil where an end of the relay was closed.
+func ignoreClosed(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
@@ -225,12 +227,12 @@ func ended(err error) error {
 }
 
 const (
-	callMethod      = "tools/call"
-	beginMethod     = "initialize"
-	begunMethod     = "notifications/initialized"
-	discoverMethod  = "server/discover"
-	cancelledMethod = "notifications/cancelled"
-	samplingMethod  = "sampling/createMessage"
+	callMethod        = "tools/call"
+	initializeMethod  = "initialize"
+	initializedMethod = "notifications/initialized"
+	discoverMethod    = "server/discover"
+	cancelledMethod   = "notifications/cancelled"
+	samplingMethod    = "sampling/createMessage"
 )
 
 // fromClient relays one message of the client. An error ends the relay.
@@ -241,24 +243,24 @@ func (r *Relay) fromClient(ctx context.Context, line []byte) error {
 	}
 	switch {
 	case err != nil:
-		return r.answer(failure(idOf(line), codeNoRequest, "Refused: the message could not be read strictly ("+err.Error()+"). Nothing ran."))
+		return r.sendClient(errorResponse(idOf(line), codeInvalidRequest, "Refused: the message could not be read strictly ("+err.Error()+"). Nothing ran."))
 	case m.method == callMethod:
-		return r.called(ctx, m)
-	case m.method == cancelledMethod && r.cancelled(m):
+		return r.handleCall(ctx, m)
+	case m.method == cancelledMethod && r.cancelHeld(m):
 		return nil // the server never heard of it
-	case m.method == beginMethod:
-		r.greeted(m)
-	case m.response() && r.answers(ctx, &m):
+	case m.method == initializeMethod:
+		r.handleInitialize(m)
+	case m.response() && r.handleElicitResult(ctx, &m):
 		return nil // the server asked nothing
 	case m.method == discoverMethod:
-		r.discovers(m)
+		r.handleDiscover(m)
 	case slices.Contains(taskMethods, m.method):
-		if ours, err := r.aboutTask(ctx, m); ours {
+		if ours, err := r.handleTask(ctx, m); ours {
 			return err
 		}
 	}
 	if m.method == cancelledMethod {
-		r.forsaken(ctx, m) // before its way ends, which would be told as an answer
+		r.forgetForwarded(ctx, m) // before its way ends, which would be told as an answer
 	}
 	return r.server.Send(line)
 }
@@ -272,14 +274,14 @@ func idOf(line []byte) []byte {
 	return m.id
 }
 
-// answer sends a message of ours to the client.
-func (r *Relay) answer(message []byte) error { return r.client.Send(message) }
+// sendClient sends a message of ours to the client.
+func (r *Relay) sendClient(message []byte) error { return r.client.Send(message) }
 
 // background runs do, unless the relay is at its end.
 func (r *Relay) background(group *sync.WaitGroup, do func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.done {
+	if !r.closed {
 		group.Go(do)
 	}
 }
@@ -288,17 +290,17 @@ func (r *Relay) background(group *sync.WaitGroup, do func()) {
 // contexts of FromClient and FromServer must have ended before, or what they
 // read.
 func (r *Relay) Close(ctx context.Context) error {
-	r.end()
+	r.cancel()
 	r.mu.Lock()
-	first := !r.done
-	r.done = true
+	first := !r.closed
+	r.closed = true
 	r.mu.Unlock()
 	r.holding.Wait()
 	if first {
-		close(r.ending)
+		close(r.flush)
 	}
-	r.telling.Wait()
-	r.loseAll(ctx)
+	r.reporting.Wait()
+	r.reportAllLost(ctx)
 	ctx, cancel := enforce.Late(ctx)
 	defer cancel()
 	return r.o.Gate.End(ctx, r.o.Session)

@@ -10,19 +10,19 @@ import (
 
 // The codes of JSON-RPC errors.
 const (
-	codeRefused   = -1 // as the protocol has it for sampling that a person refused
-	codeNotJSON   = -32700
-	codeNoRequest = -32600
-	codeNoParams  = -32602
-	codeInternal  = -32603
+	codeRefused        = -1 // as the protocol has it for sampling that a person refused
+	codeParse          = -32700
+	codeInvalidRequest = -32600
+	codeInvalidParams  = -32602
+	codeInternal       = -32603
 )
 
-// failure is an answer that is an error of the protocol.
-func failure(id jsontext.Value, code int, text string) []byte {
+// errorResponse is an answer that is an error of the protocol.
+func errorResponse(id jsontext.Value, code int, text string) []byte {
 	if id == nil {
 		id = jsontext.Value("null")
 	}
-	return write(struct {
+	return encode(struct {
 		Version string         `json:"jsonrpc"`
 		ID      jsontext.Value `json:"id"`
 		Error   struct {
@@ -35,34 +35,34 @@ func failure(id jsontext.Value, code int, text string) []byte {
 	}{code, text}})
 }
 
-// words is one text of a result.
-type words struct {
+// textContent is one text of a result.
+type textContent struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
 }
 
-// toolError is the result of a tool that did not run, for the model to read.
-type toolError struct {
-	Type    string  `json:"resultType,omitempty"`
-	Content []words `json:"content"`
-	IsError bool    `json:"isError"`
+// toolResult is the result of a tool that did not run, for the model to read.
+type toolResult struct {
+	Type    string        `json:"resultType,omitempty"`
+	Content []textContent `json:"content"`
+	IsError bool          `json:"isError"`
 }
 
-// refused is the result of a call that does not run, for a client of 2026-07-28.
-func refused(text string) jsontext.Value {
-	return write(toolError{Type: "complete", Content: []words{{"text", text}}, IsError: true})
+// refusalResult is the result of a call that does not run, for a client of 2026-07-28.
+func refusalResult(text string) jsontext.Value {
+	return encode(toolResult{Type: "complete", Content: []textContent{{"text", text}}, IsError: true})
 }
 
 // refusal is the answer to a call that does not run.
-func refusal(c *called, text string) []byte {
-	r := toolError{Content: []words{{"text", text}}, IsError: true}
+func refusal(c *toolCall, text string) []byte {
+	r := toolResult{Content: []textContent{{"text", text}}, IsError: true}
 	if c.meta.current {
 		r.Type = "complete"
 	}
-	return write(struct {
+	return encode(struct {
 		Version string         `json:"jsonrpc"`
 		ID      jsontext.Value `json:"id"`
-		Result  toolError      `json:"result"`
+		Result  toolResult     `json:"result"`
 	}{"2.0", c.id, r})
 }
 
@@ -73,15 +73,15 @@ func progress(token jsontext.Value, n int, text string) []byte {
 		Progress float64        `json:"progress"`
 		Message  string         `json:"message"`
 	}
-	return write(struct {
+	return encode(struct {
 		Version string `json:"jsonrpc"`
 		Method  string `json:"method"`
 		Params  params `json:"params"`
 	}{"2.0", "notifications/progress", params{token, float64(n) / 1e6, text}}) // small, so that those of the server go on rising
 }
 
-// write encodes a message of ours. What was read strictly can be written.
-func write(v any) []byte {
+// encode encodes a message of ours. What was read strictly can be written.
+func encode(v any) []byte {
 	text, err := jcs.Marshal(v)
 	if err != nil {
 		return []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the answer cannot be written"}}`)
@@ -89,19 +89,19 @@ func write(v any) []byte {
 	return text
 }
 
-// codeLacking says that the client did not declare what an answer takes.
-const codeLacking = -32021
+// codeMissingCapability says that the client did not declare what an answer takes.
+const codeMissingCapability = -32021
 
-// fault is an error of the protocol, as a member of something else.
-func fault(code int, text string) jsontext.Value {
-	return write(struct {
+// errorObject is an error of the protocol, as a member of something else.
+func errorObject(code int, text string) jsontext.Value {
+	return encode(struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
 	}{code, text})
 }
 
-// lacking is the answer to a client that did not declare an extension.
-func lacking(id jsontext.Value, extension string) []byte {
+// missingExtension is the answer to a client that did not declare an extension.
+func missingExtension(id jsontext.Value, extension string) []byte {
 	type none struct{}
 	type capabilities struct {
 		Extensions map[string]none `json:"extensions"`
@@ -114,33 +114,33 @@ func lacking(id jsontext.Value, extension string) []byte {
 		Message string `json:"message"`
 		Data    data   `json:"data"`
 	}
-	return write(struct {
+	return encode(struct {
 		Version string         `json:"jsonrpc"`
 		ID      jsontext.Value `json:"id"`
 		Error   problem        `json:"error"`
-	}{"2.0", id, problem{codeLacking, "This takes a client that declares " + extension + " with the request.", data{capabilities{map[string]none{extension: {}}}}}})
+	}{"2.0", id, problem{codeMissingCapability, "This takes a client that declares " + extension + " with the request.", data{capabilities{map[string]none{extension: {}}}}}})
 }
 
-// acknowledged is the answer to a request of which there is nothing to say.
-func acknowledged(id jsontext.Value) []byte {
-	return answerOf(id, jsontext.Value(`{"resultType":"complete"}`))
+// emptyResponse is the answer to a request of which there is nothing to say.
+func emptyResponse(id jsontext.Value) []byte {
+	return resultResponse(id, jsontext.Value(`{"resultType":"complete"}`))
 }
 
-// answerOf is the answer to a request.
-func answerOf(id, result jsontext.Value) []byte {
-	return write(struct {
+// resultResponse is the answer to a request.
+func resultResponse(id, result jsontext.Value) []byte {
+	return encode(struct {
 		Version string         `json:"jsonrpc"`
 		ID      jsontext.Value `json:"id"`
 		Result  jsontext.Value `json:"result"`
 	}{"2.0", id, result})
 }
 
-// told is the answer that says how a task stands. The relay's mutex is held.
-func (t *task) told(id jsontext.Value, kind string) []byte {
+// result is the answer that says how a task stands. The relay's mutex is held.
+func (t *task) result(id jsontext.Value, kind string) []byte {
 	out := struct {
 		Type     string         `json:"resultType"`
 		ID       string         `json:"taskId"`
-		Status   status         `json:"status"`
+		Status   taskStatus     `json:"status"`
 		Message  string         `json:"statusMessage,omitempty"`
 		Created  string         `json:"createdAt"`
 		Changed  string         `json:"lastUpdatedAt"`
@@ -151,7 +151,7 @@ func (t *task) told(id jsontext.Value, kind string) []byte {
 		Requests jsontext.Value `json:"inputRequests,omitempty"`
 	}{
 		Type: kind, ID: string(t.id), Status: t.status, Message: t.message,
-		Created: stamp(t.id.Time()), Changed: stamp(t.changed), Poll: pollTasks.Milliseconds(),
+		Created: timestamp(t.id.Time()), Changed: timestamp(t.changed), Poll: pollInterval.Milliseconds(),
 	}
 	if !t.until.IsZero() {
 		out.TTL = new(t.until.Add(keepTasks).Sub(t.id.Time()).Milliseconds())
@@ -159,12 +159,12 @@ func (t *task) told(id jsontext.Value, kind string) []byte {
 	switch t.status {
 	case completed:
 		out.Result = t.outcome
-	case broken:
+	case taskFailed:
 		out.Error = t.outcome
-	case wanting:
+	case inputRequired:
 		out.Requests = t.outcome
 	}
-	return answerOf(id, write(out))
+	return resultResponse(id, encode(out))
 }
 
-func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+func timestamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -29,24 +29,24 @@ const (
 // stateKey is what a state of the server is found by.
 func stateKey(state string) sayso.Digest { return sayso.HashOf("sayso/mcp state/1", []byte(state)) }
 
-// pauses has a call wait for its client, that was answered with this state. Only
+// addRound has a call wait for its client, that was answered with this state. Only
 // the newest of those that wait are remembered, and of those with one state.
-func (r *Relay) pauses(ctx context.Context, h *held, state string) {
+func (r *Relay) addRound(ctx context.Context, h *heldCall, state string) {
 	r.mu.Lock()
 	key := stateKey(state)
 	before, twice := r.rounds[key]
 	r.rounds[key] = round{h.digest, h.request, h.edit, h.sent, time.Now()}
-	lost := r.overdue()
+	lost := r.expireRounds()
 	r.mu.Unlock()
 	if twice {
 		lost = append(lost, before.request)
 	}
-	r.lose(ctx, lost)
+	r.reportLost(ctx, lost)
 }
 
-// overdue forgets the calls whose client did not come back in time, and the oldest
+// expireRounds forgets the calls whose client did not come back in time, and the oldest
 // of too many. The relay's mutex is held.
-func (r *Relay) overdue() (lost []sayso.ID) {
+func (r *Relay) expireRounds() (lost []sayso.ID) {
 	for len(r.rounds) > 0 {
 		var oldest sayso.Digest
 		for key, c := range r.rounds {
@@ -64,15 +64,15 @@ func (r *Relay) overdue() (lost []sayso.ID) {
 	return lost
 }
 
-// lose records that calls did not come to an end, as far as anybody knows.
-func (r *Relay) lose(ctx context.Context, lost []sayso.ID) {
+// reportLost records that calls did not come to an end, as far as anybody knows.
+func (r *Relay) reportLost(ctx context.Context, lost []sayso.ID) {
 	for _, id := range lost {
-		r.background(&r.telling, func() { r.unrun(ctx, id) })
+		r.background(&r.reporting, func() { r.unrun(ctx, id) })
 	}
 }
 
-// loseAll does so for all that wait for their client.
-func (r *Relay) loseAll(ctx context.Context) {
+// reportAllLost does so for all that wait for their client.
+func (r *Relay) reportAllLost(ctx context.Context) {
 	r.mu.Lock()
 	rounds := r.rounds
 	r.rounds = map[sayso.Digest]round{}
@@ -82,15 +82,15 @@ func (r *Relay) loseAll(ctx context.Context) {
 	}
 }
 
-// resumes reports whether a call is the next round of one that runs: the same
+// takeRound reports whether a call is the next round of one that runs: the same
 // call, with the very state that the server gave for it. A state counts once,
 // whatever it comes with.
-func (r *Relay) resumes(ctx context.Context, h *held) (c round, ok bool) {
+func (r *Relay) takeRound(ctx context.Context, h *heldCall) (c round, ok bool) {
 	if h.state == "" {
 		return c, false
 	}
 	r.mu.Lock()
-	lost := r.overdue()
+	lost := r.expireRounds()
 	key := stateKey(h.state)
 	c, ok = r.rounds[key]
 	delete(r.rounds, key)
@@ -98,12 +98,12 @@ func (r *Relay) resumes(ctx context.Context, h *held) (c round, ok bool) {
 	if digest, err := h.call.Digest(); ok && (err != nil || digest != c.call) {
 		lost, ok = append(lost, c.request), false
 	}
-	r.lose(ctx, lost)
+	r.reportLost(ctx, lost)
 	return c, ok
 }
 
-// goOn forwards the next round of a call.
-func (r *Relay) goOn(ctx context.Context, h *held, c round) {
+// resumeCall forwards the next round of a call.
+func (r *Relay) resumeCall(ctx context.Context, h *heldCall, c round) {
 	line := h.line
 	if len(c.edit) > 0 {
 		line = h.with(c.edit)

@@ -14,45 +14,45 @@ import (
 // protocol's and not the server's.
 var samplingDefinition = sayso.Definition{Tool: samplingMethod, Text: sayso.Args(`{"protocol":"mcp"}`)}.Digest().String()
 
-const toldSampling = "Refused: the server wanted this client's model to write something for it, which was not allowed. The tool did not finish."
+const samplingRefusedText = "Refused: the server wanted this client's model to write something for it, which was not allowed. The tool did not finish."
 
-// sampled puts a request of the server to the gate, that has the client's model
+// handleSampling puts a request of the server to the gate, that has the client's model
 // write something for it.
-func (r *Relay) sampled(ctx context.Context, m message) {
-	if r.samples(ctx, m.params) {
+func (r *Relay) handleSampling(ctx context.Context, m message) {
+	if r.allowsSampling(ctx, m.params) {
 		_ = r.client.Send(m.line) // a client that is gone ends the relay
 		return
 	}
-	_ = r.server.Send(failure(m.id, codeRefused, "sampling was not allowed"))
+	_ = r.server.Send(errorResponse(m.id, codeRefused, "sampling was not allowed"))
 }
 
-// sampledWithin does so for a server that asks by way of its answer to a call.
-func (r *Relay) sampledWithin(ctx context.Context, m message, h *held, look result) {
+// handleSamplingResult does so for a server that asks by way of its answer to a call.
+func (r *Relay) handleSamplingResult(ctx context.Context, m message, h *heldCall, look result) {
 	switch {
-	case r.samples(ctx, m.result):
-		if h != nil && look.goesOn() {
-			r.pauses(ctx, h, look.state)
+	case r.allowsSampling(ctx, m.result):
+		if h != nil && look.isIncomplete() {
+			r.addRound(ctx, h, look.state)
 		}
 		_ = r.client.Send(m.line)
 	case h != nil:
-		if look.goesOn() {
+		if look.isIncomplete() {
 			r.unrun(ctx, h.request)
 		}
-		_ = r.answer(refusal(&h.called, toldSampling))
+		_ = r.sendClient(refusal(&h.toolCall, samplingRefusedText))
 	default:
-		_ = r.answer(failure(m.id, codeRefused, toldSampling))
+		_ = r.sendClient(errorResponse(m.id, codeRefused, samplingRefusedText))
 	}
 }
 
-// samples asks whether the server may.
-func (r *Relay) samples(ctx context.Context, args jsontext.Value) bool {
+// allowsSampling asks whether the server may.
+func (r *Relay) allowsSampling(ctx context.Context, args jsontext.Value) bool {
 	if len(args) == 0 {
 		args = jsontext.Value("{}")
 	}
 	if r.o.Off() {
 		return true
 	}
-	h := &held{call: sayso.Call{
+	h := &heldCall{call: sayso.Call{
 		Tool: samplingMethod, Host: sayso.HostMCP, Server: r.o.Name, Kind: sayso.KindMCP, Args: sayso.Args(args), Cwd: r.o.Cwd,
 		Session: r.o.Session, CallID: r.nextID(), Caller: r.o.Actor.Principal, DefinitionDigest: samplingDefinition,
 		Description: "the server wants the client's model to write something for it",
@@ -63,13 +63,13 @@ func (r *Relay) samples(ctx context.Context, args jsontext.Value) bool {
 	return err == nil && d.Allowed() && len(d.Args) == 0
 }
 
-// errPushed is a notification that has the client ask its model.
-var errPushed = rpc.Invalid("a notification asks for sampling; who asks for the task is told of it, once that was judged")
+// errSamplingPushed is a notification that has the client ask its model.
+var errSamplingPushed = rpc.Invalid("a notification asks for sampling; who asks for the task is told of it, once that was judged")
 
-// tells reports a notification that may not pass: one that says what the server
+// checkNotification reports a notification that may not pass: one that says what the server
 // wants of the client, as that of a task does, and has it ask its model. Nothing is
 // lost by it, since what a task says by itself is also there when it is asked for.
-func (r *Relay) tells(m *message) error {
+func (r *Relay) checkNotification(m *message) error {
 	if m.params.Kind() != '{' || r.o.Off() {
 		return nil
 	}
@@ -77,16 +77,16 @@ func (r *Relay) tells(m *message) error {
 		if name != "inputRequests" {
 			return nil
 		}
-		found, err := samples(value)
+		found, err := hasSampling(value)
 		if err == nil && found {
-			err = errPushed
+			err = errSamplingPushed
 		}
 		return err
 	})
 }
 
-// samples reports whether a result has the client ask its model.
-func samples(requests jsontext.Value) (found bool, err error) {
+// hasSampling reports whether a result has the client ask its model.
+func hasSampling(requests jsontext.Value) (found bool, err error) {
 	if requests.Kind() != '{' {
 		return false, nil
 	}

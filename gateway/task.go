@@ -22,19 +22,19 @@ type Calls interface {
 	Asked(ctx context.Context, by sayso.Actor, id sayso.ID) (sayso.Call, error)
 }
 
-// status is where a task stands, in the words of the protocol.
-type status string
+// taskStatus is where a task stands, in the words of the protocol.
+type taskStatus string
 
 const (
-	working   status = "working"
-	wanting   status = "input_required"
-	completed status = "completed"
-	broken    status = "failed" // by an error of the protocol
-	cancelled status = "cancelled"
+	working       taskStatus = "working"
+	inputRequired taskStatus = "input_required"
+	completed     taskStatus = "completed"
+	taskFailed    taskStatus = "failed" // by an error of the protocol
+	cancelled     taskStatus = "cancelled"
 )
 
-// over reports whether nothing more happens to a task.
-func (s status) over() bool { return s == completed || s == broken || s == cancelled }
+// isFinal reports whether nothing more happens to a task.
+func (s taskStatus) isFinal() bool { return s == completed || s == taskFailed || s == cancelled }
 
 // task is a call that its client was given a task for. Its id is that of the
 // request that people are asked with, so that it is in the log before the client
@@ -46,13 +46,13 @@ type task struct {
 	until time.Time
 
 	// The relay's mutex guards what follows.
-	status  status
-	message string         // about it, for people and models
-	outcome jsontext.Value // its result, error, or what the server wants of the client
-	changed time.Time
-	held    *held  // while it waits for the gate or for the server; nil else
-	state   string // of the server, for the next round
-	there   string // the task that the server made of it, which then is asked instead
+	status     taskStatus
+	message    string         // about it, for people and models
+	outcome    jsontext.Value // its result, error, or what the server wants of the client
+	changed    time.Time
+	held       *heldCall // while it waits for the gate or for the server; nil else
+	state      string    // of the server, for the next round
+	serverTask string    // the task that the server made of it, which then is asked instead
 }
 
 const (
@@ -60,41 +60,41 @@ const (
 	// tasks is kept for one conversation that nobody here waits for.
 	keepTasks   = time.Hour
 	maxOutcomes = 64 << 20
-	// pollTasks is how often a client is to ask.
-	pollTasks = 5 * time.Second
+	// pollInterval is how often a client is to ask.
+	pollInterval = 5 * time.Second
 )
 
 // maxTasks is how many tasks one conversation has, and maxWanting how many of them
 // wait for something of the client.
-var maxTasks, maxWanting = 1024, 64 // less in tests
+var maxTasks, maxInputRequired = 1024, 64 // less in tests
 
-// atOnce is the patience of who only wants to know whether people are asked.
-const atOnce = time.Nanosecond
+// noPatience is the patience of who only wants to know whether people are asked.
+const noPatience = time.Nanosecond
 
-// ownID is an id of ours for a request to the server, that nobody guesses.
-func ownID() jsontext.Value { return jsontext.Value(`"sayso-` + rand.Text() + `"`) }
+// newRequestID is an id of ours for a request to the server, that nobody guesses.
+func newRequestID() jsontext.Value { return jsontext.Value(`"sayso-` + rand.Text() + `"`) }
 
-// hand answers a call that people are asked about with a task, and goes on waiting
+// answerWithTask answers a call that people are asked about with a task, and goes on waiting
 // for it.
-func (r *Relay) hand(ctx context.Context, h *held, pending *sayso.PendingError) {
+func (r *Relay) answerWithTask(ctx context.Context, h *heldCall, pending *sayso.PendingError) {
 	t := &task{
 		id: pending.Ticket, call: h.call, line: h.line, until: pending.Deadline,
 		status: working, message: sayso.Told(sayso.Decision{}, &sayso.PendingError{Ticket: pending.Ticket}), changed: time.Now(),
 	}
-	own, client := ownID(), h.id
-	if !r.becomes(h, t, own) {
+	own, client := newRequestID(), h.id
+	if !r.convertToTask(h, t, own) {
 		r.withdraw(ctx, h, sayso.Decision{Request: t.id}, nil)
 		return
 	}
 	r.mu.Lock()
-	text := t.told(client, taskKind)
+	text := t.result(client, taskKind)
 	r.mu.Unlock()
-	_ = r.answer(text)
-	r.waitFor(h)
+	_ = r.sendClient(text)
+	r.waitForTask(h)
 }
 
-// becomes has a call run under an id of ours from now on, unless it was cancelled.
-func (r *Relay) becomes(h *held, t *task, own jsontext.Value) bool {
+// convertToTask has a call run under an id of ours from now on, unless it was cancelled.
+func (r *Relay) convertToTask(h *heldCall, t *task, own jsontext.Value) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.calls, h.key())
@@ -106,7 +106,7 @@ func (r *Relay) becomes(h *held, t *task, own jsontext.Value) bool {
 	if err != nil {
 		return false // which was read before
 	}
-	if h.called, err = readCall(m); err != nil {
+	if h.toolCall, err = readCall(m); err != nil {
 		return false
 	}
 	h.task, t.held = t, h
@@ -127,7 +127,7 @@ func (r *Relay) forgetTasks() {
 		for _, t := range r.tasks {
 			bytes += len(t.outcome)
 			switch {
-			case t.status.over():
+			case t.status.isFinal():
 				ended = older(ended, t)
 			case t.held == nil:
 				rests = older(rests, t)
@@ -154,15 +154,15 @@ func older(a, b *task) *task {
 	return a
 }
 
-// toldLost is what the model is told of a task that an earlier process ran.
-const toldLost = "Allowed, and begun by an earlier run of this gateway, which ended since: whether the tool finished is not known, and what it " +
+// taskLostText is what the model is told of a task that an earlier process ran.
+const taskLostText = "Allowed, and begun by an earlier run of this gateway, which ended since: whether the tool finished is not known, and what it " +
 	"answered is lost. Look whether it did what it should, and report this to the user. Do not simply make the call again."
 
-// waitFor waits for people in the place of a client that asks from time to time,
+// waitForTask waits for people in the place of a client that asks from time to time,
 // and forwards the call that they allow. It ends with the conversation, and then
 // the request is parked.
-func (r *Relay) waitFor(h *held) {
-	ctx, cancel := context.WithCancel(r.life)
+func (r *Relay) waitForTask(h *heldCall) {
+	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
 	r.mu.Lock()
 	h.cancel = cancel
@@ -175,11 +175,11 @@ func (r *Relay) waitFor(h *held) {
 	t := h.task
 	if err == nil && d.Allowed() {
 		var line []byte
-		if line, err = r.ready(ctx, h, &d); err == nil {
-			r.runs(t, line)
+		if line, err = r.prepare(ctx, h, &d); err == nil {
+			r.markRunning(t, line)
 			if !r.forward(h, d.Request, line) {
 				r.unrun(ctx, d.Request)
-				r.ends(t, cancelled, "The client cancelled it.", nil)
+				r.endTask(t, cancelled, "The client cancelled it.", nil)
 			}
 			return
 		}
@@ -187,14 +187,14 @@ func (r *Relay) waitFor(h *held) {
 	switch gone := r.drop(h); {
 	case gone:
 		r.withdraw(ctx, h, sayso.Decision{Request: t.id}, nil)
-		r.ends(t, cancelled, "The client cancelled it.", nil)
+		r.endTask(t, cancelled, "The client cancelled it.", nil)
 	case ctx.Err() != nil, isPending(err):
-		r.rests(t)
+		r.parkTask(t)
 	case errors.Is(err, sayso.ErrSpent):
-		r.ends(t, completed, toldLost, refused(toldLost))
+		r.endTask(t, completed, taskLostText, refusalResult(taskLostText))
 	default:
-		text := told(d, r.o.Plain(err))
-		r.ends(t, completed, text, refused(text))
+		text := refusalText(d, r.o.Plain(err))
+		r.endTask(t, completed, text, refusalResult(text))
 	}
 }
 
@@ -203,31 +203,31 @@ func isPending(err error) bool {
 	return errors.As(err, &pending)
 }
 
-// runs notes what is forwarded of a task.
-func (r *Relay) runs(t *task, line []byte) {
+// markRunning notes what is forwarded of a task.
+func (r *Relay) markRunning(t *task, line []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.line, t.message, t.changed = line, "Allowed; the tool runs.", time.Now()
 }
 
-// rests has a task wait for nobody: its request is parked, and is taken up when
+// parkTask has a task wait for nobody: its request is parked, and is taken up when
 // the client asks for it.
-func (r *Relay) rests(t *task) {
+func (r *Relay) parkTask(t *task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.held = nil
 }
 
-// ends gives a task its end.
-func (r *Relay) ends(t *task, s status, message string, outcome jsontext.Value) {
+// endTask gives a task its end.
+func (r *Relay) endTask(t *task, s taskStatus, message string, outcome jsontext.Value) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.endsNow(t, s, message, outcome)
+	r.endTaskLocked(t, s, message, outcome)
 }
 
-// endsNow is ends, with the relay's mutex held.
-func (r *Relay) endsNow(t *task, s status, message string, outcome jsontext.Value) {
-	if t.status.over() {
+// endTaskLocked is ends, with the relay's mutex held.
+func (r *Relay) endTaskLocked(t *task, s taskStatus, message string, outcome jsontext.Value) {
+	if t.status.isFinal() {
 		return
 	}
 	t.status, t.message, t.outcome, t.changed = s, message, outcome, time.Now()
@@ -237,90 +237,90 @@ func (r *Relay) endsNow(t *task, s status, message string, outcome jsontext.Valu
 // taskKind is the sort of result that is a task.
 const taskKind = "task"
 
-// concludes takes an answer of the server to a task's call. A server that wants
+// handleTaskResult takes an answer of the server to a task's call. A server that wants
 // the client's model to write something is asked about first.
-func (r *Relay) concludes(ctx context.Context, m message, h *held, look result, err error) {
+func (r *Relay) handleTaskResult(ctx context.Context, m message, h *heldCall, look result, err error) {
 	switch {
 	case err != nil:
-		r.ends(h.task, broken, "", fault(codeInternal, "The answer of the server could not be read strictly ("+err.Error()+")."))
-	case look.samples:
-		r.background(&r.telling, func() { r.sampledInTask(ctx, m, h, look) })
+		r.endTask(h.task, taskFailed, "", errorObject(codeInternal, "The answer of the server could not be read strictly ("+err.Error()+")."))
+	case look.wantsSampling:
+		r.background(&r.reporting, func() { r.handleTaskSampling(ctx, m, h, look) })
 		return
-	case look.kind == string(wanting):
-		r.wants(ctx, h, &look)
+	case look.kind == string(inputRequired):
+		r.requireInput(ctx, h, &look)
 		return
 	case m.failed:
-		r.ends(h.task, broken, "The server answered with an error.", cloned(m.fault))
+		r.endTask(h.task, taskFailed, "The server answered with an error.", cloned(m.fault))
 	case look.kind == taskKind && look.taskID != "":
 		r.mu.Lock()
-		h.task.there, h.task.held, h.task.line, h.task.changed = look.taskID, nil, nil, time.Now()
+		h.task.serverTask, h.task.held, h.task.line, h.task.changed = look.taskID, nil, nil, time.Now()
 		r.mu.Unlock()
 	default:
-		r.ends(h.task, completed, "", cloned(m.result))
+		r.endTask(h.task, completed, "", cloned(m.result))
 	}
 	r.report(ctx, h, m.failed || err != nil || look.isError, sha256.Sum256(m.line))
 }
 
-// sampledInTask asks about a server that wants the client's model to write
+// handleTaskSampling asks about a server that wants the client's model to write
 // something before a task goes on.
-func (r *Relay) sampledInTask(ctx context.Context, m message, h *held, look result) {
-	if r.samples(r.life, m.result) {
-		r.wants(ctx, h, &look)
+func (r *Relay) handleTaskSampling(ctx context.Context, m message, h *heldCall, look result) {
+	if r.allowsSampling(r.ctx, m.result) {
+		r.requireInput(ctx, h, &look)
 		return
 	}
-	r.ends(h.task, completed, toldSampling, refused(toldSampling))
+	r.endTask(h.task, completed, samplingRefusedText, refusalResult(samplingRefusedText))
 	r.unrun(ctx, h.request)
 }
 
 // The two ends of a task that waits for its client, and is not waited for.
 const (
-	toldForgotten = "Allowed, and begun; then the server wanted something of this client, which did not answer within an hour while others waited. " +
+	inputExpiredText = "Allowed, and begun; then the server wanted something of this client, which did not answer within an hour while others waited. " +
 		"The tool did not finish. Make the call again if it is still wanted."
-	toldWanting = "Allowed, and begun; then the server wanted something of this client, of which as much waits already as is kept. The tool did not " +
+	inputRefusedText = "Allowed, and begun; then the server wanted something of this client, of which as much waits already as is kept. The tool did not " +
 		"finish. Answer what waits (tasks/update) or cancel it (tasks/cancel), and make the call again."
 )
 
-// wants has the client told what the server wants before a task goes on. What waits
+// requireInput has the client told what the server wants before a task goes on. What waits
 // so is bounded: where there is no room, the task ends and says so.
-func (r *Relay) wants(ctx context.Context, h *held, look *result) {
-	var over []*held
+func (r *Relay) requireInput(ctx context.Context, h *heldCall, look *result) {
+	var over []*heldCall
 	r.mu.Lock()
-	old, room := r.roomToWant(len(look.requests))
+	old, room := r.roomForInput(len(look.requests))
 	if old != nil {
 		over = append(over, old.held)
 		delete(r.calls, old.held.key())
-		r.endsNow(old, completed, toldForgotten, refused(toldForgotten))
+		r.endTaskLocked(old, completed, inputExpiredText, refusalResult(inputExpiredText))
 	}
 	switch t := h.task; {
-	case t.status.over():
+	case t.status.isFinal():
 	case !room:
 		over = append(over, h)
-		r.endsNow(t, completed, toldWanting, refused(toldWanting))
+		r.endTaskLocked(t, completed, inputRefusedText, refusalResult(inputRefusedText))
 	default:
-		t.status, t.message, t.outcome, t.state, t.changed = wanting, "The server wants something of the client.", cloned(look.requests), look.state, time.Now()
+		t.status, t.message, t.outcome, t.state, t.changed = inputRequired, "The server wants something of the client.", cloned(look.requests), look.state, time.Now()
 	}
 	r.mu.Unlock()
 	for _, h := range over {
-		r.background(&r.telling, func() { r.unrun(ctx, h.request) })
+		r.background(&r.reporting, func() { r.unrun(ctx, h.request) })
 	}
 }
 
-// roomToWant reports whether so many bytes more may wait for the client, and which
+// roomForInput reports whether so many bytes more may wait for the client, and which
 // task is to end for it: the oldest that had an hour. The relay's mutex is held.
-func (r *Relay) roomToWant(more int) (old *task, room bool) {
+func (r *Relay) roomForInput(more int) (old *task, room bool) {
 	n, bytes := 0, more
 	for _, t := range r.tasks {
-		if t.status == wanting {
+		if t.status == inputRequired {
 			n, bytes = n+1, bytes+len(t.outcome)
 			if time.Since(t.changed) > keepTasks {
 				old = older(old, t)
 			}
 		}
 	}
-	if n < maxWanting && bytes <= maxOutcomes {
+	if n < maxInputRequired && bytes <= maxOutcomes {
 		return nil, true
 	}
-	return old, old != nil && n <= maxWanting && bytes-len(old.outcome) <= maxOutcomes
+	return old, old != nil && n <= maxInputRequired && bytes-len(old.outcome) <= maxOutcomes
 }
 
 func cloned(v jsontext.Value) jsontext.Value { return append(jsontext.Value(nil), v...) }

@@ -9,32 +9,34 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// known is what is known of a server: whether it is the one that is trusted, and
+// serverTrust is what is known of a server: whether it is the one that is trusted, and
 // what it said of its tools last. Those who talk to the same server share it.
-type known struct {
-	mu       sync.Mutex // guards what follows
-	identity sayso.Args
-	self     standing // of the server itself
-	due      bool     // it is trusted when it has answered, as none is known under its name
-	tools    map[string]tool
-	looks    map[string]string // the name that has an appearance
-	said     int               // bytes of the definitions in tools
-	full     bool              // it listed more tools than are remembered
+type serverTrust struct {
+	mu              sync.Mutex // guards what follows
+	identity        sayso.Args
+	standing        standing // of the server itself
+	unconfirmed     bool     // it is trusted when it has answered, as none is known under its name
+	tools           map[string]tool
+	appearances     map[string]string // the name that has an appearance
+	definitionBytes int               // bytes of the definitions in tools
+	full            bool              // it listed more tools than are remembered
 }
 
-func newKnown() *known { return &known{tools: map[string]tool{}, looks: map[string]string{}} }
+func newServerTrust() *serverTrust {
+	return &serverTrust{tools: map[string]tool{}, appearances: map[string]string{}}
+}
 
-// meet compares what a server is with what is trusted under its name.
-func (k *known) meet(ctx context.Context, o Options, identity sayso.Args) error {
+// checkIdentity compares what a server is with what is trusted under its name.
+func (k *serverTrust) checkIdentity(ctx context.Context, o Options, identity sayso.Args) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.compare(ctx, o, identity)
+	return k.compareIdentity(ctx, o, identity)
 }
 
-// expect does so with a server that is only an address as yet: where none is trusted
+// expectIdentity does so with a server that is only an address as yet: where none is trusted
 // under its name, it is when it has answered. An address that nothing answers at, as
 // one that was mistyped, would be in the way of the right one.
-func (k *known) expect(ctx context.Context, o Options, identity sayso.Args) error {
+func (k *serverTrust) expectIdentity(ctx context.Context, o Options, identity sayso.Args) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	pins, err := o.Pins.Pins(ctx)
@@ -42,83 +44,83 @@ func (k *known) expect(ctx context.Context, o Options, identity sayso.Args) erro
 		return fmt.Errorf("looking whether %s is the server that it was: %w", o.Name, err)
 	}
 	if _, there := pins.Of(o.Name)[""]; there {
-		return k.compare(ctx, o, identity)
+		return k.compareIdentity(ctx, o, identity)
 	}
-	k.identity, k.self, k.due = identity, quarantined, true
+	k.identity, k.standing, k.unconfirmed = identity, quarantined, true
 	return nil
 }
 
-// answered hears that the server did. Calls that come before are judged with what it is
+// confirmIdentity handles that the server did. Calls that come before are judged with what it is
 // all the same, and it is known by that from then on.
-func (k *known) answered(ctx context.Context, o Options) error {
+func (k *serverTrust) confirmIdentity(ctx context.Context, o Options) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.due {
+	if !k.unconfirmed {
 		return nil
 	}
-	return k.compare(ctx, o, k.identity)
+	return k.compareIdentity(ctx, o, k.identity)
 }
 
-// compare is meet. The mutex is held.
-func (k *known) compare(ctx context.Context, o Options, identity sayso.Args) error {
-	k.identity, k.self = identity, quarantined
+// compareIdentity is meet. The mutex is held.
+func (k *serverTrust) compareIdentity(ctx context.Context, o Options, identity sayso.Args) error {
+	k.identity, k.standing = identity, quarantined
 	if identity == nil {
-		k.self = trusted
+		k.standing = trusted
 		return nil
 	}
 	ok, err := o.Pins.Meet(ctx, o.Actor, o.Name, []sayso.Definition{{Text: identity}})
 	if err != nil {
 		return fmt.Errorf("looking whether %s is the server that it was: %w", o.Name, err)
 	}
-	k.due = false
+	k.unconfirmed = false
 	if len(ok) == 1 && ok[0] {
-		k.self = trusted
+		k.standing = trusted
 	} else {
 		o.Note(o.Name + " is not the server that it was: its tools do not run until you have looked; type: sayso tools accept " + o.Name)
 	}
 	return nil
 }
 
-// is says what the server is, and whether that is trusted.
-func (k *known) is() (identity sayso.Args, ok bool) {
+// identityTrusted says what the server is, and whether that is trusted.
+func (k *serverTrust) identityTrusted() (identity sayso.Args, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.identity, k.self == trusted
+	return k.identity, k.standing == trusted
 }
 
-// met reports whether it is known what the server is.
-func (k *known) met() bool {
+// hasIdentity reports whether it is known what the server is.
+func (k *serverTrust) hasIdentity() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.identity != nil
 }
 
-// accept takes a server as trusted that is still the one that was asked about.
-func (k *known) accept(identity sayso.Args) {
+// acceptIdentity takes a server as trusted that is still the one that was asked about.
+func (k *serverTrust) acceptIdentity(identity sayso.Args) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if bytes.Equal(k.identity, identity) {
-		k.self, k.due = trusted, false
+		k.standing, k.unconfirmed = trusted, false
 	}
 }
 
 // tool is what the server said of a tool, if it did.
-func (k *known) tool(name string) (tool, bool) {
+func (k *serverTrust) tool(name string) (tool, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t, ok := k.tools[name]
 	return t, ok
 }
 
-// overfull reports whether the server listed more tools than are remembered.
-func (k *known) overfull() bool {
+// isFull reports whether the server listed more tools than are remembered.
+func (k *serverTrust) isFull() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.full
 }
 
-// judge says of each tool of a list how it stands, and remembers it.
-func (r *Relay) judge(ctx context.Context, l *listing) error {
+// judgeTools says of each tool of a list how it stands, and remembers it.
+func (r *Relay) judgeTools(ctx context.Context, l *toolList) error {
 	var seen []sayso.Definition
 	var of []int
 	for i, t := range l.tools {
@@ -126,7 +128,7 @@ func (r *Relay) judge(ctx context.Context, l *listing) error {
 			seen, of = append(seen, t.definition), append(of, i)
 		}
 	}
-	ok, err := r.meet(ctx, seen)
+	ok, err := r.checkDefinitions(ctx, seen)
 	if err != nil {
 		return err
 	}
@@ -139,31 +141,31 @@ func (r *Relay) judge(ctx context.Context, l *listing) error {
 	if err != nil {
 		return err
 	}
-	r.known.mu.Lock()
-	defer r.known.mu.Unlock()
+	r.trust.mu.Lock()
+	defer r.trust.mu.Unlock()
 	twice := map[string]int{}
 	for i := range l.tools {
 		t, name := &l.tools[i], l.names[i]
-		if !r.known.room(t, name) {
-			t.standing, r.known.full = quarantined, true
+		if !r.trust.reserve(t, name) {
+			t.standing, r.trust.full = quarantined, true
 			continue
 		}
 		looks := sayso.Appearance(r.o.Name, name)
-		first, taken := r.known.looks[looks]
+		first, taken := r.trust.appearances[looks]
 		if taken && pins.Earlier(r.o.Name, name, first) {
-			r.known.deceives(first, name)
+			r.trust.markDeceptive(first, name)
 			if at, listed := twice[first]; listed {
-				l.tools[at] = r.known.tools[first]
+				l.tools[at] = r.trust.tools[first]
 			}
 			taken = false
 		}
 		if !taken {
-			r.known.looks[looks] = name
+			r.trust.appearances[looks] = name
 		}
 		if at, again := twice[name]; again {
 			t.why = "two tools have this name"
 			l.tools[at].why, l.tools[at].standing = t.why, deceptive
-			r.known.tools[name] = *t
+			r.trust.tools[name] = *t
 		} else if taken && first != name {
 			t.why = likeAnother + first
 		}
@@ -171,16 +173,16 @@ func (r *Relay) judge(ctx context.Context, l *listing) error {
 		if t.why != "" {
 			t.standing = deceptive
 		}
-		r.known.tools[name] = *t
+		r.trust.tools[name] = *t
 	}
 	return nil
 }
 
 const likeAnother = "its name looks like that of "
 
-// deceives leaves out a tool that was listed before the one that it looks like,
+// markDeceptive leaves out a tool that was listed before the one that it looks like,
 // which was known earlier. The mutex is held.
-func (k *known) deceives(name, other string) {
+func (k *serverTrust) markDeceptive(name, other string) {
 	t := k.tools[name]
 	t.standing, t.why = deceptive, likeAnother+other
 	k.tools[name] = t
@@ -189,25 +191,25 @@ func (k *known) deceives(name, other string) {
 // What is remembered of one server: so many tools, and so many bytes of what it
 // said of them. Those beyond that are left out of its lists, and do not run.
 const (
-	maxTools = 2048
-	maxSaid  = 64 << 20
+	maxTools           = 2048
+	maxDefinitionBytes = 64 << 20
 )
 
-// room reports whether there is room for what a server says of a tool, and takes
+// reserve reports whether there is room for what a server says of a tool, and takes
 // it. The mutex is held.
-func (k *known) room(t *tool, name string) bool {
+func (k *serverTrust) reserve(t *tool, name string) bool {
 	was, listed := k.tools[name]
-	said := k.said + len(t.definition.Text) - len(was.definition.Text)
-	if !listed && len(k.tools) >= maxTools || said > maxSaid || len(name) > maxNameBytes {
+	said := k.definitionBytes + len(t.definition.Text) - len(was.definition.Text)
+	if !listed && len(k.tools) >= maxTools || said > maxDefinitionBytes || len(name) > maxNameBytes {
 		return false
 	}
-	k.said = said
+	k.definitionBytes = said
 	return true
 }
 
-// meet asks whether definitions are trusted. An answer that is not about all of
+// checkDefinitions asks whether definitions are trusted. An answer that is not about all of
 // them is none.
-func (r *Relay) meet(ctx context.Context, seen []sayso.Definition) ([]bool, error) {
+func (r *Relay) checkDefinitions(ctx context.Context, seen []sayso.Definition) ([]bool, error) {
 	if len(seen) == 0 {
 		return nil, nil
 	}
@@ -218,38 +220,38 @@ func (r *Relay) meet(ctx context.Context, seen []sayso.Definition) ([]bool, erro
 	return ok, err
 }
 
-// accepted reports whether a definition in quarantine has been accepted since.
-func (r *Relay) accepted(ctx context.Context, d sayso.Definition) bool {
-	ok, err := r.meet(ctx, []sayso.Definition{d})
+// isAccepted reports whether a definition in quarantine has been accepted since.
+func (r *Relay) isAccepted(ctx context.Context, d sayso.Definition) bool {
+	ok, err := r.checkDefinitions(ctx, []sayso.Definition{d})
 	return err == nil && ok[0]
 }
 
 // What the model is told of a tool that does not run, whatever people say of the
 // call.
 const (
-	toldServer = "Refused: this server is not the one that was trusted under its name, and nobody has accepted the change. " +
+	serverChangedText = "Refused: this server is not the one that was trusted under its name, and nobody has accepted the change. " +
 		"Nothing ran. Stop and report that `sayso tools accept %s` is needed."
-	toldChanged = "Refused: the definition of this tool is not the one that was trusted, and nobody has accepted the change. " +
+	toolChangedText = "Refused: the definition of this tool is not the one that was trusted, and nobody has accepted the change. " +
 		"Nothing ran. Stop and report that `sayso tools accept %s` is needed."
-	toldName = "Refused: %s. Nothing ran. Stop and report this to the user."
+	toolNameText = "Refused: %s. Nothing ran. Stop and report this to the user."
 )
 
-// stands says whether a tool may be called at all, and why not. known says that
+// checkTool says whether a tool may be called at all, and why not. known says that
 // the server listed it.
-func (r *Relay) stands(ctx context.Context, name string) (t tool, known bool, why string) {
-	t, known = r.known.tool(name)
-	if identity, ok := r.known.is(); !ok {
-		if !r.accepted(ctx, sayso.Definition{Text: identity}) {
-			return t, known, fmt.Sprintf(toldServer, r.o.Name)
+func (r *Relay) checkTool(ctx context.Context, name string) (t tool, known bool, why string) {
+	t, known = r.trust.tool(name)
+	if identity, ok := r.trust.identityTrusted(); !ok {
+		if !r.isAccepted(ctx, sayso.Definition{Text: identity}) {
+			return t, known, fmt.Sprintf(serverChangedText, r.o.Name)
 		}
-		r.known.accept(identity)
+		r.trust.acceptIdentity(identity)
 	}
 	if !known {
-		if why := unclear(name); why != "" {
-			return t, false, fmt.Sprintf(toldName, "the tool cannot be told from another, "+why)
+		if why := nameProblem(name); why != "" {
+			return t, false, fmt.Sprintf(toolNameText, "the tool cannot be told from another, "+why)
 		}
-		if r.known.overfull() {
-			return tool{}, false, fmt.Sprintf(toldName, "the server lists more tools than are looked at")
+		if r.trust.isFull() {
+			return tool{}, false, fmt.Sprintf(toolNameText, "the server lists more tools than are looked at")
 		}
 		return tool{}, false, ""
 	}
@@ -257,16 +259,16 @@ func (r *Relay) stands(ctx context.Context, name string) (t tool, known bool, wh
 	case trusted:
 		return t, true, ""
 	case deceptive:
-		return t, true, fmt.Sprintf(toldName, "the tool cannot be told from another, "+t.why)
+		return t, true, fmt.Sprintf(toolNameText, "the tool cannot be told from another, "+t.why)
 	}
-	if !r.accepted(ctx, t.definition) {
-		return t, true, fmt.Sprintf(toldChanged, r.o.Name)
+	if !r.isAccepted(ctx, t.definition) {
+		return t, true, fmt.Sprintf(toolChangedText, r.o.Name)
 	}
 	t.standing = trusted
-	r.known.mu.Lock()
-	defer r.known.mu.Unlock()
-	if now := r.known.tools[name]; now.digest == t.digest {
-		r.known.tools[name] = t
+	r.trust.mu.Lock()
+	defer r.trust.mu.Unlock()
+	if now := r.trust.tools[name]; now.digest == t.digest {
+		r.trust.tools[name] = t
 	}
 	return t, true, ""
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/sayso-dev/sayso/redact"
 )
 
-// Upstream is a server behind a [Front]: a program of this machine, of which each
+// Upstream is a server behind a [Handler]: a program of this machine, of which each
 // session has one of its own, or a server that speaks HTTP itself. Its Session is
 // what the names of the sessions of its calls begin with.
 type Upstream struct {
@@ -43,23 +43,23 @@ type Upstream struct {
 	Owners []string
 }
 
-// upstream is a server behind a front.
+// upstream is a server behind a handler.
 type upstream struct {
 	Upstream
-	f      *Front
-	known  *known
-	client *http.Client // nil for a program
-	own    [][]byte     // what no client is told that the server says back
+	handler *Handler
+	trust   *serverTrust
+	client  *http.Client // nil for a program
+	secrets [][]byte     // what no client is told that the server says back
 
-	mu     sync.Mutex          // guards alones
-	alones map[string]*session // of requests that stand alone, by their owners
+	mu        sync.Mutex          // guards stateless
+	stateless map[string]*session // of stateless requests, by their owners
 }
 
 var pathName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
 
-// open looks whether a server can stand behind a front.
-func (u Upstream) open(f *Front) (*upstream, error) {
-	if err := u.Options.complete(); err != nil {
+// open looks whether a server can stand behind a handler.
+func (u Upstream) open(f *Handler) (*upstream, error) {
+	if err := u.Options.setDefaults(); err != nil {
 		return nil, err
 	}
 	if !pathName.MatchString(u.Name) {
@@ -68,9 +68,9 @@ func (u Upstream) open(f *Front) (*upstream, error) {
 	if (u.URL == "") == (len(u.Args) == 0) {
 		return nil, rpc.Invalid(u.Name + " is either a program or an address")
 	}
-	up := &upstream{Upstream: u, f: f, known: newKnown(), own: u.ours(), alones: map[string]*session{}}
+	up := &upstream{Upstream: u, handler: f, trust: newServerTrust(), secrets: u.secretsOf(), stateless: map[string]*session{}}
 	if u.URL != "" {
-		return up, up.dialer()
+		return up, up.setClient()
 	}
 	return up, nil
 }
@@ -80,99 +80,99 @@ func (up *upstream) serves(owner string) bool {
 	return len(up.Owners) == 0 || slices.Contains(up.Owners, owner)
 }
 
-// plain is the text of an error, as a client may see it.
-func (up *upstream) plain(err error) string {
-	return strings.TrimSuffix(redact.Scrub(string(up.without([]byte(up.Options.Plain(err).Error())))), ".")
+// errorText is the text of an error, as a client may see it.
+func (up *upstream) errorText(err error) string {
+	return strings.TrimSuffix(redact.Scrub(string(up.redactSecrets([]byte(up.Options.Plain(err).Error())))), ".")
 }
 
-// begin begins a session of an owner.
-func (up *upstream) begin(ctx context.Context, owner string) (*session, error) {
-	s, err := up.start(ctx, owner, up.Session+"-"+strings.ToLower(rand.Text()[:10]), false)
+// newSession begins a session of an owner.
+func (up *upstream) newSession(ctx context.Context, owner string) (*session, error) {
+	s, err := up.startSession(ctx, owner, up.Session+"-"+strings.ToLower(rand.Text()[:10]), false)
 	if err == nil {
-		if err = up.ready(ctx); err != nil {
+		if err = up.verify(ctx); err != nil {
 			s.end("The server cannot be reached.")
 		}
 	}
 	return s, err
 }
 
-// alone is the session of an owner's requests that stand alone. For the gate they
+// statelessSession is the session of an owner's stateless requests. For the gate they
 // are in one session, so that what waits for a person is taken up by the same call
 // made again; and a program answers all of them.
-func (up *upstream) alone(ctx context.Context, owner string) (*session, error) {
-	s, err := up.standing(ctx, owner)
+func (up *upstream) statelessSession(ctx context.Context, owner string) (*session, error) {
+	s, err := up.startStateless(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
-	return s, up.ready(ctx)
+	return s, up.verify(ctx)
 }
 
-func (up *upstream) standing(ctx context.Context, owner string) (*session, error) {
+func (up *upstream) startStateless(ctx context.Context, owner string) (*session, error) {
 	up.mu.Lock()
 	defer up.mu.Unlock()
-	if s := up.alones[owner]; s != nil && !s.ended() {
+	if s := up.stateless[owner]; s != nil && !s.isClosed() {
 		return s, nil
 	}
 	sum := sayso.HashOf("sayso/owner/1", []byte(owner))
-	s, err := up.start(ctx, owner, up.Session+"-"+hex.EncodeToString(sum[:5]), true)
+	s, err := up.startSession(ctx, owner, up.Session+"-"+hex.EncodeToString(sum[:5]), true)
 	if err == nil {
-		up.alones[owner] = s
+		up.stateless[owner] = s
 	}
 	return s, err
 }
 
-// start begins a session, with the program that it talks to.
-func (up *upstream) start(ctx context.Context, owner, named string, alone bool) (*session, error) {
-	s := up.session(owner, named, alone)
-	if err := up.f.add(s); err != nil {
-		s.leave()
+// startSession begins a session, with the program that it talks to.
+func (up *upstream) startSession(ctx context.Context, owner, named string, alone bool) (*session, error) {
+	s := up.makeSession(owner, named, alone)
+	if err := up.handler.add(s); err != nil {
+		s.cancel()
 		return nil, err
 	}
 	if up.client != nil {
-		s.reach(&remote{up: up, stops: map[string]context.CancelFunc{}})
+		s.setTransport(&httpTransport{up: up, cancels: map[string]context.CancelFunc{}})
 		return s, nil
 	}
-	p, err := up.program(ctx)
+	p, err := up.startProgram(ctx)
 	if err != nil {
 		s.end("The server did not begin.")
 		return nil, err
 	}
-	if !s.reach(p) {
-		p.end()
-		return nil, errEnded
+	if !s.setTransport(p) {
+		p.close()
+		return nil, errSessionEnded
 	}
-	s.work.Go(func() {
-		r := s.talk.between(toClient{s: s}, p.in)
+	s.wg.Go(func() {
+		r := s.conv.newRelay(streamSender{s: s}, p.stdin)
 		err := p.process.Read(func(from io.Reader) error { return r.FromServer(s.ctx, from) })
 		if err != nil {
-			up.Options.Note(up.Name + " is stopped: " + up.plain(err))
+			up.Options.Note(up.Name + " is stopped: " + up.errorText(err))
 		}
 		s.end("The server ended.")
 	})
 	return s, nil
 }
 
-// nowhere is the way to a server that did not begin.
-type nowhere struct{}
+// noTransport is the way to a server that did not begin.
+type noTransport struct{}
 
-func (nowhere) way(*session, *stream, http.Header, string) outlet { return nil }
-func (nowhere) end()                                              {}
+func (noTransport) sender(*session, *stream, http.Header, string) sender { return nil }
+func (noTransport) close()                                               {}
 
-// pipes is the way to a server that is a program of this machine.
-type pipes struct {
+// stdioTransport is the way to a server that is a program of this machine.
+type stdioTransport struct {
 	up      *upstream
 	process *child.Process
-	in      line
+	stdin   lineSender
 }
 
-// program starts one, as what it is now.
-func (up *upstream) program(ctx context.Context) (*pipes, error) {
+// startProgram starts one, as what it is now.
+func (up *upstream) startProgram(ctx context.Context) (*stdioTransport, error) {
 	identity, err := Identity(up.Args)
 	if err != nil {
 		return nil, err
 	}
-	if now, ok := up.known.is(); !ok || string(now) != string(identity) {
-		if err := up.known.meet(ctx, up.Options, identity); err != nil {
+	if now, ok := up.trust.identityTrusted(); !ok || string(now) != string(identity) {
+		if err := up.trust.checkIdentity(ctx, up.Options, identity); err != nil {
 			return nil, err
 		}
 	}
@@ -180,19 +180,19 @@ func (up *upstream) program(ctx context.Context) (*pipes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", up.Name, err)
 	}
-	up.f.runs(p, true)
-	return &pipes{up, p, line{lines.NewSink(p.In)}}, nil
+	up.handler.setRunning(p, true)
+	return &stdioTransport{up, p, lineSender{lines.NewSink(p.In)}}, nil
 }
 
-func (p *pipes) way(*session, *stream, http.Header, string) outlet { return p.in }
+func (p *stdioTransport) sender(*session, *stream, http.Header, string) sender { return p.stdin }
 
-// end tells the program that nobody sends anything any more, and waits for it.
-func (p *pipes) end() {
+// close tells the program that nobody sends anything any more, and waits for it.
+func (p *stdioTransport) close() {
 	_ = p.process.In.Close() // which tells it to end
-	if p.up.f.ctx.Err() != nil {
+	if p.up.handler.ctx.Err() != nil {
 		p.process.Signal(syscall.SIGTERM) // the gateway ends, and does not wait long
 	}
 	p.process.Leave()
 	p.process.Close()
-	p.up.f.runs(p.process, false)
+	p.up.handler.setRunning(p.process, false)
 }

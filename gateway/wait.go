@@ -14,29 +14,29 @@ import (
 
 // patience is how long a call waits for people. A client that asked to be told of
 // progress goes on waiting as long as it is.
-func (r *Relay) patience(h *held) time.Duration {
-	if h.meta.token == nil || r.silent {
+func (r *Relay) patience(h *heldCall) time.Duration {
+	if h.meta.token == nil || r.noProgress {
 		return r.o.Impatience
 	}
 	return r.o.Patience
 }
 
-// waiting is what the client is told while people are asked.
-const waiting = "waiting for a person to answer"
+// waitingText is what the client is told while people are asked.
+const waitingText = "waiting for a person to answer"
 
-// beat tells a client from time to time that its call waits.
-type beat struct {
+// progressNotifier tells a client from time to time that its call waits.
+type progressNotifier struct {
 	relay *Relay
 	token jsontext.Value
 
 	mu    sync.Mutex // guards what follows
-	n     int
+	count int
 	timer *time.Timer // nil once it stopped
 }
 
-// beat begins to tell the client that its call waits, if it wants to be told.
-func (r *Relay) beat(h *held) *beat {
-	b := &beat{relay: r, token: h.meta.token}
+// startProgress begins to tell the client that its call waits, if it wants to be told.
+func (r *Relay) startProgress(h *heldCall) *progressNotifier {
+	b := &progressNotifier{relay: r, token: h.meta.token}
 	if b.token != nil {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -45,20 +45,20 @@ func (r *Relay) beat(h *held) *beat {
 	return b
 }
 
-func (b *beat) tick() {
+func (b *progressNotifier) tick() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.timer == nil {
 		return
 	}
-	b.n++
-	if b.relay.answer(progress(b.token, b.n, waiting)) == nil {
+	b.count++
+	if b.relay.sendClient(progress(b.token, b.count, waitingText)) == nil {
 		b.timer.Reset(heartbeat)
 	}
 }
 
 // stop has nothing more told.
-func (b *beat) stop() {
+func (b *progressNotifier) stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.timer != nil {
@@ -67,39 +67,39 @@ func (b *beat) stop() {
 	}
 }
 
-// cancelled takes a call back that the client does not want any more, and reports
+// cancelHeld takes a call back that the client does not want any more, and reports
 // whether the server never heard of it. A call that is on its way there arrives
 // before its cancellation does.
-func (r *Relay) cancelled(m message) bool {
-	id, err := unwanted(m)
+func (r *Relay) cancelHeld(m message) bool {
+	id, err := cancelledID(m)
 	if err != nil {
 		return false
 	}
-	taken, gone := r.takeBack((&message{id: id}).key())
+	taken, gone := r.cancelCall((&message{id: id}).key())
 	if gone != nil {
 		<-gone
 	}
 	return taken
 }
 
-// takeBack takes a call back that was not forwarded. Of one that was, it returns
+// cancelCall takes a call back that was not forwarded. Of one that was, it returns
 // what is closed once the server has it.
-func (r *Relay) takeBack(key string) (taken bool, gone <-chan struct{}) {
+func (r *Relay) cancelCall(key string) (taken bool, gone <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	h := r.calls[key]
 	if h == nil {
 		return false, nil
 	}
-	if h.gone == nil {
+	if h.forwarded == nil {
 		h.cancelled = true
 		h.cancel()
 	}
-	return h.gone == nil, h.gone
+	return h.forwarded == nil, h.forwarded
 }
 
-// unwanted is the id of the request that a cancellation names.
-func unwanted(m message) (id jsontext.Value, err error) {
+// cancelledID is the id of the request that a cancellation names.
+func cancelledID(m message) (id jsontext.Value, err error) {
 	err = rpc.Members(m.params, []string{"requestId"}, func(name string, value jsontext.Value, _ int) error {
 		if name == "requestId" {
 			id = value
@@ -109,20 +109,20 @@ func unwanted(m message) (id jsontext.Value, err error) {
 	return id, err
 }
 
-// forsaken forgets a call that the client cancelled after it was forwarded: the
+// forgetForwarded forgets a call that the client cancelled after it was forwarded: the
 // server need not answer it any more, and its id is free.
-func (r *Relay) forsaken(ctx context.Context, m message) {
-	id, err := unwanted(m)
+func (r *Relay) forgetForwarded(ctx context.Context, m message) {
+	id, err := cancelledID(m)
 	if err != nil {
 		return
 	}
-	if h, _ := r.finished(&message{id: id}); h != nil {
-		r.background(&r.telling, func() { r.unrun(ctx, h.request) }) // as far as anybody knows
+	if h, _ := r.takeForwarded(&message{id: id}); h != nil {
+		r.background(&r.reporting, func() { r.unrun(ctx, h.request) }) // as far as anybody knows
 	}
 }
 
 // withdraw takes back what was asked about a call that the client cancelled.
-func (r *Relay) withdraw(ctx context.Context, h *held, d sayso.Decision, err error) {
+func (r *Relay) withdraw(ctx context.Context, h *heldCall, d sayso.Decision, err error) {
 	enforce.TakeBack(ctx, r.o.Gate, d, err, "the client cancelled the call", func(ctx context.Context) (sayso.Decision, error) {
 		a, _ := r.admission(ctx, h)
 		a.Patience, a.Immediate = time.Nanosecond, false

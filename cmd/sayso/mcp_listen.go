@@ -92,7 +92,7 @@ func checkLoopback(at string) error {
 }
 
 // front is what stands in front of servers.
-func (a *app) front(base gateway.Options, servers []mcpUpstream) (*gateway.Front, error) {
+func (a *app) front(base gateway.Options, servers []mcpUpstream) (*gateway.Handler, error) {
 	var behind []gateway.Upstream
 	for _, s := range servers {
 		o := base
@@ -103,7 +103,7 @@ func (a *app) front(base gateway.Options, servers []mcpUpstream) (*gateway.Front
 		})
 	}
 	tokens := a.paths.Tokens()
-	return gateway.NewFront(gateway.FrontOptions{Authenticate: func(secret string) (string, error) {
+	return gateway.NewHandler(gateway.HandlerOptions{Authenticate: func(secret string) (string, error) {
 		t, err := tokens.Authenticate(secret, a.now())
 		if err == nil && !t.Kind.Asks() {
 			err = fmt.Errorf("%w: a client of a tool has a token of kind agent", sayso.ErrNotAllowed)
@@ -113,7 +113,7 @@ func (a *app) front(base gateway.Options, servers []mcpUpstream) (*gateway.Front
 }
 
 // mcpServe serves until ctx ends.
-func (a *app) mcpServe(ctx context.Context, front *gateway.Front, servers []mcpUpstream, at string) error {
+func (a *app) mcpServe(ctx context.Context, front *gateway.Handler, servers []mcpUpstream, at string) error {
 	network := "tcp"
 	if a, err := netip.ParseAddrPort(at); err == nil && a.Addr().Is4() {
 		network = "tcp4"

@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// hidden stands in the place of what a server says back of what it was sent of
+// redacted stands in the place of what a server says back of what it was sent of
 // ours: the headers that a person set for it, and what is secret in its address. A
 // server that complains about its key often says which; its clients are not to know.
-const hidden = "[hidden]"
+const redacted = "[hidden]"
 
-// shortest is how long a value is at least that is looked for. What is shorter
+// minSecret is how long a value is at least that is looked for. What is shorter
 // stands in other words too, and is no secret.
-const shortest = 6
+const minSecret = 6
 
-// ours is what a server is sent by which it knows us, in the ways that it may say
+// secretsOf is what a server is sent by which it knows us, in the ways that it may say
 // it back, the longest first.
-func (u *Upstream) ours() (all [][]byte) {
+func (u *Upstream) secretsOf() (all [][]byte) {
 	add := func(value string) {
-		if len(value) < shortest {
+		if len(value) < minSecret {
 			return
 		}
 		for _, spelled := range []string{value, strings.ReplaceAll(value, "/", `\/`), strings.ReplaceAll(strings.ReplaceAll(value, `\`, `\\`), `"`, `\"`)} {
@@ -36,7 +36,7 @@ func (u *Upstream) ours() (all [][]byte) {
 	}
 	if address, err := url.Parse(u.URL); err == nil {
 		for part := range strings.SplitSeq(address.EscapedPath(), "/") {
-			if !ordinary.MatchString(part) {
+			if !notSecret.MatchString(part) {
 				add(part)
 			}
 		}
@@ -52,26 +52,26 @@ func (u *Upstream) ours() (all [][]byte) {
 	return all
 }
 
-// without is a text of the server without what is ours.
-func (up *upstream) without(text []byte) []byte {
-	for _, own := range up.own {
+// redactSecrets is a text of the server without what is ours.
+func (up *upstream) redactSecrets(text []byte) []byte {
+	for _, own := range up.secrets {
 		if bytes.Contains(text, own) {
-			text = bytes.ReplaceAll(text, own, []byte(hidden))
+			text = bytes.ReplaceAll(text, own, []byte(redacted))
 		}
 	}
 	return text
 }
 
-// faultless is an answer of the server that is an error, without what is ours.
-func (up *upstream) faultless(m message) message {
-	line := up.without(m.line)
+// redactError is an answer of the server that is an error, without what is ours.
+func (up *upstream) redactError(m message) message {
+	line := up.redactSecrets(m.line)
 	if len(line) == len(m.line) && bytes.Equal(line, m.line) {
 		return m
 	}
 	if in, err := readMessage(line); err == nil && in.failed && in.key() == m.key() {
 		return in
 	}
-	in, err := readMessage(failure(m.id, codeInternal, "The server answered with an error, which is not shown: it says what the gateway is authorised by."))
+	in, err := readMessage(errorResponse(m.id, codeInternal, "The server answered with an error, which is not shown: it says what the gateway is authorised by."))
 	if err != nil {
 		return message{} // nothing of that kind is written
 	}

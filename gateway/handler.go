@@ -22,27 +22,27 @@ import (
 	"github.com/sayso-dev/sayso/internal/sse"
 )
 
-// Front stands in front of servers for clients that come over HTTP, each server
+// Handler stands before servers for clients that come over HTTP, each server
 // under a path of its own: /NAME/mcp.
-type Front struct {
-	o       FrontOptions
+type Handler struct {
+	o       HandlerOptions
 	servers map[string]*upstream
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	work   sync.WaitGroup // sessions, with what is still told behind them
+	wg     sync.WaitGroup // sessions, with what is still told behind them
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*session
-	most     limits
-	all      share
-	shares   map[string]share // by the owners
+	limits   limits
+	total    usage
+	usage    map[string]usage // by the owners
 	running  map[*child.Process]bool
 	closed   bool
 }
 
-// FrontOptions say what a front works with. Authenticate is required.
-type FrontOptions struct {
+// HandlerOptions say what a handler works with. Authenticate is required.
+type HandlerOptions struct {
 	// Authenticate says who presents a token.
 	Authenticate func(secret string) (owner string, err error)
 	// Idle is how long a session lasts in which nothing happens; an hour by default.
@@ -56,28 +56,28 @@ type FrontOptions struct {
 }
 
 const (
-	idle    = time.Hour
-	opening = 500 * time.Millisecond
+	idleTimeout = time.Hour
+	streamDelay = 500 * time.Millisecond
 )
 
-// slowest is how long a message may take to come, and a piece of one to go.
-var slowest = 30 * time.Second // less in tests
+// ioTimeout is how long a message may take to come, and a piece of one to go.
+var ioTimeout = 30 * time.Second // less in tests
 
-// NewFront returns a front of servers.
-func NewFront(o FrontOptions, servers ...Upstream) (*Front, error) {
+// NewHandler returns a handler before servers.
+func NewHandler(o HandlerOptions, servers ...Upstream) (*Handler, error) {
 	if o.Authenticate == nil {
-		return nil, rpc.Invalid("a front needs to know whose a token is")
+		return nil, rpc.Invalid("a handler needs to know whose a token is")
 	}
 	if o.Idle <= 0 {
-		o.Idle = idle
+		o.Idle = idleTimeout
 	}
 	if o.Opening <= 0 {
-		o.Opening = opening
+		o.Opening = streamDelay
 	}
 	if o.KeepAlive <= 0 {
 		o.KeepAlive = heartbeat
 	}
-	f := &Front{o: o, servers: map[string]*upstream{}, sessions: map[string]*session{}, most: most, shares: map[string]share{}, running: map[*child.Process]bool{}}
+	f := &Handler{o: o, servers: map[string]*upstream{}, sessions: map[string]*session{}, limits: defaultLimits, usage: map[string]usage{}, running: map[*child.Process]bool{}}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	for _, u := range servers {
 		up, err := u.open(f)
@@ -93,7 +93,7 @@ func NewFront(o FrontOptions, servers ...Upstream) (*Front, error) {
 }
 
 // Serve serves clients that connect to l, until ctx ends.
-func (f *Front) Serve(ctx context.Context, l net.Listener) error {
+func (f *Handler) Serve(ctx context.Context, l net.Listener) error {
 	s := &http.Server{
 		Handler: f, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return f.ctx },
@@ -109,13 +109,13 @@ func (f *Front) Serve(ctx context.Context, l net.Listener) error {
 
 // Close ends all sessions, with the programs that were started for them, and
 // waits for them until ctx ends. A program that has not ended then is killed.
-func (f *Front) Close(ctx context.Context) error {
-	for _, s := range f.every() {
+func (f *Handler) Close(ctx context.Context) error {
+	for _, s := range f.closeToNew() {
 		s.end("The gateway ends.")
 	}
 	f.cancel()
 	ended := make(chan struct{})
-	go func() { f.work.Wait(); close(ended) }()
+	go func() { f.wg.Wait(); close(ended) }()
 	select {
 	case <-ended:
 	case <-ctx.Done():
@@ -136,75 +136,75 @@ func (f *Front) Close(ctx context.Context) error {
 }
 
 // ServeHTTP takes one request of a client.
-func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Also what is refused is read to its end. Where there is no deadline, nobody is slow.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(slowest))
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(ioTimeout))
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if !ours(r) {
-		refuse(w, nil, http.StatusForbidden, codeNoRequest, "Refused: the request names another host than this one, or comes from a page. Nothing ran.")
+	if !isLocal(r) {
+		refuse(w, nil, http.StatusForbidden, codeInvalidRequest, "Refused: the request names another host than this one, or comes from a page. Nothing ran.")
 		return
 	}
 	name, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/"), "/mcp")
 	up := f.servers[name]
-	owner, err := f.owner(r, up)
+	owner, err := f.authenticate(r, up)
 	switch {
 	case err != nil:
 		h.Set("WWW-Authenticate", `Bearer realm="sayso"`)
-		refuse(w, nil, http.StatusUnauthorized, codeNoRequest, "Refused: "+err.Error()+". Nothing ran.")
+		refuse(w, nil, http.StatusUnauthorized, codeInvalidRequest, "Refused: "+err.Error()+". Nothing ran.")
 		return
 	case !ok || up == nil || !up.serves(owner):
-		refuse(w, nil, http.StatusNotFound, codeNoRequest, "There is no server under this path for the owner of this token. Nothing ran.")
+		refuse(w, nil, http.StatusNotFound, codeInvalidRequest, "There is no server under this path for the owner of this token. Nothing ran.")
 		return
 	}
-	one := share{requests: 1}
-	if !f.takes(owner, one) {
+	one := usage{requests: 1}
+	if !f.reserve(owner, one) {
 		h.Set("Retry-After", "5")
 		refuse(w, nil, http.StatusServiceUnavailable, codeInternal, "Too many requests are open. Nothing ran.")
 		return
 	}
-	defer f.gives(owner, one)
-	v := &visit{f: f, w: w, r: r, up: up, owner: owner, version: r.Header.Get(versionHeader)}
-	defer v.keeps(0)
-	f.route(v)
+	defer f.release(owner, one)
+	x := &exchange{handler: f, w: w, r: r, up: up, owner: owner, version: r.Header.Get(versionHeader)}
+	defer x.shrinkReserved(0)
+	f.dispatch(x)
 }
 
-func (f *Front) route(v *visit) {
-	switch v.r.Method {
+func (f *Handler) dispatch(x *exchange) {
+	switch x.r.Method {
 	case http.MethodPost:
-		v.post()
+		x.handlePost()
 	case http.MethodGet, http.MethodDelete:
-		if v.version >= statelessSince || v.r.Header.Get(sessionHeader) == "" {
-			v.w.Header().Set("Allow", http.MethodPost)
-			v.refuse(nil, http.StatusMethodNotAllowed, codeNoRequest, "Without a session there is nothing to "+strings.ToLower(v.r.Method)+".")
+		if x.version >= statelessSince || x.r.Header.Get(sessionHeader) == "" {
+			x.w.Header().Set("Allow", http.MethodPost)
+			x.refuse(nil, http.StatusMethodNotAllowed, codeInvalidRequest, "Without a session there is nothing to "+strings.ToLower(x.r.Method)+".")
 			return
 		}
-		if v.r.ContentLength != 0 {
-			v.refuse(nil, http.StatusBadRequest, codeNoRequest, "A message is sent with POST.")
+		if x.r.ContentLength != 0 {
+			x.refuse(nil, http.StatusBadRequest, codeInvalidRequest, "A message is sent with POST.")
 			return
 		}
-		v.waits()
-		s := v.session()
+		x.clearReadDeadline()
+		s := x.findSession()
 		if s == nil {
 			return
 		}
-		if v.r.Method == http.MethodDelete {
+		if x.r.Method == http.MethodDelete {
 			s.end("The client ended the session.")
-			v.w.WriteHeader(http.StatusNoContent)
+			x.w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		v.listen(s)
+		x.handleGet(s)
 	default:
-		v.w.Header().Set("Allow", "POST, GET, DELETE")
-		v.refuse(nil, http.StatusMethodNotAllowed, codeNoRequest, "The methods are POST, GET and DELETE.")
+		x.w.Header().Set("Allow", "POST, GET, DELETE")
+		x.refuse(nil, http.StatusMethodNotAllowed, codeInvalidRequest, "The methods are POST, GET and DELETE.")
 	}
 }
 
-// ours reports whether a request is for this machine, and was not made by a page of
+// isLocal reports whether a request is for this machine, and was not made by a page of
 // anybody else, who was talked into it. There is none of ours: what comes with
 // our own origin is a client that is no browser.
-func ours(r *http.Request) bool {
+func isLocal(r *http.Request) bool {
 	port, ok := address.Loopback(strings.ToLower(r.Host))
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok || local == nil {
@@ -225,9 +225,9 @@ func ours(r *http.Request) bool {
 // tokenHeader holds a token of ours, where Authorization is the server's.
 const tokenHeader = "Sayso-Token"
 
-// owner is who presents the token of a request.
-func (f *Front) owner(r *http.Request, up *upstream) (string, error) {
-	secret, err := presented(r.Header, up != nil && up.PassAuthorization)
+// authenticate is who presents the token of a request.
+func (f *Handler) authenticate(r *http.Request, up *upstream) (string, error) {
+	secret, err := tokenOf(r.Header, up != nil && up.PassAuthorization)
 	if err != nil {
 		return "", err
 	}
@@ -238,11 +238,11 @@ func (f *Front) owner(r *http.Request, up *upstream) (string, error) {
 	return owner, nil
 }
 
-// presented is the token in a request. Where Authorization goes to the server, the
+// tokenOf is the token in a request. Where Authorization goes to the server, the
 // token is in a header of its own, and none of ours goes there by mistake.
-func presented(h http.Header, passes bool) (string, error) {
-	own, ok := only(h, tokenHeader)
-	auth, one := only(h, "Authorization")
+func tokenOf(h http.Header, passes bool) (string, error) {
+	own, ok := singleValue(h, tokenHeader)
+	auth, one := singleValue(h, "Authorization")
 	if !ok || !one {
 		return "", errors.New("a header with a token comes more than once, or says nothing")
 	}
@@ -260,8 +260,8 @@ func presented(h http.Header, passes bool) (string, error) {
 	return "", errors.New("there is no token; send one as Authorization: Bearer TOKEN, or as " + tokenHeader + ": TOKEN")
 }
 
-// find is the session with an id, if it is one of this owner with this server.
-func (f *Front) find(id string, up *upstream, owner string) *session {
+// findSession is the session with an id, if it is one of this owner with this server.
+func (f *Handler) findSession(id string, up *upstream, owner string) *session {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s := f.sessions[id]; s != nil && s.id == id && s.up == up && s.owner == owner {
@@ -270,8 +270,8 @@ func (f *Front) find(id string, up *upstream, owner string) *session {
 	return nil
 }
 
-// runs notes that a program runs, or does not any more.
-func (f *Front) runs(p *child.Process, does bool) {
+// setRunning notes that a program runs, or does not any more.
+func (f *Handler) setRunning(p *child.Process, does bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if delete(f.running, p); does {
@@ -279,30 +279,32 @@ func (f *Front) runs(p *child.Process, does bool) {
 	}
 }
 
-// visit is one request of a client by HTTP.
-type visit struct {
-	f       *Front
-	w       http.ResponseWriter
-	r       *http.Request
-	up      *upstream
-	owner   string
-	version string
-	bytes   int // that were taken for the message
+// exchange is one request of a client by HTTP.
+type exchange struct {
+	handler  *Handler
+	w        http.ResponseWriter
+	r        *http.Request
+	up       *upstream
+	owner    string
+	version  string
+	reserved int // that were taken for the message
 }
 
-// still reports a token that does not count any more, or is another's now.
-func (v *visit) still() error {
-	if owner, err := v.f.owner(v.r, v.up); err != nil || owner != v.owner {
+// checkToken reports a token that does not count any more, or is another's now.
+func (x *exchange) checkToken() error {
+	if owner, err := x.handler.authenticate(x.r, x.up); err != nil || owner != x.owner {
 		return &enforce.RefusedError{Text: "Not run: the token that this was asked with does not count any more. Report this to the user: sayso token create --name NAME --kind agent makes another."}
 	}
 	return nil
 }
 
-func (v *visit) refuse(id []byte, status, code int, text string) { refuse(v.w, id, status, code, text) }
+func (x *exchange) refuse(id []byte, status, code int, text string) {
+	refuse(x.w, id, status, code, text)
+}
 
 // refuse answers with an error of the protocol.
 func refuse(w http.ResponseWriter, id []byte, status, code int, text string) {
-	writeJSON(w, status, failure(id, code, text))
+	writeJSON(w, status, errorResponse(id, code, text))
 }
 
 func writeJSON(w http.ResponseWriter, status int, text []byte) {
@@ -313,8 +315,8 @@ func writeJSON(w http.ResponseWriter, status int, text []byte) {
 }
 
 // accepts reports which kinds of answers a client takes.
-func (v *visit) accepts() (json, events bool) {
-	for _, line := range v.r.Header["Accept"] {
+func (x *exchange) accepts() (json, events bool) {
+	for _, line := range x.r.Header["Accept"] {
 		for kind := range strings.SplitSeq(line, ",") {
 			kind, _, _ = strings.Cut(kind, ";")
 			switch strings.ToLower(strings.TrimSpace(kind)) {
@@ -330,65 +332,67 @@ func (v *visit) accepts() (json, events bool) {
 	return json, events
 }
 
-// session is the session that the request names.
-func (v *visit) session() *session {
-	id, ok := only(v.r.Header, sessionHeader)
+// findSession is the session that the request names.
+func (x *exchange) findSession() *session {
+	id, ok := singleValue(x.r.Header, sessionHeader)
 	if !ok {
-		v.refuse(nil, http.StatusBadRequest, codeNoRequest, "The header "+sessionHeader+" comes more than once, or says nothing.")
+		x.refuse(nil, http.StatusBadRequest, codeInvalidRequest, "The header "+sessionHeader+" comes more than once, or says nothing.")
 		return nil
 	}
-	s := v.f.find(id, v.up, v.owner)
+	s := x.handler.findSession(id, x.up, x.owner)
 	if s == nil {
-		v.refuse(nil, http.StatusNotFound, codeNoRequest, "There is no such session (any more). Nothing ran. Begin a new one.")
+		x.refuse(nil, http.StatusNotFound, codeInvalidRequest, "There is no such session (any more). Nothing ran. Begin a new one.")
 	}
 	return s
 }
 
-// waits says that all of the request is there, and that the client waits now.
-func (v *visit) waits() { _ = http.NewResponseController(v.w).SetReadDeadline(time.Time{}) }
+// clearReadDeadline says that all of the request is there, and that the client waits now.
+func (x *exchange) clearReadDeadline() {
+	_ = http.NewResponseController(x.w).SetReadDeadline(time.Time{})
+}
 
-// room takes what the message may need, until the visit ends.
-func (v *visit) room() bool {
+// reserveBody takes what the message may need, until the exchange ends.
+func (x *exchange) reserveBody() bool {
 	n := maxMessage
-	if length := v.r.ContentLength; length >= 0 && length < int64(n) {
+	if length := x.r.ContentLength; length >= 0 && length < int64(n) {
 		n = int(length)
 	}
-	if !v.f.takes(v.owner, share{bytes: n}) {
+	if !x.handler.reserve(x.owner, usage{bytes: n}) {
 		return false
 	}
-	v.bytes = n
+	x.reserved = n
 	return true
 }
 
-// keeps gives back what the message does not need of that.
-func (v *visit) keeps(n int) {
-	v.f.gives(v.owner, share{bytes: v.bytes - n})
-	v.bytes = n
+// shrinkReserved gives back what the message does not need of that.
+func (x *exchange) shrinkReserved(n int) {
+	x.handler.release(x.owner, usage{bytes: x.reserved - n})
+	x.reserved = n
 }
 
-// message reads the message in the body, as one line.
-func (v *visit) message() ([]byte, bool) {
-	kind, _, _ := strings.Cut(v.r.Header.Get("Content-Type"), ";")
-	if len(v.r.Header["Content-Type"]) != 1 || !strings.EqualFold(strings.TrimSpace(kind), "application/json") || v.r.Header.Get("Content-Encoding") != "" {
-		v.refuse(nil, http.StatusUnsupportedMediaType, codeNoRequest, "Refused: a message is sent as application/json. Nothing ran.")
+// readBody reads the message in the body, as one line.
+func (x *exchange) readBody() ([]byte, bool) {
+	kind, _, _ := strings.Cut(x.r.Header.Get("Content-Type"), ";")
+	if len(x.r.Header["Content-Type"]) != 1 || !strings.EqualFold(strings.TrimSpace(kind), "application/json") || x.r.Header.Get("Content-Encoding") != "" {
+		x.refuse(nil, http.StatusUnsupportedMediaType, codeInvalidRequest, "Refused: a message is sent as application/json. Nothing ran.")
 		return nil, false
 	}
-	if !v.room() {
-		v.w.Header().Set("Retry-After", "5")
-		v.refuse(nil, http.StatusServiceUnavailable, codeInternal, "Too much of what was asked for is not answered yet. Nothing ran.")
+	if !x.reserveBody() {
+		x.w.Header().Set("Retry-After", "5")
+		x.refuse(nil, http.StatusServiceUnavailable, codeInternal, "Too much of what was asked for is not answered yet. Nothing ran.")
 		return nil, false
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(v.w, v.r.Body, int64(maxMessage)))
+	text, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, int64(maxMessage)))
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
-		v.refuse(nil, http.StatusRequestEntityTooLarge, codeNoRequest, "Refused: a message may have "+strconv.Itoa(maxMessage)+" bytes. Nothing ran.")
+		x.refuse(nil, http.StatusRequestEntityTooLarge, codeInvalidRequest, "Refused: a message may have "+strconv.Itoa(maxMessage)+" bytes. Nothing ran.")
 		return nil, false
 	case err != nil:
-		v.refuse(nil, http.StatusBadRequest, codeNoRequest, "Refused: the message did not come whole. Nothing ran.")
+		x.refuse(nil, http.StatusBadRequest, codeInvalidRequest, "Refused: the message did not come whole. Nothing ran.")
 		return nil, false
 	}
-	v.waits()
-	v.keeps(len(text))
+	x.clearReadDeadline()
+	x.shrinkReserved(len(text))
 	return text, true
 }

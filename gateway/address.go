@@ -51,8 +51,8 @@ func checkURL(text string, plain bool) error {
 	return nil
 }
 
-// ordinary is a part of a path that holds no secret: it is short, with few digits.
-var ordinary = regexp.MustCompile(`^[A-Za-z@._~-]{0,20}[0-9]{0,4}[A-Za-z._-]{0,8}$`)
+// notSecret is a part of a path that holds no secret: it is short, with few digits.
+var notSecret = regexp.MustCompile(`^[A-Za-z@._~-]{0,20}[0-9]{0,4}[A-Za-z._-]{0,8}$`)
 
 // identify is what a server is that shows this key; without one, what it is by its
 // address alone. Parts of a path that may be a secret, as many services have them
@@ -64,7 +64,7 @@ func identify(text string, key *sayso.Digest) (sayso.Args, error) {
 	}
 	parts := strings.Split(u.EscapedPath(), "/")
 	for i, part := range parts {
-		if !ordinary.MatchString(part) {
+		if !notSecret.MatchString(part) {
 			parts[i] = "[hidden]"
 		}
 	}
@@ -76,15 +76,15 @@ func identify(text string, key *sayso.Digest) (sayso.Args, error) {
 	return jcs.Object(out)
 }
 
-// errOther is a server that is not the one that was trusted.
-var errOther = fmt.Errorf("%w: the key of this server is not the one that was trusted", sayso.ErrNotAllowed)
+// errUntrustedKey is a server that is not the one that was trusted.
+var errUntrustedKey = fmt.Errorf("%w: the key of this server is not the one that was trusted", sayso.ErrNotAllowed)
 
-// dialer makes what talks to a server over HTTP.
-func (up *upstream) dialer() error {
+// setClient makes what talks to a server over HTTP.
+func (up *upstream) setClient() error {
 	if err := CheckURL(up.URL); err != nil {
 		return err
 	}
-	up.client = up.dials(up.shows)
+	up.client = up.newClient(up.verifyKey)
 	if address, err := url.Parse(up.URL); err != nil || address.Scheme == "https" {
 		return err // it is known when it has shown its key
 	}
@@ -92,22 +92,22 @@ func (up *upstream) dialer() error {
 	if err != nil {
 		return err
 	}
-	return up.known.expect(up.f.ctx, up.Options, identity)
+	return up.trust.expectIdentity(up.handler.ctx, up.Options, identity)
 }
 
-// dials makes a client of HTTP that has shows look at each key before anything is
+// newClient makes a client of HTTP that has shows look at each key before anything is
 // sent; nil looks at none.
-func (up *upstream) dials(shows func(tls.ConnectionState) error) *http.Client {
+func (up *upstream) newClient(shows func(tls.ConnectionState) error) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy: proxy, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, DisableCompression: true,
-			DialContext:         (&net.Dialer{Timeout: slowest}).DialContext,
-			TLSHandshakeTimeout: slowest, IdleConnTimeout: idle,
+			DialContext:         (&net.Dialer{Timeout: ioTimeout}).DialContext,
+			TLSHandshakeTimeout: ioTimeout, IdleConnTimeout: idleTimeout,
 			// A connection that ended without a word, as while a machine slept, is noticed.
-			HTTP2:           &http.HTTP2Config{SendPingTimeout: slowest, PingTimeout: slowest},
+			HTTP2:           &http.HTTP2Config{SendPingTimeout: ioTimeout, PingTimeout: ioTimeout},
 			TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: up.Roots, VerifyConnection: shows},
 		},
-		CheckRedirect: follows,
+		CheckRedirect: checkRedirect,
 	}
 }
 
@@ -120,10 +120,10 @@ func proxy(r *http.Request) (*url.URL, error) {
 	return http.ProxyFromEnvironment(r)
 }
 
-// follows lets a redirect be followed that only puts a slash behind the address or
+// checkRedirect lets a redirect be followed that only puts a slash behind the address or
 // takes it away. Others would take a call, and what it is authorised by, to where
 // nobody looked.
-func follows(next *http.Request, before []*http.Request) error {
+func checkRedirect(next *http.Request, before []*http.Request) error {
 	first := before[0]
 	same := next.URL.Scheme == first.URL.Scheme && next.URL.Host == first.URL.Host && next.URL.RawQuery == first.URL.RawQuery &&
 		strings.TrimSuffix(next.URL.EscapedPath(), "/") == strings.TrimSuffix(first.URL.EscapedPath(), "/")
@@ -133,50 +133,50 @@ func follows(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// elsewhere is the host that a redirect leads to, as it is told.
-func elsewhere(resp *http.Response) string {
+// redirectTarget is the host that a redirect leads to, as it is told.
+func redirectTarget(resp *http.Response) string {
 	if to, err := resp.Location(); err == nil && to.Host != "" {
 		return " (of " + redact.Scrub(to.Host) + ")"
 	}
 	return ""
 }
 
-// shows looks at the key of a server before anything is sent to it. To another than
+// verifyKey looks at the key of a server before anything is sent to it. To another than
 // the one that is trusted nothing is sent, until a person has accepted it.
-func (up *upstream) shows(c tls.ConnectionState) error {
+func (up *upstream) verifyKey(c tls.ConnectionState) error {
 	if len(c.PeerCertificates) == 0 {
-		return errOther
+		return errUntrustedKey
 	}
 	key := sayso.Digest(sha256.Sum256(c.PeerCertificates[0].RawSubjectPublicKeyInfo))
 	identity, err := identify(up.URL, &key)
 	if err != nil {
 		return err
 	}
-	if now, ok := up.known.is(); ok && string(now) == string(identity) {
+	if now, ok := up.trust.identityTrusted(); ok && string(now) == string(identity) {
 		return nil
 	}
-	if err := up.known.meet(up.f.ctx, up.Options, identity); err != nil {
+	if err := up.trust.checkIdentity(up.handler.ctx, up.Options, identity); err != nil {
 		return err
 	}
-	if _, ok := up.known.is(); !ok {
-		return fmt.Errorf("%w; type: sayso tools accept %s", errOther, up.Name)
+	if _, ok := up.trust.identityTrusted(); !ok {
+		return fmt.Errorf("%w; type: sayso tools accept %s", errUntrustedKey, up.Name)
 	}
 	return nil
 }
 
-// ready has a server show its key, if it did not yet: calls are judged with it.
-func (up *upstream) ready(ctx context.Context) error {
-	if _, ok := up.known.is(); ok {
+// verify has a server show its key, if it did not yet: calls are judged with it.
+func (up *upstream) verify(ctx context.Context) error {
+	if _, ok := up.trust.identityTrusted(); ok {
 		return nil
 	}
-	if up.known.met() {
+	if up.trust.hasIdentity() {
 		return nil // it is not the one that is trusted, which calls are told
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, up.URL, nil)
 	if err != nil {
 		return err
 	}
-	resp, err := (&remote{up: up}).do(req)
+	resp, err := (&httpTransport{up: up}).do(req)
 	switch {
 	case errors.Is(err, sayso.ErrNotAllowed):
 		return err
@@ -186,12 +186,12 @@ func (up *upstream) ready(ctx context.Context) error {
 	return resp.Body.Close()
 }
 
-// heard takes an answer for a sign that the server is the one that is meant.
-func (up *upstream) heard(ctx context.Context, resp *http.Response, err error) {
+// recordAnswered takes an answer for a sign that the server is the one that is meant.
+func (up *upstream) recordAnswered(ctx context.Context, resp *http.Response, err error) {
 	if err != nil || resp.StatusCode/100 != 2 {
 		return
 	}
-	if err := up.known.answered(ctx, up.Options); err != nil {
-		up.Options.Note(up.plain(err)) // calls are refused until that can be told
+	if err := up.trust.confirmIdentity(ctx, up.Options); err != nil {
+		up.Options.Note(up.errorText(err)) // calls are refused until that can be told
 	}
 }

@@ -15,15 +15,15 @@ import (
 
 // The requests about tasks.
 const (
-	getTask    = "tasks/get"
-	updateTask = "tasks/update"
-	cancelTask = "tasks/cancel"
+	taskGetMethod    = "tasks/get"
+	taskUpdateMethod = "tasks/update"
+	taskCancelMethod = "tasks/cancel"
 )
 
-var taskMethods = []string{getTask, updateTask, cancelTask}
+var taskMethods = []string{taskGetMethod, taskUpdateMethod, taskCancelMethod}
 
-// asksTask is a request about a task as it was read.
-type asksTask struct {
+// taskRequest is a request about a task as it was read.
+type taskRequest struct {
 	message
 	task      string
 	taskAt    int // where its id begins in the line
@@ -33,7 +33,7 @@ type asksTask struct {
 	metaText  jsontext.Value
 }
 
-func readAsksTask(m message) (a asksTask, err error) {
+func readTaskRequest(m message) (a taskRequest, err error) {
 	a.message = m
 	err = rpc.Members(m.params, []string{"taskId", "inputResponses", "_meta"}, func(name string, value jsontext.Value, at int) error {
 		switch name {
@@ -51,40 +51,40 @@ func readAsksTask(m message) (a asksTask, err error) {
 	return a, err
 }
 
-// aboutTask answers a request about a task of ours. It reports false for one of
+// handleTask answers a request about a task of ours. It reports false for one of
 // the server's, which is the server's to answer.
-func (r *Relay) aboutTask(ctx context.Context, m message) (ours bool, err error) {
+func (r *Relay) handleTask(ctx context.Context, m message) (ours bool, err error) {
 	if !m.request() {
 		return false, nil
 	}
-	a, err := readAsksTask(m)
+	a, err := readTaskRequest(m)
 	if err != nil {
-		return true, r.answer(failure(m.id, codeNoParams, "Refused: the request could not be read strictly ("+err.Error()+")."))
+		return true, r.sendClient(errorResponse(m.id, codeInvalidParams, "Refused: the request could not be read strictly ("+err.Error()+")."))
 	}
-	t, ours := r.task(ctx, &a)
+	t, ours := r.findTask(ctx, &a)
 	switch {
 	case !ours:
 		return false, nil
 	case !a.meta.tasks:
-		return true, r.answer(lacking(m.id, tasksExtension))
+		return true, r.sendClient(missingExtension(m.id, tasksExtension))
 	case t == nil:
-		return true, r.answer(failure(m.id, codeNoParams, "There is no task "+firstRunes(a.task, 64)+", or it ended too long ago."))
+		return true, r.sendClient(errorResponse(m.id, codeInvalidParams, "There is no task "+firstRunes(a.task, 64)+", or it ended too long ago."))
 	}
 	r.mu.Lock()
-	there := t.there
+	there := t.serverTask
 	r.mu.Unlock()
 	if there != "" {
-		return true, r.askThere(&a, t, there)
+		return true, r.forwardTaskRequest(&a, t, there)
 	}
 	switch m.method {
-	case updateTask:
-		r.update(ctx, &a, t)
-	case cancelTask:
+	case taskUpdateMethod:
+		r.updateTask(ctx, &a, t)
+	case taskCancelMethod:
 		r.cancelTask(ctx, t)
 	default:
-		return true, r.answer(r.look(ctx, &a, t))
+		return true, r.sendClient(r.currentTask(ctx, &a, t))
 	}
-	return true, r.answer(acknowledged(m.id))
+	return true, r.sendClient(emptyResponse(m.id))
 }
 
 // firstRunes is the beginning of a text.
@@ -95,26 +95,26 @@ func firstRunes(text string, n int) string {
 	return text
 }
 
-// task is the task of ours that a request is about. What looks like the id of one
+// findTask is the task of ours that a request is about. What looks like the id of one
 // of ours is ours, known or not, unless the server makes tasks too.
-func (r *Relay) task(ctx context.Context, a *asksTask) (t *task, ours bool) {
+func (r *Relay) findTask(ctx context.Context, a *taskRequest) (t *task, ours bool) {
 	id, err := sayso.ParseID(a.task)
 	if err != nil {
 		return nil, false
 	}
 	r.mu.Lock()
 	r.forgetTasks()
-	t, theirs := r.tasks[id], r.makesTasks
+	t, theirs := r.tasks[id], r.serverTasks
 	r.mu.Unlock()
 	if t == nil && a.meta.tasks {
-		t = r.recalled(ctx, a, id)
+		t = r.recoverTask(ctx, a, id)
 	}
 	return t, t != nil || !theirs
 }
 
-// recalled is a task that another process before this one made, in the same
+// recoverTask is a task that another process before this one made, in the same
 // session, as the log has it. Nil if it has none.
-func (r *Relay) recalled(ctx context.Context, a *asksTask, id sayso.ID) *task {
+func (r *Relay) recoverTask(ctx context.Context, a *taskRequest, id sayso.ID) *task {
 	if r.o.Calls == nil {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (r *Relay) recalled(ctx context.Context, a *asksTask, id sayso.ID) *task {
 	if err != nil || c.Session != r.o.Session || c.Server != r.o.Name || c.Host != sayso.HostMCP || c.Tool == samplingMethod {
 		return nil
 	}
-	line := write(struct {
+	line := encode(struct {
 		Version string         `json:"jsonrpc"`
 		ID      jsontext.Value `json:"id"`
 		Method  string         `json:"method"`
@@ -131,11 +131,11 @@ func (r *Relay) recalled(ctx context.Context, a *asksTask, id sayso.ID) *task {
 			Arguments sayso.Args     `json:"arguments"`
 			Meta      jsontext.Value `json:"_meta,omitempty"`
 		} `json:"params"`
-	}{"2.0", ownID(), callMethod, struct {
+	}{"2.0", newRequestID(), callMethod, struct {
 		Name      string         `json:"name"`
 		Arguments sayso.Args     `json:"arguments"`
 		Meta      jsontext.Value `json:"_meta,omitempty"`
-	}{c.Tool, c.Args, ofProtocol(a.metaText)}})
+	}{c.Tool, c.Args, protocolMeta(a.metaText)}})
 	t := &task{id: id, call: c, line: line, status: working, changed: time.Now(), message: "Taken up again."}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,16 +147,16 @@ func (r *Relay) recalled(ctx context.Context, a *asksTask, id sayso.ID) *task {
 	return t
 }
 
-// ofProtocol are the members of a _meta that the protocol itself has there for
+// protocolMeta are the members of a _meta that the protocol itself has there for
 // every request.
-func ofProtocol(text jsontext.Value) jsontext.Value {
+func protocolMeta(text jsontext.Value) jsontext.Value {
 	out := []byte{'{'}
 	err := rpc.Members(text, nil, func(name string, value jsontext.Value, _ int) error {
 		if strings.HasPrefix(name, "io.modelcontextprotocol/") {
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
-			out = fmt.Appendf(out, "%s:%s", write(name), value)
+			out = fmt.Appendf(out, "%s:%s", encode(name), value)
 		}
 		return nil
 	})
@@ -166,27 +166,27 @@ func ofProtocol(text jsontext.Value) jsontext.Value {
 	return append(out, '}')
 }
 
-// look says how a task stands. One that nobody waits for is taken up.
-func (r *Relay) look(ctx context.Context, a *asksTask, t *task) []byte {
+// currentTask says how a task stands. One that nobody waits for is taken up.
+func (r *Relay) currentTask(ctx context.Context, a *taskRequest, t *task) []byte {
 	r.mu.Lock()
-	rests := t.held == nil && t.status == working && t.there == ""
+	rests := t.held == nil && t.status == working && t.serverTask == ""
 	r.mu.Unlock()
 	if rests {
-		r.takeUp(ctx, t)
+		r.resumeTask(ctx, t)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return t.told(a.id, "complete")
+	return t.result(a.id, "complete")
 }
 
-// takeUp waits again for a task whose request is parked. The tool must be the one
+// resumeTask waits again for a task whose request is parked. The tool must be the one
 // that people were asked about: what is not known of it yet, since the server has
 // not listed it, is not guessed.
-func (r *Relay) takeUp(ctx context.Context, t *task) {
-	tool, known, why := r.stands(ctx, t.call.Tool)
+func (r *Relay) resumeTask(ctx context.Context, t *task) {
+	tool, known, why := r.checkTool(ctx, t.call.Tool)
 	switch {
 	case why != "":
-		r.ends(t, completed, why, refused(why))
+		r.endTask(t, completed, why, refusalResult(why))
 		return
 	case t.call.DefinitionDigest != "" && !known:
 		r.mu.Lock()
@@ -195,7 +195,7 @@ func (r *Relay) takeUp(ctx context.Context, t *task) {
 		return
 	case tool.digest != t.call.DefinitionDigest:
 		text := sayso.Told(sayso.Decision{Request: t.id}, sayso.ErrVoided)
-		r.ends(t, completed, text, refused(text))
+		r.endTask(t, completed, text, refusalResult(text))
 		return
 	}
 	m, err := readMessage(t.line)
@@ -206,7 +206,7 @@ func (r *Relay) takeUp(ctx context.Context, t *task) {
 	if err != nil {
 		return
 	}
-	h := &held{called: c, call: t.call, task: t}
+	h := &heldCall{toolCall: c, call: t.call, task: t}
 	h.meta.current = true
 	r.mu.Lock()
 	if t.held != nil || t.status != working {
@@ -216,24 +216,24 @@ func (r *Relay) takeUp(ctx context.Context, t *task) {
 	t.held, t.message = h, sayso.Told(sayso.Decision{}, &sayso.PendingError{Ticket: t.id})
 	r.calls[h.key()] = h
 	r.mu.Unlock()
-	r.background(&r.holding, func() { r.waitFor(h) })
+	r.background(&r.holding, func() { r.waitForTask(h) })
 }
 
-// update hands on what the server wanted of the client.
-func (r *Relay) update(ctx context.Context, a *asksTask, t *task) {
+// updateTask hands on what the server wanted of the client.
+func (r *Relay) updateTask(ctx context.Context, a *taskRequest, t *task) {
 	r.mu.Lock()
-	if t.status != wanting || t.held == nil || len(a.responses) == 0 || a.responses.Kind() != '{' {
+	if t.status != inputRequired || t.held == nil || len(a.responses) == 0 || a.responses.Kind() != '{' {
 		r.mu.Unlock()
 		return // what nobody wanted is ignored, as the protocol has it
 	}
 	h, current := t.held, t.held.request
-	id := ownID()
+	id := newRequestID()
 	line, err := nextRound(t.line, id, a.responses, t.state)
 	if err != nil {
 		r.mu.Unlock()
 		return // which was read before
 	}
-	next := &held{called: called{message: message{id: id}, meta: meta{current: true}}, task: t, request: current, sent: h.sent, gone: closed(), cancel: func() {}}
+	next := &heldCall{toolCall: toolCall{message: message{id: id}, meta: meta{current: true}}, task: t, request: current, sent: h.sent, forwarded: closedChan(), cancel: func() {}}
 	t.held, t.status, t.message, t.outcome, t.changed = next, working, "The tool goes on.", nil, time.Now()
 	r.calls[next.key()] = next
 	r.mu.Unlock()
@@ -245,7 +245,7 @@ func (r *Relay) update(ctx context.Context, a *asksTask, t *task) {
 func nextRound(line []byte, id, responses jsontext.Value, state string) ([]byte, error) {
 	m, err := readMessage(line)
 	if err == nil {
-		line, err = withoutAnswer(&m)
+		line, err = withoutInput(&m)
 	}
 	if err == nil {
 		m, err = readMessage(line)
@@ -255,7 +255,7 @@ func nextRound(line []byte, id, responses jsontext.Value, state string) ([]byte,
 	}
 	more := `"inputResponses":` + string(responses) + `,` // the name of the tool stands behind it
 	if state != "" {
-		more += `"requestState":` + string(write(state)) + `,`
+		more += `"requestState":` + string(encode(state)) + `,`
 	}
 	line = splice(line, m.paramsAt+1, m.paramsAt+1, []byte(more))
 	at := m.idAt
@@ -265,7 +265,7 @@ func nextRound(line []byte, id, responses jsontext.Value, state string) ([]byte,
 	return splice(line, at, at+len(m.id), id), nil
 }
 
-func closed() chan struct{} {
+func closedChan() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
@@ -275,14 +275,14 @@ func closed() chan struct{} {
 func (r *Relay) cancelTask(ctx context.Context, t *task) {
 	r.mu.Lock()
 	h, rests := t.held, t.status == working
-	if h == nil || t.status.over() {
+	if h == nil || t.status.isFinal() {
 		r.mu.Unlock()
 		if rests {
-			r.background(&r.telling, func() { r.takeBackTask(ctx, t) })
+			r.background(&r.reporting, func() { r.withdrawTask(ctx, t) })
 		}
 		return
 	}
-	if h.gone == nil {
+	if h.forwarded == nil {
 		h.cancelled = true
 		if h.cancel != nil {
 			h.cancel()
@@ -290,45 +290,45 @@ func (r *Relay) cancelTask(ctx context.Context, t *task) {
 		r.mu.Unlock()
 		return
 	}
-	gone, wants := h.gone, t.status == wanting
+	gone, wants := h.forwarded, t.status == inputRequired
 	delete(r.calls, h.key())
 	r.mu.Unlock()
 	<-gone
 	if !wants {
 		_ = r.server.Send(cancellation(h.id))
 	}
-	r.ends(t, cancelled, "The client cancelled it.", nil)
-	r.background(&r.telling, func() { r.unrun(ctx, h.request) })
+	r.endTask(t, cancelled, "The client cancelled it.", nil)
+	r.background(&r.reporting, func() { r.unrun(ctx, h.request) })
 }
 
-// takeBackTask withdraws the request of a task that nobody waits for.
-func (r *Relay) takeBackTask(ctx context.Context, t *task) {
+// withdrawTask withdraws the request of a task that nobody waits for.
+func (r *Relay) withdrawTask(ctx context.Context, t *task) {
 	ctx, cancel := enforce.Late(ctx)
 	defer cancel()
 	if err := r.o.Gate.Withdraw(ctx, t.id, "the client cancelled the call"); err == nil {
-		r.ends(t, cancelled, "The client cancelled it.", nil)
+		r.endTask(t, cancelled, "The client cancelled it.", nil)
 	}
 }
 
-// askThere asks the server for a task that it made of one of ours, and has the
+// forwardTaskRequest asks the server for a task that it made of one of ours, and has the
 // answer tell of ours.
-func (r *Relay) askThere(a *asksTask, t *task, there string) error {
-	ours := write(string(t.id))
-	r.rewrite(a.message, func(m *message) ([]byte, error) { return withMember(m, "taskId", ours) })
-	return r.server.Send(splice(a.line, a.taskAt, a.taskAt+a.taskLen, write(there)))
+func (r *Relay) forwardTaskRequest(a *taskRequest, t *task, there string) error {
+	ours := encode(string(t.id))
+	r.rewriteAnswer(a.message, func(m *message) ([]byte, error) { return withMember(m, "taskId", ours) })
+	return r.server.Send(splice(a.line, a.taskAt, a.taskAt+a.taskLen, encode(there)))
 }
 
-// discovers has the server's answer about what it can do say that there are tasks,
+// handleDiscover has the server's answer about what it can do say that there are tasks,
 // since this gateway makes them, where the client takes them.
-func (r *Relay) discovers(m message) {
-	a, err := readAsksTask(m)
+func (r *Relay) handleDiscover(m message) {
+	a, err := readTaskRequest(m)
 	if err == nil && a.meta.tasks && m.request() {
-		r.rewrite(m, withTasks)
+		r.rewriteAnswer(m, withTasksCapability)
 	}
 }
 
-// withTasks is what a server can do, and tasks.
-func withTasks(m *message) ([]byte, error) {
+// withTasksCapability is what a server can do, and tasks.
+func withTasksCapability(m *message) ([]byte, error) {
 	can, at, err := memberOf(m.result, m.resultAt, "capabilities")
 	if err != nil || can.Kind() != '{' {
 		return m.line, err
@@ -338,18 +338,18 @@ func withTasks(m *message) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case more == nil:
-		return splice(m.line, at+1, at+1, first(can, `"extensions":{"`+tasksExtension+`":{}}`)), nil
+		return splice(m.line, at+1, at+1, firstMember(can, `"extensions":{"`+tasksExtension+`":{}}`)), nil
 	case more.Kind() != '{':
 		return m.line, nil
 	}
 	if has, _, err := memberOf(more, moreAt, tasksExtension); has != nil || err != nil {
 		return m.line, err
 	}
-	return splice(m.line, moreAt+1, moreAt+1, first(more, `"`+tasksExtension+`":{}`)), nil
+	return splice(m.line, moreAt+1, moreAt+1, firstMember(more, `"`+tasksExtension+`":{}`)), nil
 }
 
-// first is a member that is put before the others of an object.
-func first(object jsontext.Value, member string) []byte {
+// firstMember is a member that is put before the others of an object.
+func firstMember(object jsontext.Value, member string) []byte {
 	if strings.TrimSpace(string(object[1:len(object)-1])) == "" {
 		return []byte(member)
 	}
@@ -381,8 +381,8 @@ func withMember(m *message, name string, value []byte) ([]byte, error) {
 // maxRewrites is how many answers may be outstanding that something is done to.
 const maxRewrites = 1024
 
-// rewrite has something done to the answer to a request of the client.
-func (r *Relay) rewrite(m message, do func(*message) ([]byte, error)) {
+// rewriteAnswer has something done to the answer to a request of the client.
+func (r *Relay) rewriteAnswer(m message, do func(*message) ([]byte, error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.rewrites) < maxRewrites {

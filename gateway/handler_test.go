@@ -122,7 +122,7 @@ func TestFrontRefuses(t *testing.T) {
 	}
 }
 
-// Where each request stands alone, the headers say what the message says, or it is
+// Where each request is stateless, the headers say what the message says, or it is
 // refused with the code that the protocol has for that.
 func TestFrontHeaders(t *testing.T) {
 	up := openShop(t)
@@ -211,7 +211,7 @@ func TestFrontResumes(t *testing.T) {
 	}
 }
 
-// Where each request stands alone, closing its stream takes it back: an answer that
+// Where each request is stateless, closing its stream takes it back: an answer that
 // comes later runs nothing.
 func TestFrontCloses(t *testing.T) {
 	up := openShop(t)

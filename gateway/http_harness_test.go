@@ -55,7 +55,7 @@ func openFront(t *testing.T, p rules, servers ...gateway.Upstream) *street {
 		u.Facts = facts.Options{Workspace: "/"}
 		u.Note = func(text string) { w.mu.Lock(); defer w.mu.Unlock(); w.notes = append(w.notes, text) }
 	}
-	f, err := gateway.NewFront(gateway.FrontOptions{
+	f, err := gateway.NewHandler(gateway.HandlerOptions{
 		Authenticate: func(secret string) (string, error) {
 			switch {
 			case secret == adaToken && !s.revoked.Load():
