@@ -6,7 +6,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -182,4 +186,23 @@ func declaredTypes(t *testing.T) map[string]bool {
 		t.Fatalf("only %d types were found in event.go", len(found))
 	}
 	return found
+}
+
+// docs/events.md has a row for each type, and none for another.
+func TestEventTypes_documented(t *testing.T) {
+	page, err := os.ReadFile("docs/events.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, catalogue, _ := strings.Cut(string(page), "## The types\n")
+	catalogue, _, _ = strings.Cut(catalogue, "\n## ")
+	var rows []sayso.EventType
+	for _, row := range regexp.MustCompile("(?m)^\\| (`[a-z]+\\.[a-z]+`(?:, `[a-z.]+`)*) \\|").FindAllStringSubmatch(catalogue, -1) {
+		for name := range strings.SplitSeq(row[1], ", ") {
+			rows = append(rows, sayso.EventType(strings.Trim(name, "`")))
+		}
+	}
+	if want := sayso.EventTypes(); !slices.Equal(rows, want) {
+		t.Errorf("the page has %v, there are %v", rows, want)
+	}
 }
