@@ -1351,8 +1351,9 @@ async def awaited(wait: Callable, *args: Any, **named: Any) -> Any:
 
 
 def guard(
-    client: Any = None, *, tool: str = "", session: Any = "", patience: Optional[float] = None, can_edit: bool = True,
-    skip: Sequence[str] = (), present: Optional[Callable[[dict], Optional[dict]]] = None, **members: Any,
+    client: Any = None, *, tool: str = "", session: Any = "", patience: Optional[float] = None, can_edit: bool = True, strict: bool = False,
+    skip: Sequence[str] = (), present: Optional[Callable[[dict], Optional[dict]]] = None,
+    description: Any = "", payload: Optional[Callable[[dict], dict]] = None, ask: Optional[Callable[[dict], Any]] = None, **members: Any,
 ) -> Callable:  # fmt: skip
     """Puts the gate before a function, plain or async:
 
@@ -1367,18 +1368,29 @@ def guard(
     that returns one, or nothing for Client(); session a text, or a function that
     returns one. Parameters named in skip are not part of the call: nobody is
     asked about what they hold. All others must be JSON. present is called with
-    the arguments if a person will be asked. members are more of the call, as
-    kind, server, cwd and description.
+    the arguments if a person will be asked. With strict nobody is, and what
+    would be asked about is denied. members are more of the call, as kind, server,
+    cwd and group_id.
+
+    What a function knows of its own calls, each told by a function of the
+    arguments: description is what the request is called (or a text, for all),
+    payload what a wider remembered yes matches on, and ask whether there is
+    anything to ask: False or None for no, True for a call that must be answered,
+    or a dict with required, description, payload, risk, group_id and display.
+    That there is nothing to ask, and a payload, count only for a token of the
+    kind tool. Policy has the last word in any case.
     """
 
     def around(f: Callable) -> Callable:
         if inspect.isgeneratorfunction(f) or inspect.isasyncgenfunction(f):
             raise TypeError("a generator runs bit by bit, after it was called: guard what it calls")
-        g = _Guard(f, client, tool, session, tuple(skip), members)
-        options = {"patience": patience, "can_edit": can_edit}
+        says = {"description": description, "payload": payload, "ask": ask}
+        g = _Guard(f, client, tool, session, tuple(skip), members, says)
+        options = {"patience": patience, "can_edit": can_edit, "strict": strict}
 
         def more(c: Call) -> dict:
-            return {**options, "present": functools.partial(present, c["args"])} if present else options
+            shown = {"present": functools.partial(present, _copied(c)["args"])} if present else {}
+            return {**options, **g.says(c), **shown}
 
         @functools.wraps(f)
         def run(*args: Any, **named: Any) -> Any:
@@ -1414,11 +1426,15 @@ async def _off_loop(do: Callable, *args: Any) -> Any:
 class _Guard:
     """What the two kinds of guarded functions have in common."""
 
-    def __init__(self, f: Callable, client: Any, tool: str, session: Any, skip: tuple, members: dict) -> None:
+    def __init__(self, f: Callable, client: Any, tool: str, session: Any, skip: tuple, members: dict, says: dict) -> None:
         self._signature = inspect.signature(f)
         self._client, self._session, self._skip = client, session, skip
         self._lock = threading.Lock()  # guards _client while it is made
         self._members = {"tool": tool or f.__name__, **members}
+        if isinstance(says["description"], str):
+            text = says.pop("description")
+            self._members.update({"description": text} if text else {})
+        self._says = {k: v for k, v in says.items() if v is not None}
         names = [n for n, p in self._signature.parameters.items() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         unknown = [n for n in skip if n not in self._signature.parameters]
         if names or unknown:
@@ -1446,6 +1462,22 @@ class _Guard:
         c = call(args=asked, **({"session": session} if session else {}), **self._members)
         bound.arguments.update(_copied(c)["args"])
         return c, bound
+
+    def says(self, c: Call) -> dict:
+        """What the function says of a call, as admit takes it."""
+        if not self._says:
+            return {}
+        said: Any = self._told("ask", c) if "ask" in self._says else True
+        if said is None or said is False:
+            return {"asking": True}
+        if said is not True and not isinstance(said, dict):
+            raise Invalid("ask returns True, False, None or a dict")
+        given = {} if said is True else said
+        told = {k: self._told(k, c) for k in ("description", "payload") if k in self._says and k not in given}
+        return {"asking": True, "ask": {"required": True, **told, **given}}
+
+    def _told(self, name: str, c: Call) -> Any:
+        return self._says[name](_copied(c)["args"])
 
     def fit(self, bound: inspect.BoundArguments, c: Call, d: Decision) -> None:
         """Takes edited arguments over, if they are the same ones with other

@@ -16,13 +16,17 @@ import unittest
 import sayso
 
 SOCKET = os.environ.get("CLIENTS_TEST_SOCKET", "")
-AGENT, PERSON = "sayso_agent_SECRETSECRET", "sayso_person_SECRETSECRET"
+AGENT, TOOL, PERSON = "sayso_agent_SECRETSECRET", "sayso_tool_SECRETSECRET", "sayso_person_SECRETSECRET"
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "testdata", "vectors")
 ids = itertools.count()
 
 
 def agent():
     return sayso.Client(SOCKET, token=AGENT, environ={})
+
+
+def tool():
+    return sayso.Client(SOCKET, token=TOOL, environ={})
 
 
 def person():
@@ -178,6 +182,75 @@ class Guard(Live):
             @sayso.guard
             def forgot(a):
                 pass
+
+
+class Says(Live):
+    """What a function says of its own calls. No rule speaks about send_email."""
+
+    def send(self, who=tool, **says):
+        sent = []
+
+        @sayso.guard(who, session=self.session, patience=0.05, **says)
+        def send_email(to: str, subject: str, body: str) -> None:
+            sent.append(to)
+
+        return send_email, sent
+
+    def asked(self, send, *args):
+        """The request that a call waits for."""
+        with self.assertRaises(sayso.Pending) as no:
+            send(*args)
+        return person().request(no.exception.ticket)
+
+    def test_description_and_payload(self):
+        send, sent = self.send(description=lambda a: f"Send email to {a['to']}: {a['subject']}", payload=lambda a: {"to": a["to"]})
+        request = self.asked(send, "ana", "lunch", "at noon")
+        self.assertEqual((request["description"], request["cause"]), ("Send email to ana: lunch", "tool-required"))
+        self.assertEqual(request["ignores"], ["body", "subject"])
+        person().answer(request, "allow", scope="session", cover="fingerprint")
+        for subject in ("lunch", "dinner"):
+            send("ana", subject, "at eight")
+        self.assertEqual(sent, ["ana", "ana"])
+        self.assertEqual(self.asked(send, "ben", "lunch", "at noon")["state"], "parked")
+
+    def test_some_calls_are_not_asked_about(self):
+        for nothing in (False, None):
+            send, sent = self.send(ask=lambda a: nothing if a["to"].endswith("@example.org") else True)
+            send("ana@example.org", "s", "b")
+            self.assertEqual(sent, ["ana@example.org"])
+        self.asked(send, "ana@elsewhere.org", "s", "b")
+
+    def test_an_agent_does_not_say_that_there_is_nothing_to_ask(self):
+        for ask in (lambda a: False, lambda a: {"required": False}):
+            self.session += "x"
+            send, sent = self.send(agent, ask=ask, payload=lambda a: {})
+            request = self.asked(send, "ana", "s", "b")
+            self.assertEqual([c["cover"] for c in request["covers"] if c["cover"] == "fingerprint"], [])
+            self.assertEqual(sent, [])
+
+    def test_strict(self):
+        optional, sent = self.send(strict=True, ask=lambda a: {"required": False, "description": "send"})
+        optional("ana", "s", "b")
+        required, _ = self.send(strict=True, ask=lambda a: True)
+        with self.assertRaises(sayso.Denied):
+            required("ben", "s", "b")
+        self.assertEqual(sent, ["ana"])
+
+    def test_what_it_says_cannot_change_the_call(self):
+        def ask(args):
+            args["to"] = "everybody"
+            return False
+
+        send, sent = self.send(ask=ask)
+        send("ana", "s", "b")
+        self.assertEqual(sent, ["ana"])
+
+    def test_what_cannot_be_said(self):
+        for ask in (lambda a: "yes", lambda a: 0, lambda a: {"required": "no"}, lambda a: {"needed": True}, lambda a: a["nobody"]):
+            send, sent = self.send(ask=ask)
+            with self.assertRaises((sayso.Invalid, KeyError)):
+                send("ana", "s", "b")
+            self.assertEqual(sent, [])
 
 
 class Async(Live):

@@ -12,8 +12,10 @@ import * as sayso from 'sayso-client/node'
 
 const address = process.env.CLIENTS_TEST_SOCKET
 const AGENT = 'sayso_agent_SECRETSECRET'
+const TOOL = 'sayso_tool_SECRETSECRET'
 const PERSON = 'sayso_person_SECRETSECRET'
 const agent = sayso.connect({ address, token: AGENT }, {})
+const tool = sayso.connect({ address, token: TOOL }, {})
 const person = sayso.connect({ address, token: PERSON }, {})
 
 // answers has the person answer all that is asked in a session.
@@ -55,6 +57,28 @@ test('a yes', async (t) => {
   assert.equal(await run({ command: 'make' }), 'make')
   assert.deepEqual(ran, [{ command: 'make' }])
   assert.deepEqual(await lived('yes'), ['requested', 'answered', 'resolved', 'redeemed', 'finished'])
+})
+
+test('what a tool says of its own calls', async () => {
+  const sent = []
+  const says = ({ to }) => ({
+    patience: 0.05, asking: true,
+    ...(!to.endsWith('@example.org') && { ask: { required: true, description: `Send email to ${to}`, payload: { to } } }),
+  })
+  const send = sayso.guard(tool, { tool: 'send_email', session: 'says', options: says }, ({ to }) => void sent.push(to))
+  await send({ to: 'ana@example.org', body: 'a' })
+  const asked = await send({ to: 'ben@x.net', body: 'a' }).then(() => assert.fail(), (e) => e)
+  assert.ok(asked instanceof sayso.Pending)
+  const request = await person.request(asked.ticket)
+  assert.equal(request.description, 'Send email to ben@x.net')
+  assert.deepEqual(request.ignores, ['body'])
+  await person.answer(request, 'allow', { scope: 'session', cover: 'fingerprint' })
+  await send({ to: 'ben@x.net', body: 'a' })
+  await send({ to: 'ben@x.net', body: 'b' })
+  assert.deepEqual(sent, ['ana@example.org', 'ben@x.net', 'ben@x.net'])
+  const plain = sayso.guard(agent, { tool: 'send_email', session: 'says too', options: says }, ({ to }) => void sent.push(to))
+  await assert.rejects(plain({ to: 'ana@example.org' }), sayso.Pending) // an agent cannot say that
+  assert.equal(sent.length, 3)
 })
 
 test('a no', async (t) => {

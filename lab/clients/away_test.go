@@ -37,10 +37,12 @@ func TestMain(m *testing.M) {
 // The tokens of a site.
 const (
 	agentToken  = "sayso_agent_SECRETSECRET"
+	toolToken   = "sayso_tool_SECRETSECRET"
 	personToken = "sayso_person_SECRETSECRET"
 )
 
-// asks is a policy that asks about everything but reads.
+// asks is a policy that asks about everything but reads, and has no rule about
+// send_email.
 type asks struct{}
 
 func (asks) Version() string { return "test" }
@@ -51,6 +53,9 @@ func (asks) Judge(_ context.Context, c sayso.Call, _ sayso.Facts) sayso.Verdict 
 		m.Effect = sayso.Allow
 	case "delegate":
 		m.Effect = sayso.Deny
+	case "send_email":
+		m.Cause = sayso.CauseDefault
+		return sayso.Verdict{Match: m, Default: m, Policy: "test", Deadline: sayso.Deadline{After: time.Hour}}
 	}
 	return sayso.Verdict{Match: m, Matches: []sayso.Match{m}, Default: m, Policy: "test", Deadline: sayso.Deadline{After: time.Hour}}
 }
@@ -70,6 +75,8 @@ func serverMain(dir string) error {
 			switch token {
 			case agentToken:
 				return sayso.Actor{Principal: "agent", Kind: sayso.PrincipalAgent, Owner: "ana"}, nil
+			case toolToken:
+				return sayso.Actor{Principal: "tool", Kind: sayso.PrincipalTool, Owner: "ana"}, nil
 			case personToken:
 				return sayso.Actor{Principal: "ana", Kind: sayso.PrincipalPerson}, nil
 			}

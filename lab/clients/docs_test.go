@@ -14,16 +14,13 @@ import (
 
 // fence finds the blocks of docs/clients.md: the language, how to run it, and
 // the text.
-var fence = regexp.MustCompile("(?ms)^```(python|ts)( person)?\n(.*?)^```$")
+var fence = regexp.MustCompile("(?ms)^```(python|ts)( person| tool)?\n(.*?)^```$")
 
 // example runs a block as a program, as somebody who answers or who asks, and
 // returns what it prints.
-func (s *site) example(ctx context.Context, person bool, dir string, command ...string) string {
+func (s *site) example(ctx context.Context, who, dir string, command ...string) string {
 	s.t.Helper()
-	secret := agentToken
-	if person {
-		secret = personToken
-	}
+	secret := map[string]string{"": agentToken, " person": personToken, " tool": toolToken}[who]
 	file := filepath.Join(s.t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
 		s.t.Fatal(err)
@@ -61,7 +58,7 @@ func (s *site) answering(ctx context.Context) {
 }
 
 // printed is what the examples of a language print, in their order.
-func printed(t *testing.T, language string, run func(s *site, ctx context.Context, text string, person bool) string, want ...string) {
+func printed(t *testing.T, language string, run func(s *site, ctx context.Context, text, who string) string, want ...string) {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "clients.md"))
 	if err != nil {
@@ -76,15 +73,14 @@ func printed(t *testing.T, language string, run func(s *site, ctx context.Contex
 			t.Fatalf("nobody says what this prints:\n%s", b[3])
 		}
 		s, ctx := newSite(t), patient(t)
-		person := b[2] != ""
-		if person {
+		if b[2] == " person" {
 			if _, err := s.client(agentToken).Admit(ctx, sayso.Admission{Call: command("bash", "c1"), Patience: 1}); !errors.Is(err, sayso.ErrPending) {
 				t.Fatal(err)
 			}
 		} else {
 			s.answering(ctx)
 		}
-		if got := run(s, ctx, b[3], person); got != want[n] {
+		if got := run(s, ctx, b[3], b[2]); got != want[n] {
 			t.Errorf("%s\nprints %q, want %q", b[3], got, want[n])
 		}
 		n++
@@ -99,10 +95,11 @@ func TestDocs_python(t *testing.T) {
 		t.Skip("no python3; type: apt-get install python3")
 	}
 	t.Parallel()
-	printed(t, "python", func(s *site, ctx context.Context, text string, person bool) string {
-		return s.example(ctx, person, filepath.Join("..", "..", "clients", "python"), "python3", "-B", "-c", text)
+	printed(t, "python", func(s *site, ctx context.Context, text, who string) string {
+		return s.example(ctx, who, filepath.Join("..", "..", "clients", "python"), "python3", "-B", "-c", text)
 	},
 		"ran make deploy\n",
+		"sent to ana@example.org\n",
 		"ana allowed make deploy\n",
 		"bash {'command': 'make c1'} {'command': 'make c1'}\ndeny by ana\n",
 		"{'decisions': [{'type': 'approve'}]}\n",

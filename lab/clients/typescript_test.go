@@ -66,12 +66,13 @@ func TestTypeScript(t *testing.T) {
 func TestDocs_typescript(t *testing.T) {
 	built(t)
 	t.Parallel()
-	printed(t, "ts", func(s *site, ctx context.Context, text string, person bool) string {
-		return s.example(ctx, person, filepath.Join("..", "..", "clients", "typescript"), "node", "--input-type=module", "-e", text)
+	printed(t, "ts", func(s *site, ctx context.Context, text, who string) string {
+		return s.example(ctx, who, filepath.Join("..", "..", "clients", "typescript"), "node", "--input-type=module", "-e", text)
 	},
 		"ran make deploy\n",
 		"ana allowed make deploy\n",
 		"bash { command: 'make c1' }\ndeny by ana\n",
+		"sent to ana@example.org\n",
 	)
 }
 

@@ -28,8 +28,12 @@ export interface Asking {
   immediate?: boolean
   // A person may change the arguments, see of().
   canEdit?: boolean
+  // Nobody is asked; what would be asked about is denied.
   strict?: boolean
+  // The tool knows of each call whether there is anything to ask: without ask there
+  // is not. That, and a payload, count only for a token of the kind tool.
   asking?: boolean
+  // What the tool says of the call: required or not, description, payload, …
   ask?: Schemas['ToolAsk']
   facts?: Schemas['Facts']
   // What people are shown; it is asked for if a person will be.
@@ -271,14 +275,16 @@ class Pace {
 // guard puts the gate before a tool that takes one object: it runs on a yes and
 // throws a NotAllowed otherwise. It runs with the arguments that were allowed,
 // edited ones if a person edited them; the approval is redeemed just before, and
-// what became of it is reported after.
+// what became of it is reported after. options may be told for each call, from its
+// arguments: what the tool says of it (asking, ask), and what people are shown.
 export function guard<A extends object, R>(
-  client: Client, about: Omit<Call, 'args' | 'call_id'> & { options?: Asking }, run: (args: A) => R | Promise<R>,
+  client: Client, about: Omit<Call, 'args' | 'call_id'> & { options?: Asking | ((args: A) => Asking) }, run: (args: A) => R | Promise<R>,
 ): (args: A, more?: { call_id?: string; signal?: AbortSignal }) => Promise<R> {
   const { options, ...rest } = about
   return async (args, more = {}) => {
     const call = copied({ ...rest, args: args as Call['args'], ...(more.call_id && { call_id: more.call_id }) })
-    const d = await client.admit(call, { canEdit: true, ...options, ...(more.signal && { signal: more.signal }) })
+    const told = typeof options === 'function' ? options(copied(call).args as A) : options
+    const d = await client.admit(call, { canEdit: true, ...told, ...(more.signal && { signal: more.signal }) })
     const allowed = of(d, call)
     await client.redeem(d, allowed)
     const begun = performance.now()
