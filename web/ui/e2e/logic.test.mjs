@@ -100,7 +100,8 @@ test('words: times, and a call on one line', () => {
   for (const [r, summary] of [
     [{ preview: { file_path: '/p/app/a.go', content: 'x' }, cwd: '/p/app' }, 'a.go'], [{ preview: { command: 'a\n  b' }, cwd: '' }, 'a b'],
     [{ kind: 'edit', preview: { command: '*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n*** End Patch' }, cwd: '' }, 'add a, update b, move to c'],
-    [{ preview: { command: 'x', n: 1 }, cwd: '', server: 'srv' }, 'command: x  n: 1'], [{ preview: {}, description: '', host_tool: '', tool: 'bash', cwd: '' }, 'bash'],
+    [{ preview: { command: 'x', n: 1 }, cwd: '', server: 'srv' }, 'command: x  n: 1'],
+    [{ preview: { owner: 'o', repo: 'r', path: '/p/a' }, cwd: '/p', server: 'srv' }, 'path: /p/a  owner: o  repo: r'], [{ preview: {}, description: '', host_tool: '', tool: 'bash', cwd: '' }, 'bash'],
   ]) assert.equal(words.summary(r), summary)
   assert.equal(words.weight({ looked_at: 9, would_have_covered: 4, denied: 1 }), 'would have covered 4 of the last 9 calls, of which 1 were denied')
   const long = { preview: {}, warnings: [{ kind: 'truncated', path: '/a/0', text: 'x' }, { kind: 'truncated', path: '/b~1', text: 'x' }, { kind: 'bidi', path: '/a/0' }, { kind: 'truncated', path: 'said' }] }

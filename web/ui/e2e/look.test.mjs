@@ -102,6 +102,69 @@ test('many requests: few rows are drawn, and the filter finds its own', async ()
   assert.equal(await items(page).count(), 1)
 })
 
+test('a server’s tool: its row says which, parked too, and its arguments are shown once', async () => {
+  const args = { owner: 'acme', repo: 'shop', path: 'docs/guide.md', size: 1.5 }
+  const shown = { type: 'structured', content: '{"owner": "acme", "repo": "shop", "path": "docs/guide.md", "size": 1.5}' }
+  w.ask({ tool: 'create_or_update_file', server: 'github-enterprise', args }, { patience: 0.05, shown })
+  w.ask({ tool: 'create_file', server: 'github', args }, { patience: 0.05, shown: { ...shown, content: '{"path": "docs/guide.md"}' } })
+  const list = await w.open(2)
+  const page = await w.page()
+  const [long, short] = ['create_or_update_file', 'create_file'].map((tool) => list.find((r) => r.tool === tool))
+  for (const [r, least, words] of [[long, 100, ''], [short, 0, 'github › create_file']]) {
+    const row = page.locator(`button[data-id="${r.id}"]`)
+    await row.getByText('parked').waitFor()
+    if (words) assert.equal(await row.locator('.whose').textContent(), words)
+    else for (const part of ['.server', '.tool']) assert.ok((await row.locator(part).boundingBox()).width > 60, `${part} cannot be read`)
+    const sides = await row.locator('.tool').evaluate((e) => [e.scrollWidth, e.clientWidth])
+    assert.ok(sides[1] > least && (least || sides[0] <= sides[1]), `the tool has ${sides}`)
+  }
+  for (const [r, times] of [[long, 1], [short, 2]]) {
+    await page.locator(`button[data-id="${r.id}"]`).click()
+    await live(page, r.id)
+    assert.equal(await page.locator('article').getByText('docs/guide.md').count(), times)
+  }
+})
+
+test('the bar of a phone has one line, whatever it says', async () => {
+  const page = await w.page({ width: 360 })
+  await page.getByText('live', { exact: true }).waitFor()
+  const lines = () => page.locator('header').first().evaluate((bar) => {
+    const [first, last] = [bar.querySelector('.brand'), [...bar.querySelectorAll('button')].at(-1)].map((e) => e.getBoundingClientRect())
+    return Math.abs(first.top + first.height / 2 - last.top - last.height / 2) < 4
+  })
+  assert.ok(await lines())
+  await page.evaluate(() => { document.querySelector('.line').lastChild.textContent = 'connection lost' })
+  assert.ok(await lines())
+  assert.equal(await page.getByRole('button', { name: 'Sign out' }).evaluate((b) => b.getClientRects().length), 1)
+})
+
+test('earlier decisions stand below each other, however long a call is', async () => {
+  const answered = async (command, note) => {
+    const asked = w.bash(command)
+    const [{ id }] = await w.open(1)
+    const { digest, content } = await w.get(`/v1/requests/${id}`)
+    await w.post(`/v1/requests/${id}/answer`, { effect: note ? 'deny' : 'allow', digest, content, note }, w.bob)
+    await asked
+  }
+  await answered('npm install', '')
+  await answered('npm install left-pad', 'no new packages')
+  await answered(`npm run build -- ${'--minify '.repeat(30)}`, '')
+  w.bash('npm install eslint')
+  const [r] = await w.open(1)
+  const page = await w.page()
+  await live(page, r.id)
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 860 })
+    const rows = page.locator('.like li')
+    await rows.nth(2).waitFor()
+    for (const part of ['a', 'span:last-child']) {
+      const lefts = await page.locator(`.like li > ${part}`).evaluateAll((list) => list.map((e) => Math.round(e.getBoundingClientRect().left)))
+      assert.equal(new Set(lefts).size, 1, `${width}: ${part} begins at ${lefts}`)
+    }
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing sticks out')
+  }
+})
+
 test('whoever does not see or point: each view, both themes', async () => {
   const calls = [...payload.plain, ...payload.hostile.slice(4, 8), ...payload.hostile.slice(-1)]
   for (const [call, options] of calls) w.ask(call, options)

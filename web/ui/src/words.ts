@@ -108,7 +108,8 @@ export function summary(r: Request): string {
     const line = value.replaceAll(/\s+/g, ' ')
     return name.endsWith('path') && r.cwd && line.startsWith(`${r.cwd}/`) ? line.slice(r.cwd.length + 1) : line
   }
-  const all = Object.entries(args).map(([name, value]) => `${name}: ${typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : write(value)}`)
+  const weight = (name: string) => (main.indexOf(name) + 1 || main.length + 1)
+  const all = Object.entries(args).sort(([a], [b]) => weight(a) - weight(b)).map(([name, value]) => `${name}: ${typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : write(value)}`)
   return all.join('  ') || r.description || r.host_tool || r.tool
 }
 
