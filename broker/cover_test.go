@@ -356,6 +356,8 @@ func TestGR3_whatWouldHaveBeenCovered(t *testing.T) {
 			a.result()
 		}
 		w.admit(immediate(calls("git add forbidden")))
+		w.admit(immediate(calls("sayso approve " + sayso.Canary + " forbidden"))) // of sayso doctor: it counts for nothing
+		w.admit(immediate(sayso.Admission{Call: sayso.Call{Tool: "odd", Args: sayso.Args(`{"a":"forbidden ` + sayso.Canary + `"}`), Session: "s1"}}))
 		w.ask(t.Context(), immediate(sayso.Admission{Call: sayso.Call{Tool: "Read", Host: "claude-code", Args: sayso.Args(`{}`), Session: "s1"}}))
 		other := calls("git add a")
 		other.Call.Session = "s2"

@@ -92,11 +92,19 @@ func anywhere(r *sayso.Request, asked *sayso.RequestedPrivate) *cover.Subject {
 
 // put weighs one call. Calls of other tools and kinds need not be read.
 func (s *scale) put(ctx context.Context, eyes *sight, row *sayso.Row) error {
-	s.looked++
-	if row.Kind != s.kind && (row.Tool != s.tool || row.Server != s.server) || row.Digest.IsZero() {
+	alike := !row.Digest.IsZero() && (row.Kind == s.kind || row.Tool == s.tool && row.Server == s.server)
+	if !alike && !mayBeStaged(row) {
+		s.looked++
 		return nil
 	}
 	r, see, err := eyes.look(ctx, candidate{id: row.ID, session: row.Session, asker: row.Asker, last: row.Last})
+	if err == nil && see && r.Staged() {
+		return nil // of no agent at work
+	}
+	s.looked++
+	if !alike {
+		return ctx.Err()
+	}
 	if err != nil && see && ctx.Err() == nil {
 		return nil // of one that cannot be read nothing is known
 	}
@@ -125,6 +133,12 @@ func (s *scale) put(ctx context.Context, eyes *sight, row *sayso.Row) error {
 		}
 	}
 	return nil
+}
+
+// mayBeStaged reports whether a request can be one that the doctor had an agent try:
+// what rules alone denied, and is here to be read.
+func mayBeStaged(row *sayso.Row) bool {
+	return row.State == sayso.StateDenied && row.Source == sayso.SourcePolicy && !row.Digest.IsZero()
 }
 
 // refusedByRule reports whether a call was denied by what no grant turns round.

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,6 +72,9 @@ Use it: sayso init claude-code, then sayso watch`,
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if c.Name() == "deny" && err.Error() == "unknown flag: --reason" {
 			return usage(err, "sayso deny ID --note WHY")
+		}
+		if strings.Contains(c.Use, "[-- ARGS") && strings.HasPrefix(err.Error(), "unknown ") {
+			return usage(err, fmt.Sprintf("what is for %s stands behind --: %s \"PROMPT\" -- ARGS; or %s --help", c.Name(), c.CommandPath(), c.CommandPath()))
 		}
 		return usage(wrongValue(err), c.CommandPath()+" --help")
 	})

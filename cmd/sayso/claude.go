@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -46,6 +47,9 @@ and --mcp-config. Another one is refused, and named with all that are known.`,
 
 func (a *app) driveClaude(ctx context.Context, d driven) error {
 	if err := driver.CheckClaude(d.args); err != nil {
+		if _, wide := errors.AsType[*driver.Wide](err); wide {
+			return usage(err, "to be asked less: rules, such as those of sayso policy init developer; to be asked nothing for a while: sayso mode approve_all --for 15m")
+		}
 		return usage(err, "leave it out: sayso claude \"PROMPT\" -- ARGS")
 	}
 	d.host, _ = install.Find(claudecode.Host)

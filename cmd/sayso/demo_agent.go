@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,7 @@ type demoResult struct {
 	State   string `json:"state"`
 	By      string `json:"by"`
 	Because string `json:"because"`
+	Edited  bool   `json:"edited,omitzero"` // a person changed it; call is what they made of it
 	Ran     bool   `json:"ran"`
 	Output  string `json:"output,omitempty"`
 }
@@ -161,7 +163,8 @@ func (g *demoAgent) one(ctx context.Context, n int, c demoCall) error {
 // carryOut redeems the receipt and runs exactly what was approved.
 func (g *demoAgent) carryOut(ctx context.Context, call sayso.Call, d sayso.Decision, r *demoResult) error {
 	if len(d.Args) > 0 {
-		call.Args = d.Args
+		call.Args, r.Edited = d.Args, true
+		r.Call = call.Tool + " " + editedArgument(d.Args)
 	}
 	if err := g.gate.Redeem(ctx, d.Receipt, call); err != nil {
 		r.State, r.Because = "not redeemed", err.Error()
@@ -243,10 +246,22 @@ func firstArgument(c demoCall) string {
 	return ""
 }
 
+// editedArgument is what a call is about that a person changed.
+func editedArgument(args sayso.Args) string {
+	var now demoArgs
+	if err := jcs.UnmarshalLenient(args, &now); err != nil {
+		return "" // which will not run either
+	}
+	return cmp.Or(now.Path, now.Command)
+}
+
 // decidedBy is what became of a call, and by whose word.
 func decidedBy(r demoResult) string {
 	if r.By == "" {
 		return r.State
+	}
+	if r.Edited {
+		return r.State + " by " + r.By + ", with changes"
 	}
 	return r.State + " by " + r.By
 }
@@ -259,6 +274,9 @@ func outcomeLine(r demoResult) string {
 	}
 	if !r.Ran {
 		return line + ": nothing ran"
+	}
+	if r.Edited {
+		line += ": " + safe(r.Call)
 	}
 	out := bytes.TrimSpace([]byte(r.Output))
 	if i := bytes.IndexByte(out, '\n'); i >= 0 {

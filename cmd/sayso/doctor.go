@@ -95,10 +95,7 @@ func (d *doctor) run(ctx context.Context, still bool) error {
 // the first if there are none.
 func (d *doctor) hosts(dir string) []install.Host {
 	var hosts []install.Host
-	for _, h := range install.Hosts() {
-		if h.Told != "" {
-			continue // it has the hook of another
-		}
+	for _, h := range install.Hooked(d.getenv, d.found) {
 		_, wired := d.wiring(h, dir, h.Places(d.getenv, dir))
 		switch program, err := exec.LookPath(h.Program); {
 		case wired || *d.programs[h.Name] != "":
@@ -114,6 +111,15 @@ func (d *doctor) hosts(dir string) []install.Host {
 		d.list = slices.DeleteFunc(d.list, func(f finding) bool { return f.Host == hosts[0].Name })
 	}
 	return hosts
+}
+
+// found reports whether the program of a host is in PATH, or was named.
+func (d *doctor) found(program string) bool {
+	if slices.ContainsFunc(install.Hosts(), func(h install.Host) bool { return h.Program == program && *d.programs[h.Name] != "" }) {
+		return true
+	}
+	_, err := exec.LookPath(program)
+	return err == nil
 }
 
 // host looks at one host.

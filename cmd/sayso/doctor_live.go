@@ -86,16 +86,16 @@ func (d *doctor) release(program, version string) {
 		d.add("release", ok, "", "%s is version %s, which was run on %s", program, version, run.Date)
 	default:
 		d.add("release", ok, "", "%s is version %s, which was run on %s: it lets a call through when a hook %s; ours does none of these",
-			program, version, run.Date, either(run.Open))
+			program, version, run.Date, inWords(run.Open, "or"))
 	}
 }
 
-// either is a list for people, of which any one will do.
-func either(list []string) string {
+// inWords is a list for people.
+func inWords(list []string, last string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")
 	}
-	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
+	return strings.Join(list[:len(list)-1], ", ") + " " + last + " " + list[len(list)-1]
 }
 
 // judge says what a proof shows.

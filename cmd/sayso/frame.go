@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -29,13 +30,17 @@ func width(w io.Writer) int {
 	if err != nil {
 		return 0
 	}
-	return min(n, 200)
+	return min(n, unbroken)
 }
+
+// unbroken is how wide calls are drawn for what is no terminal: whoever searches a
+// file for a path finds it whole. It is no more than [width] says of any terminal.
+const unbroken = 200
 
 // style is how calls are drawn on w.
 func (a *app) style(w io.Writer) present.Style {
 	return present.Style{
-		Columns: width(w), Color: isTerminal(w) && a.getenv("NO_COLOR") == "", Highlight: highlight.Code,
+		Columns: cmp.Or(width(w), unbroken), Color: isTerminal(w) && a.getenv("NO_COLOR") == "", Highlight: highlight.Code,
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,7 +39,7 @@ func (a *app) inboxCommand() *cobra.Command {
 
 func (a *app) inbox(ctx context.Context, q sayso.RowQuery) error {
 	return a.withInbox(ctx, a.person(), func(in sayso.Inbox) error {
-		list, err := in.Requests(ctx, q)
+		list, err := worked(ctx, in, q)
 		if err != nil {
 			return err
 		}
@@ -58,6 +59,24 @@ func (a *app) inbox(ctx context.Context, q sayso.RowQuery) error {
 	})
 }
 
+// worked are requests of agents at work: what sayso doctor had one try, to see that
+// it is denied, is none of theirs.
+func worked(ctx context.Context, in sayso.Inbox, q sayso.RowQuery) ([]sayso.Request, error) {
+	most := cmp.Or(q.Limit, 100)
+	for {
+		list, err := in.Requests(ctx, q)
+		if err != nil || q.OnlyOpen() {
+			return list, err
+		}
+		n := len(list)
+		list = slices.DeleteFunc(list, func(r sayso.Request) bool { return r.Staged() })
+		if len(list) >= most || n < cmp.Or(q.Limit, 100) {
+			return list[:min(len(list), most)], nil
+		}
+		q.Limit = 2 * n // there may be more behind those left out
+	}
+}
+
 // leastWhat is how many columns a call has at least beside the others, unless it
 // takes less. Where there are fewer it has a line of its own.
 const leastWhat = 36
@@ -65,10 +84,7 @@ const leastWhat = 36
 // withWhat is a list of requests with what each would do, for a terminal of so many
 // columns; zero where that does not matter. The first row has the names of columns.
 func withWhat(columns int, rows [][]string, list []sayso.Request) string {
-	var b strings.Builder
-	_ = table(&b, rows) // a builder takes all
-	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-	widest := 0
+	lines, widest := aligned(rows), 0
 	for _, line := range lines {
 		widest = max(widest, ansi.StringWidth(line))
 	}
@@ -76,7 +92,6 @@ func withWhat(columns int, rows [][]string, list []sayso.Request) string {
 	below := columns > 0 && room < leastWhat && slices.ContainsFunc(list, func(r sayso.Request) bool {
 		return room < len("WHAT") || ansi.StringWidth(words.Row(r, room+1)) > room
 	})
-	const edge = "      "
 	out := ""
 	for i, line := range lines {
 		beside := line + strings.Repeat(" ", widest-ansi.StringWidth(line)+2)

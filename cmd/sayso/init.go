@@ -31,6 +31,7 @@ type initOptions struct {
 	http           bool // servers over HTTP to which the client may log in, too
 	hook           string
 	programs       map[string]*string // of the hosts, where they were named
+	warn           warnings           // what is told when the changes were shown, before the question
 }
 
 func (a *app) initCommand() *cobra.Command {
@@ -131,7 +132,7 @@ func (a *app) init(ctx context.Context, h install.Host, o initOptions) error {
 	if o.prompts {
 		w.add("this is no gate: Claude Code asks you as well, at the same time, and what it prompts nobody for comes to nobody; without --permission-request every call is gated")
 	}
-	w.tell(a)
+	o.warn = w
 	done, err := a.replace(ctx, path, old, text, o)
 	if err != nil || !done {
 		return err
@@ -139,7 +140,6 @@ func (a *app) init(ctx context.Context, h install.Host, o initOptions) error {
 	if err := a.mint(h); err != nil {
 		return err
 	}
-	w.tell(a) // what was written above has pushed them out of sight
 	a.tellDoubt(h, dir, install.Place{Scope: install.Scope(o.scope), Path: path})
 	return nil
 }
@@ -153,8 +153,7 @@ func (a *app) tellDoubt(h install.Host, dir string, p install.Place) {
 	}
 }
 
-// warnings are what a person should know before they agree, and have in sight
-// once it is done.
+// warnings are what a person should know before they agree.
 type warnings []string
 
 func (w *warnings) add(format string, args ...any) {
@@ -216,11 +215,13 @@ func (a *app) undoInit(ctx context.Context, h install.Host, path string, o initO
 func (a *app) replace(ctx context.Context, path string, old, text []byte, o initOptions) (done bool, err error) {
 	if bytes.Equal(old, text) {
 		a.print("%s: nothing to change", path)
+		o.warn.tell(a)
 		return !o.dry, nil
 	}
 	for _, line := range present.Frame(present.Diff(path, string(old), string(text)).Content, 1<<16, "", "") {
 		a.print("%s", line)
 	}
+	o.warn.tell(a)
 	return a.write(ctx, path, old, text, o)
 }
 

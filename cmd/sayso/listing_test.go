@@ -36,6 +36,33 @@ FAIL        codex trust           codex skips the hook for preToolUse in
 	}
 }
 
+// A list of sessions or of tools fits a terminal of 80 columns: what has no room
+// beside the name goes below it.
+func TestFitted(t *testing.T) {
+	rows := [][]string{
+		{"SESSION", "HOST", "REQUESTS", "OPEN", "GRANTS", "MODE", "LAST"},
+		{"b7d1c9e2-7a55-4f2e-9d0c-1f6a2e8c33aa", "claude-code", "12", "1", "0", "interactive", "2026-11-23 10:12:13"},
+		{"s1", "mcp", "1", "0", "0", "strict", "2026-11-23 10:12:13"},
+	}
+	want := `SESSION
+      HOST         REQUESTS  OPEN  GRANTS  MODE         LAST
+b7d1c9e2-7a55-4f2e-9d0c-1f6a2e8c33aa
+      claude-code  12        1     0       interactive  2026-11-23 10:12:13
+s1
+      mcp          1         0     0       strict       2026-11-23 10:12:13
+`
+	if got := fitted(80, 1, rows); got != want {
+		t.Errorf("in 80 columns:\n%s\nwant\n%s", got, want)
+	}
+	whole := fitted(0, 1, rows)
+	if lines := strings.Split(whole, "\n"); len(lines) != 4 || !strings.HasPrefix(lines[2], "s1    ") {
+		t.Errorf("without a terminal:\n%s", whole)
+	}
+	if got := fitted(120, 1, rows); got != whole {
+		t.Errorf("in 120 columns:\n%s", got)
+	}
+}
+
 // A list of what waits fits a terminal, down to what is too little to read.
 func TestInbox_room(t *testing.T) {
 	r := sayso.Request{Tool: "bash", Preview: sayso.Args(`{"command":"git push ` + strings.Repeat("--force ", 30) + `origin main"}`)}

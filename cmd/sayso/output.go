@@ -12,6 +12,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/sayso-dev/sayso/internal/jcs"
 	"github.com/sayso-dev/sayso/internal/words"
 	"github.com/sayso-dev/sayso/present"
@@ -97,6 +99,41 @@ func table(w io.Writer, rows [][]string) error {
 		fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 	}
 	return t.Flush()
+}
+
+// fitted prints rows in columns as table does. On a terminal that is too narrow for
+// them, what stands behind the first so many columns goes below these.
+func (a *app) fitted(first int, rows [][]string) error {
+	_, err := io.WriteString(a.out, fitted(width(a.out), first, rows))
+	return err
+}
+
+func fitted(columns, first int, rows [][]string) string {
+	lines := aligned(rows)
+	wide := func(line string) bool { return ansi.StringWidth(line) > columns }
+	if columns == 0 || !slices.ContainsFunc(lines, wide) {
+		return strings.Join(lines, "\n") + "\n"
+	}
+	heads, rest := make([][]string, len(rows)), make([][]string, len(rows))
+	for i, r := range rows {
+		heads[i], rest[i] = r[:first], r[first:]
+	}
+	var b strings.Builder
+	below := aligned(rest)
+	for i, head := range aligned(heads) {
+		fmt.Fprintf(&b, "%s\n%s%s\n", head, edge, below[i])
+	}
+	return b.String()
+}
+
+// edge is where goes on below what has no room beside it.
+const edge = "      "
+
+// aligned are the lines of a table.
+func aligned(rows [][]string) []string {
+	var b strings.Builder
+	_ = table(&b, rows) // a builder takes all
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
 // span is a time in words that fit a column.

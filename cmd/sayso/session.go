@@ -63,7 +63,7 @@ func (a *app) sessions(ctx context.Context) error {
 		for _, s := range rows {
 			out = append(out, []string{dash(safe(s.ID)), dash(safe(s.Host)), fmt.Sprint(s.Asked), fmt.Sprint(s.Open), fmt.Sprint(s.Grants), string(s.Mode), s.Last.Local().Format(time.DateTime)})
 		}
-		return table(a.out, out)
+		return a.fitted(1, out)
 	})
 }
 

@@ -54,6 +54,21 @@ type state struct {
 	prove string // what to type where it is not known
 }
 
+// unknown says of whom it is not known, where there are several: why, the first line
+// has said.
+func (s state) unknown() string {
+	var names []string
+	for _, w := range s.Wired {
+		if w.State == status.Unknown {
+			names = append(names, w.Host)
+		}
+	}
+	if len(s.Wired) < 2 || len(names) == 0 {
+		return ": " + s.Why
+	}
+	return " of " + inWords(names, "and")
+}
+
 // refuses reports whether the gate cannot decide anything.
 func (s state) refuses() bool { return s.Error != "" || s.lawless() }
 
@@ -84,7 +99,7 @@ func (a *app) status(ctx context.Context) error {
 	case s.Status != status.Unknown:
 		return no{}
 	}
-	return hint(fmt.Errorf("whether calls are gated is not known: %s", s.Why), "%s", cmp.Or(s.prove, "sayso doctor"))
+	return hint(fmt.Errorf("whether calls are gated is not known%s", s.unknown()), "%s", cmp.Or(s.prove, "sayso doctor"))
 }
 
 // wired says what the settings of the agents say.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -50,6 +51,29 @@ func TestDemo_atATerminal(t *testing.T) {
 	for line := range strings.SplitSeq(screen, "\r\n") {
 		if i := strings.Index(line, "[esc] deny"); i >= 0 && strings.Contains(line[i:], "call ") {
 			t.Errorf("a line of the agent stands in a question: %q", line)
+		}
+	}
+}
+
+// Whoever changed a call is told that it ran with the changes, and as what.
+func TestDemo_saysWhatAnEditMade(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	editor := t.TempDir() + "/editor"
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i 's/and welcome/and a warm welcome/; s/notes.bak/copy.txt/' \"$1\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	screen, err := atTerminal(t, []typist{
+		{editQuestion, "e"}, {changeConfirm, "y\r"}, {editQuestion, "n"}, {noteQuestion, "\r"}, {editQuestion, "e"}, {changeConfirm, "y\r"}, {editQuestion, "n"}, {noteQuestion, "\r"},
+	}, func(ctx context.Context, a *app) error {
+		a.getenv = func(name string) string { return map[string]string{"EDITOR": editor}[name] }
+		return a.demo(ctx, demoOptions{})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`, with changes: write_file greeting\.txt: done\r\n`, `6  bash cp notes\.txt copy\.txt +allowed by \S+, with changes +ran\r\n`, `5  bash rm -rf build +denied by \S+ +did not run\r\n`} {
+		if !regexp.MustCompile(want).MatchString(screen) {
+			t.Errorf("not on the screen: %s\n%s", want, screen)
 		}
 	}
 }

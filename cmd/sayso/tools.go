@@ -94,7 +94,7 @@ func (a *app) listTools(list []knownTool) error {
 		}
 		rows = append(rows, []string{safe(k.Server), safe(toolName(k.Tool)), k.stands(), shortDigest(k.Digest), safe(k.By)})
 	}
-	if err := table(a.out, rows); err != nil {
+	if err := a.fitted(2, rows); err != nil {
 		return err
 	}
 	if changed != "" {

@@ -40,11 +40,15 @@ func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 		return err
 	}
 	var failed error
+	var left copies
 	for _, h := range install.Hosts() {
 		if h.Told != "" {
 			continue // it has the hook of another
 		}
 		err := a.unwire(ctx, h, dir, yes)
+		for _, p := range h.Places(a.getenv, dir) {
+			left.look(p.Path, h.Take)
+		}
 		if errors.Is(err, errNoTerminal) {
 			return hint(err, "sayso uninstall --yes")
 		}
@@ -52,6 +56,9 @@ func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 	}
 	for _, c := range install.Clients() {
 		err := a.unwireServers(ctx, c, dir, yes)
+		for _, l := range c.Lists(a.getenv, dir) {
+			left.look(l.Path, func(text []byte) ([]byte, error) { return l.Take(text, nil) })
+		}
 		if errors.Is(err, errNoTerminal) {
 			return hint(err, "sayso uninstall --yes")
 		}
@@ -63,6 +70,9 @@ func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 	if failed != nil {
 		return failed
 	}
+	if err := a.tellCopies(left); err != nil {
+		return err
+	}
 	if !data {
 		a.print("the log, the tokens and the policy stay in %s; `sayso uninstall --data` deletes them", strings.Join(a.paths.Folders(), " and "))
 		return nil
@@ -71,6 +81,44 @@ func (a *app) uninstall(ctx context.Context, data, yes bool) error {
 		return hint(fmt.Errorf("%w: a server runs on this log", sayso.ErrConflict), "end sayso serve first, then type sayso uninstall --data")
 	}
 	return a.deleteData(ctx, yes)
+}
+
+// copies are the files that were kept beside settings when those were changed.
+type copies struct{ spent, kept []string }
+
+// look sorts the copies of one file of settings: those that hold nothing that is not in
+// it now, but for what take takes out, are spent.
+func (c *copies) look(path string, take func([]byte) ([]byte, error)) {
+	found, _ := install.Copies(path) // of a path whose characters were quoted
+	now, err := install.Read(path)
+	for _, name := range found {
+		if slices.Contains(c.spent, name) || slices.Contains(c.kept, name) {
+			continue // two agents have one file
+		}
+		text, errCopy := install.Read(name)
+		if errCopy == nil && !bytes.Equal(text, now) {
+			text, errCopy = take(text)
+		}
+		if err == nil && errCopy == nil && bytes.Equal(text, now) {
+			c.spent = append(c.spent, name)
+		} else {
+			c.kept = append(c.kept, name)
+		}
+	}
+}
+
+// tellCopies deletes the copies that are spent, and names the others.
+func (a *app) tellCopies(c copies) error {
+	for _, name := range c.spent {
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+		a.print("deleted %s: nothing is in it that is not in the file beside it", name)
+	}
+	for _, name := range c.kept {
+		a.print("kept %s: the file beside it was changed by others since; delete it when you miss nothing", name)
+	}
+	return nil
 }
 
 // unwire takes our hooks out of all settings of a host that we edit.

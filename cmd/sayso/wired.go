@@ -108,22 +108,23 @@ func weakest(all []status.Wiring) status.Wiring {
 	return status.Wiring{State: status.Protected, Why: fmt.Sprintf("each of %d agents has the hook", len(all))}
 }
 
-// amongst says of how many agents a state is, where others are protected: what is
-// wrong with one is not to read as if it were with all.
+// amongst says of how many agents a state is, where others are protected, and which
+// these are: what is wrong with one is not to read as if it were with all.
 func amongst(all []status.Wiring, state status.Protection) string {
-	protected, so := 0, 0
+	var protected []string
+	so := 0
 	for _, w := range all {
 		switch w.State {
 		case status.Protected:
-			protected++
+			protected = append(protected, w.Host)
 		case state:
 			so++
 		}
 	}
-	if protected == 0 {
+	if len(protected) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d agents, ", so, len(all))
+	return fmt.Sprintf("%d of %d agents (%s%s protected), ", so, len(all), inWords(protected, "and"), verb(len(protected), " is", " are"))
 }
 
 // standing is what a server tells of this machine. Settings of projects it does

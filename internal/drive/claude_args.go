@@ -1,7 +1,6 @@
 package drive
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -48,8 +47,8 @@ var claudeModes = []string{"acceptEdits", "auto", "default", "dontAsk", "manual"
 // claudeAgainst is why some arguments are refused, in better words than that they are
 // not known.
 var claudeAgainst = map[string]string{
-	"--dangerously-skip-permissions":       "it lets every call run",
-	"--allow-dangerously-skip-permissions": "it lets every call run",
+	"--dangerously-skip-permissions":       everyCall,
+	"--allow-dangerously-skip-permissions": everyCall,
 	"--inherit-permission-mode":            "it lets calls run",
 	"--permission-prompt-tool":             "sayso is asked here",
 	"--permission-prompts":                 "sayso is asked here",
@@ -58,6 +57,10 @@ var claudeAgainst = map[string]string{
 	"--managed-settings-in-initialize":     "it can switch off the hooks that have every call asked about",
 	"--input-format":                       "sayso writes the input",
 	"--output-format":                      "sayso reads the output; for the host's own lines, sayso claude --json",
+	"-h":                                   "it runs nothing; claude --help prints its help",
+	"--help":                               "it runs nothing; claude --help prints its help",
+	"-v":                                   "it runs nothing; claude --version prints its version",
+	"--version":                            "it runs nothing; claude --version prints its version",
 	"-p":                                   "sayso gives the prompt",
 	"--print":                              "sayso gives the prompt",
 	"--bg":                                 "it would leave us",
@@ -77,6 +80,13 @@ var claudeAgainst = map[string]string{
 	"--messaging-socket-path":              "it is answered elsewhere",
 	"--":                                   "what stands behind it is no argument any more",
 }
+
+const everyCall = "it lets every call run"
+
+// Wide is the error of an argument by which nobody would be asked about anything.
+type Wide struct{ text string }
+
+func (w *Wide) Error() string { return w.text }
 
 // ClaudeTakes are the names of the arguments that Claude Code may have here, and how
 // each is given.
@@ -143,7 +153,11 @@ func valuesOf(own []string) []string {
 }
 
 func notTaken(name string) error {
-	if why := claudeAgainst[name]; why != "" {
+	switch why := claudeAgainst[name]; why {
+	case "":
+	case everyCall:
+		return &Wide{name + " cannot be driven: " + why}
+	default:
 		return fmt.Errorf("%s cannot be driven: %s", name, why)
 	}
 	if !strings.HasPrefix(name, "-") {
@@ -155,7 +169,7 @@ func notTaken(name string) error {
 
 func wrongMode(mode string) error {
 	if mode == "bypassPermissions" {
-		return errors.New("--permission-mode bypassPermissions cannot be driven: it lets every call run")
+		return &Wide{"--permission-mode bypassPermissions cannot be driven: it lets every call run"}
 	}
 	return fmt.Errorf("--permission-mode %s cannot be driven: known are %s", mode, strings.Join(claudeModes, ", "))
 }

@@ -107,6 +107,14 @@ func Replace(path string, read, text []byte, now time.Time) (backup string, err 
 	return backup, whole(path, text, mode)
 }
 
+// Copies are the copies that Replace left beside a settings file, the oldest first.
+func Copies(path string) ([]string, error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return filepath.Glob(globbed.Replace(path) + beside + "*")
+}
+
 // RemoveOwn deletes a settings file that we made, once nothing is left in it.
 // What somebody else made has a copy beside it, from when we first wrote into it.
 func RemoveOwn(path string, read, text []byte) (gone bool, err error) {
@@ -116,7 +124,7 @@ func RemoveOwn(path string, read, text []byte) (gone bool, err error) {
 	if st, err := os.Lstat(path); err != nil || !st.Mode().IsRegular() {
 		return false, nil // a link is somebody's own
 	}
-	copies, err := filepath.Glob(globbed.Replace(path) + beside + "*")
+	copies, err := Copies(path)
 	if err != nil || len(copies) > 0 {
 		return false, err
 	}
