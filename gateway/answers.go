@@ -49,18 +49,18 @@ func (r *Relay) fromServer(ctx context.Context, line []byte) error {
 		line = m.line
 	}
 	switch {
-	case m.request() && (r.sessionless || r.stateless):
+	case m.isRequest() && (r.sessionless || r.stateless):
 		r.rejectRequest(&m)
 		return nil
-	case m.method == samplingMethod && m.request():
+	case m.method == samplingMethod && m.isRequest():
 		r.background(&r.reporting, func() { r.handleSampling(ctx, m) })
 		return nil
 	case rpc.PosesAs(m.method, []string{samplingMethod}):
 		r.noteSkipped(rpc.Invalid("a method is called nearly like " + samplingMethod))
 		return nil
-	case m.response():
+	case m.isResponse():
 		return r.handleResponse(ctx, m)
-	case !m.request():
+	case !m.isRequest():
 		if err := r.checkNotification(&m); err != nil {
 			r.noteSkipped(err)
 			return nil

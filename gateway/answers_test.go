@@ -38,9 +38,9 @@ func TestRelay_largeResults(t *testing.T) {
 		{letters: 17 << 20, before: `{"result":{"structuredContent":{"tools":[1],"inputRequests":{}},"content":[{"text":"`, after: `\\"}]} , "jsonrpc":"2.0","id": 1 }`},
 	} {
 		w := open(t, rules{"echo": sayso.Allow})
-		w.lists(echoTool)
+		w.listTools(echoTool)
 		w.client.send(echo("1", "a"))
-		w.server.got(echo("1", "a"))
+		w.server.expect(echo("1", "a"))
 		go func() { _, _ = io.Copy(w.server.in, e.reader()) }()
 		want := e.reader()
 		buf, other := make([]byte, 1<<20), make([]byte, 1<<20)
@@ -53,7 +53,7 @@ func TestRelay_largeResults(t *testing.T) {
 				t.Fatalf("it came changed: %v", err)
 			}
 		}
-		if got := string(w.until(sayso.EventFinished).Payload); strings.Contains(got, `"failed":true`) != strings.Contains(e.after, "isError") {
+		if got := string(w.waitForEvent(sayso.EventFinished).Payload); strings.Contains(got, `"failed":true`) != strings.Contains(e.after, "isError") {
 			t.Errorf("finished: %s", got)
 		}
 	}
@@ -123,20 +123,20 @@ func TestRelay_longWithCarriageReturn(t *testing.T) {
 func TestRelay_answersWhatWaits(t *testing.T) {
 	for _, id := range []string{`1`, `1.0`, `"1"`, `" 1"`} {
 		w := open(t, rules{})
-		w.lists(echoTool)
+		w.listTools(echoTool)
 		w.client.send(echo("1", "a"))
-		r := w.asked(1)[0]
+		r := w.requests(1)[0]
 		w.server.send(`{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[]}}`)
 		w.server.send(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-1,"message":"no"}}`)
 		w.server.send(`{"jsonrpc":"2.0","id":` + id + `,"result":{"tools":[]}}`)
 		const log = `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`
 		w.server.send(log)
-		w.client.got(log) // and nothing of the above before
+		w.client.expect(log) // and nothing of the above before
 		w.answer(r, sayso.Allow)
-		w.server.got(echo("1", "a"))
+		w.server.expect(echo("1", "a"))
 		const answer = `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`
 		w.server.send(answer)
-		w.client.got(answer)
+		w.client.expect(answer)
 		w.mu.Lock()
 		if len(w.notes) != 3 || !strings.Contains(w.notes[0], "was not forwarded") {
 			t.Errorf("noted: %q", w.notes)
@@ -149,9 +149,9 @@ func TestRelay_answersWhatWaits(t *testing.T) {
 func TestRelay_longAnswerToWhatWaits(t *testing.T) {
 	defer gateway.SetMaxMessage(1 << 16)()
 	w := open(t, rules{})
-	w.lists(echoTool)
+	w.listTools(echoTool)
 	w.client.send(echo("1", "a"))
-	w.asked(1)
+	w.requests(1)
 	go func() {
 		_, _ = io.Copy(w.server.in, endless{`{"jsonrpc":"2.0","id":1,"result":{"x":"`, `"}}`, 1 << 18}.reader())
 	}()
@@ -175,11 +175,11 @@ func TestRelay_withoutPins(t *testing.T) {
 	w := open(t, rules{"echo": sayso.Allow})
 	w.stop()
 	w.start(func(o *gateway.Options) { o.Pins = noPins{} })
-	if got := w.lists(echoTool); !strings.Contains(got, `"error"`) || strings.Contains(got, "says it again") {
+	if got := w.listTools(echoTool); !strings.Contains(got, `"error"`) || strings.Contains(got, "says it again") {
 		t.Error(got)
 	}
 	w.client.send(echo("1", "a"))
-	w.asked(1) // as a tool that was never listed
+	w.requests(1) // as a tool that was never listed
 }
 
 // A server that has the client's model write something is asked about, in both
@@ -189,25 +189,25 @@ func TestGW4_samplingAsks(t *testing.T) {
 	const within = `{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage","params":{}}}}}`
 	for _, effect := range []sayso.Effect{sayso.Allow, sayso.Deny} {
 		w := open(t, rules{"echo": sayso.Allow})
-		w.lists(echoTool)
+		w.listTools(echoTool)
 		w.server.send(request)
-		r := w.asked(1)[0]
+		r := w.requests(1)[0]
 		if r.Tool != "sampling/createMessage" || r.Server != "srv" {
 			t.Errorf("asked: %+v", r)
 		}
 		w.answer(r, effect)
 		if effect == sayso.Allow {
-			w.client.got(request)
-		} else if got := w.server.gets(); !strings.Contains(got, `"id":4,"error":{"code":-1`) {
+			w.client.expect(request)
+		} else if got := w.server.receive(); !strings.Contains(got, `"id":4,"error":{"code":-1`) {
 			t.Error(got)
 		}
 		w.client.send(echo("1", "a"))
-		w.server.got(echo("1", "a"))
+		w.server.expect(echo("1", "a"))
 		w.server.send(within)
-		w.answer(w.asked(1)[0], effect)
+		w.answer(w.requests(1)[0], effect)
 		if effect == sayso.Allow {
-			w.client.got(within)
-		} else if text := w.refused(w.client.gets(), "1"); !strings.HasPrefix(text, "Refused: the server wanted") {
+			w.client.expect(within)
+		} else if text := w.refusalOf(w.client.receive(), "1"); !strings.HasPrefix(text, "Refused: the server wanted") {
 			t.Error(text)
 		}
 	}
@@ -215,13 +215,13 @@ func TestGW4_samplingAsks(t *testing.T) {
 	w.server.send(`{"jsonrpc":"2.0","id":4,"method":"Sampling/createMessage","params":{}}`)
 	const ask = `{"jsonrpc":"2.0","id":5,"method":"elicitation/create","params":{}}`
 	w.server.send(ask)
-	w.client.got(ask) // and not what came before
+	w.client.expect(ask) // and not what came before
 }
 
 // What a server wants of the client does not pass by way of a notification, where
 // the client's model is to write something for it: the client has it from the task,
 // once that was judged.
-func TestSampling_pushed(t *testing.T) {
+func TestSampling_notification(t *testing.T) {
 	const told = `{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"theirs","status":"input_required","inputRequests":{"k":{"method":"sampling/createMessage","params":{}}}}}`
 	w := open(t, rules{"sampling/createMessage": sayso.Deny})
 	for _, line := range []string{
@@ -237,36 +237,36 @@ func TestSampling_pushed(t *testing.T) {
 	}
 	passes := strings.Replace(told, "sampling/createMessage", "elicitation/create", 1)
 	w.server.send(passes)
-	w.client.got(passes) // and not what came before
-	w.asked(0)
+	w.client.expect(passes) // and not what came before
+	w.requests(0)
 }
 
 // Switched off, nothing is left out.
-func TestSampling_pushedWhileOff(t *testing.T) {
+func TestSampling_notificationWhileOff(t *testing.T) {
 	w := open(t, rules{}, func(o *gateway.Options) { o.Off = func() bool { return true } })
 	const told = `{"jsonrpc":"2.0","method":"notifications/tasks","params":{"inputRequests":{"k":{"method":"sampling/createMessage"}}}}`
 	w.server.send(told)
-	w.client.got(told)
+	w.client.expect(told)
 }
 
 // A client that is gone leaves its questions parked; when it comes back the same
 // call takes them up.
-func TestRelay_clientLeaves(t *testing.T) {
+func TestRelay_clientCloses(t *testing.T) {
 	w := open(t, rules{})
-	w.lists(echoTool)
+	w.listTools(echoTool)
 	w.client.send(echo("1", "a"))
-	r := w.asked(1)[0]
+	r := w.requests(1)[0]
 	w.stop()
-	if e := w.until(sayso.EventParked); e.RequestID != r.ID {
+	if e := w.waitForEvent(sayso.EventParked); e.RequestID != r.ID {
 		t.Errorf("parked: %+v", e)
 	}
 	w.answer(r, sayso.Allow)
 	w.start()
-	w.lists(echoTool)
+	w.listTools(echoTool)
 	w.client.send(echo("1", "a"))
-	w.server.got(echo("1", "a"))
+	w.server.expect(echo("1", "a"))
 	w.client.send(echo("2", "a")) // that answer was for one run
-	if again := w.asked(1)[0]; again.ID == r.ID {
+	if again := w.requests(1)[0]; again.ID == r.ID {
 		t.Error("it counted twice")
 	}
 }
@@ -275,10 +275,10 @@ func TestRelay_clientLeaves(t *testing.T) {
 // need no person.
 func TestRelay_clientEndsAtOnce(t *testing.T) {
 	w := open(t, rules{"echo": sayso.Allow})
-	w.lists(echoTool)
+	w.listTools(echoTool)
 	w.client.send(echo("1", "a"))
 	_ = w.client.in.Close()
-	w.server.got(echo("1", "a"))
+	w.server.expect(echo("1", "a"))
 	if line, err := w.server.next(); err != io.EOF {
 		t.Errorf("got %q, %v", line, err)
 	}
@@ -289,42 +289,42 @@ func TestRelay_off(t *testing.T) {
 	off := true
 	w := open(t, rules{"echo": sayso.Deny}, func(o *gateway.Options) { o.Off = func() bool { return off } })
 	w.client.send(echo("1", "a"))
-	w.server.got(echo("1", "a"))
+	w.server.expect(echo("1", "a"))
 }
 
 // Outcomes are recorded those of a moment together, and at once when the relay ends.
 func TestRelay_outcomesTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, rules{})
-		w.lists(echoTool)
+		w.listTools(echoTool)
 		run := func(id string) {
 			w.client.send(echo(id, "a"+id))
-			w.answer(w.asked(1)[0], sayso.Allow)
-			w.server.got(echo(id, "a"+id))
+			w.answer(w.requests(1)[0], sayso.Allow)
+			w.server.expect(echo(id, "a"+id))
 			w.server.send(`{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[]}}`)
-			w.client.gets()
+			w.client.receive()
 			synctest.Wait()
 		}
 		run("1")
 		run("2")
-		if n := len(w.finished()); n != 0 {
+		if n := len(w.finishedEvents()); n != 0 {
 			t.Errorf("%d outcomes are recorded at once", n)
 		}
 		time.Sleep(20 * time.Millisecond)
 		synctest.Wait()
-		if n := len(w.finished()); n != 2 {
+		if n := len(w.finishedEvents()); n != 2 {
 			t.Errorf("%d outcomes are recorded, want 2", n)
 		}
 		run("3")
 		w.stop()
-		if n := len(w.finished()); n != 3 {
+		if n := len(w.finishedEvents()); n != 3 {
 			t.Errorf("%d outcomes are recorded when the relay has ended, want 3", n)
 		}
 	})
 }
 
-// finished are the outcomes in the log.
-func (w *world) finished() (found []sayso.Event) {
+// finishedEvents are the outcomes in the log.
+func (w *harness) finishedEvents() (found []sayso.Event) {
 	w.t.Helper()
 	events, err := w.log.Since(context.Background(), 0, 100)
 	if err != nil {

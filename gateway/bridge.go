@@ -204,7 +204,7 @@ func (b *bridge) Send(text []byte) error {
 	if err != nil {
 		return nil // nothing of that kind comes here
 	}
-	if !m.request() {
+	if !m.isRequest() {
 		b.sendNotification(&m)
 		return nil
 	}
@@ -239,7 +239,7 @@ func (b *bridge) addOpen(m *message, alone bool) bool {
 	b.conv.mu.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.open) >= maxUnanswered || len(b.open) > 0 && b.openBytes+len(m.line) > maxOpenBytes {
+	if len(b.open) >= maxOpen || len(b.open) > 0 && b.openBytes+len(m.line) > maxOpenBytes {
 		return false
 	}
 	if b.open[m.key()] == nil {
@@ -422,7 +422,7 @@ type clientWriter struct {
 
 // Send sends one message.
 func (w *clientWriter) Send(text []byte) error {
-	if m, err := readMessage(text); err == nil && m.response() {
+	if m, err := readMessage(text); err == nil && m.isResponse() {
 		w.bridge.handleInitializeResult(&m)
 		w.bridge.removeOpen(m.key()) // before the client has it, and uses the id again
 	}

@@ -20,15 +20,15 @@ import (
 func TestRemoteLongAnswer(t *testing.T) {
 	defer gateway.SetMaxMessage(64 << 10)()
 	long := strings.Repeat("x", 8<<20)
-	up := openShop(t)
-	up.when("tools/call", streams("data: "+strings.Replace(ran, `"ran"`, `"`+long+`"`, 1)+"\n\n"))
-	d := openInlet(t, rules{"echo": sayso.Allow}, up.remote())
-	d.knows()
-	if got := d.asks(echo("1", "hi")); len(got) < len(long) || !strings.HasSuffix(got, `"}]}}`) {
+	up := newTestServer(t)
+	up.handle("tools/call", eventStream("data: "+strings.Replace(echoResult, `"ran"`, `"`+long+`"`, 1)+"\n\n"))
+	d := openBridge(t, rules{"echo": sayso.Allow}, up.remote())
+	d.listTools()
+	if got := d.roundTrip(echo("1", "hi")); len(got) < len(long) || !strings.HasSuffix(got, `"}]}}`) {
 		t.Errorf("%d bytes came", len(got))
 	}
-	d.until(sayso.EventFinished)
-	up.when("resources/read", streams("data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"a\":\""+long, "\n\n: "))
+	d.waitForEvent(sayso.EventFinished)
+	up.handle("resources/read", eventStream("data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"a\":\""+long, "\n\n: "))
 	d.client.send(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{}}`)
 	d.client.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
 	all, _ := io.ReadAll(d.client.out)
@@ -42,20 +42,20 @@ func TestRemoteLongAnswer(t *testing.T) {
 }
 
 // A server that cannot be reached is told of, and reached once it is there.
-func TestRemoteDown(t *testing.T) {
-	up := openShop(t)
+func TestRemoteUnreachable(t *testing.T) {
+	up := newTestServer(t)
 	u := up.remote()
 	up.CloseClientConnections()
 	up.Listener.Close()
-	d := openInlet(t, nil, u)
-	if got := d.asks(hello); !strings.Contains(got, "could not be reached") || strings.Contains(got, "/mcp") {
+	d := openBridge(t, nil, u)
+	if got := d.roundTrip(hello); !strings.Contains(got, "could not be reached") || strings.Contains(got, "/mcp") {
 		t.Error(got)
 	}
 	d.client.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	if got := d.asks(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); !strings.Contains(got, "could not be reached") {
+	if got := d.roundTrip(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); !strings.Contains(got, "could not be reached") {
 		t.Error(got)
 	}
-	d.leaves()
+	d.closeClient()
 	if d.failed != nil {
 		t.Error(d.failed)
 	}
@@ -72,54 +72,54 @@ func TestRemoteDown(t *testing.T) {
 // A signal ends the gateway, and with it what waits for people; the client's end is
 // waited for until the server has answered.
 func TestRemoteEnds(t *testing.T) {
-	up := openShop(t)
-	up.speaks("one", "two")
-	d := openInlet(t, nil, up.remote())
-	d.starts()
-	d.knows()
+	up := newTestServer(t)
+	up.startSessions("one", "two")
+	d := openBridge(t, nil, up.remote())
+	d.initialize()
+	d.listTools()
 	d.client.send(echo("1", "hi"))
-	d.asked(1)
+	d.requests(1)
 	d.signal <- syscall.SIGUSR1 // ends nothing
 	d.signal <- syscall.SIGTERM
-	rest := d.leaves()
+	rest := d.closeClient()
 	if d.end.Signal != syscall.SIGTERM || d.failed != nil || strings.Contains(rest, `"id":1`) {
 		t.Errorf("it ended with %+v, %v, %q", d.end, d.failed, rest)
 	}
 	asked := make(chan struct{})
-	up.when("ping", func(w http.ResponseWriter, r *http.Request) {
+	up.handle("ping", func(w http.ResponseWriter, r *http.Request) {
 		<-asked
-		streams("data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{}}\n\n")(w, r)
+		eventStream("data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{}}\n\n")(w, r)
 	})
-	d.enters(up.remote())
-	d.starts()
+	d.start(up.remote())
+	d.initialize()
 	d.client.send(`{"jsonrpc":"2.0","id":5,"method":"ping"}`)
 	if err := d.client.in.Close(); err != nil {
 		t.Fatal(err)
 	}
 	close(asked)
-	if rest := d.leaves(); !strings.Contains(rest, `"id":5`) {
+	if rest := d.closeClient(); !strings.Contains(rest, `"id":5`) {
 		t.Errorf("the answer is lost: %q", rest)
 	}
-	if n := len(up.heard("DELETE")); n != 2 {
+	if n := len(up.received("DELETE")); n != 2 {
 		t.Errorf("%d sessions were ended", n)
 	}
-	if calls := up.heard("tools/call"); len(calls) > 0 {
+	if calls := up.received("tools/call"); len(calls) > 0 {
 		t.Errorf("%+v", calls)
 	}
-	if slices.ContainsFunc(d.asked(1), func(r sayso.Request) bool { return r.State != sayso.StateParked && r.State != sayso.StateOpen }) {
+	if slices.ContainsFunc(d.requests(1), func(r sayso.Request) bool { return r.State != sayso.StateParked && r.State != sayso.StateOpen }) {
 		t.Error("what was asked is gone")
 	}
 }
 
 // An address that nothing answers at is not taken for the trusted one: the right one
 // would not be the server that it was. Once one answered, it is.
-func TestRemoteIsTrustedWhenItAnswers(t *testing.T) {
-	gone := openShop(t)
+func TestRemoteTrustedOnceAnswered(t *testing.T) {
+	gone := newTestServer(t)
 	gone.Close()
-	up := openShop(t)
-	up.speaks("one", "two")
-	up.when("tools/call", streams("data: "+ran+"\n\n"))
-	d := openInlet(t, rules{"echo": sayso.Allow}, gone.remote())
+	up := newTestServer(t)
+	up.startSessions("one", "two")
+	up.handle("tools/call", eventStream("data: "+echoResult+"\n\n"))
+	d := openBridge(t, rules{"echo": sayso.Allow}, gone.remote())
 	pinned := func() bool {
 		t.Helper()
 		pins, err := d.broker.Pins(t.Context())
@@ -129,38 +129,38 @@ func TestRemoteIsTrustedWhenItAnswers(t *testing.T) {
 		_, there := pins.Of("srv")[""]
 		return there
 	}
-	if got := d.asks(hello); !strings.Contains(got, `"error"`) {
+	if got := d.roundTrip(hello); !strings.Contains(got, `"error"`) {
 		t.Fatal(got)
 	}
 	if pinned() {
 		t.Error("an address that never answered is trusted")
 	}
-	d.leaves()
-	d.enters(up.remote())
-	d.starts()
+	d.closeClient()
+	d.start(up.remote())
+	d.initialize()
 	if !pinned() {
 		t.Error("what answered is not known")
 	}
-	d.knows()
-	if got := d.asks(echo("7", "hi")); got != strings.Replace(ran, "ID", "7", 1) {
+	d.listTools()
+	if got := d.roundTrip(echo("7", "hi")); got != strings.Replace(echoResult, "ID", "7", 1) {
 		t.Error(got)
 	}
-	d.leaves()
+	d.closeClient()
 	other := up.remote()
 	other.URL += "/other"
-	d.enters(other)
-	d.starts()
+	d.start(other)
+	d.initialize()
 	d.client.send(echo("8", "hi"))
-	if got := d.refused(d.answerTo("8"), "8"); !strings.Contains(got, "is not the one that was trusted") {
+	if got := d.refusalOf(d.responseTo("8"), "8"); !strings.Contains(got, "is not the one that was trusted") {
 		t.Error(got)
 	}
 }
 
-// hangs has the server take no message about progress until its client gives up. Each
+// blockProgress has the server take no message about progress until its client gives up. Each
 // that is given up comes by the channel.
-func (s *shop) hangs() <-chan struct{} {
+func (s *testServer) blockProgress() <-chan struct{} {
 	given := make(chan struct{}, 128)
-	s.when("notifications/progress", func(_ http.ResponseWriter, r *http.Request) {
+	s.handle("notifications/progress", func(_ http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		given <- struct{}{}
 	})
@@ -171,24 +171,24 @@ const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"
 
 // A server that takes no notifications keeps the client from nothing: calls are judged
 // and run, and what is cancelled behind them does not run, whatever people say later.
-func TestRemoteHangs(t *testing.T) {
-	gateway.SetPause(t, 10*time.Millisecond)
-	up := openShop(t)
-	up.speaks("one")
-	up.hangs()
+func TestRemoteBlockedNotifications(t *testing.T) {
+	gateway.SetRetryDelay(t, 10*time.Millisecond)
+	up := newTestServer(t)
+	up.startSessions("one")
+	up.blockProgress()
 	gone := make(chan struct{})
-	up.when("resources/read", func(_ http.ResponseWriter, r *http.Request) {
+	up.handle("resources/read", func(_ http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		close(gone)
 	})
-	up.when("tools/call", streams("data: "+ran+"\n\n"))
-	d := openInlet(t, nil, up.remote())
+	up.handle("tools/call", eventStream("data: "+echoResult+"\n\n"))
+	d := openBridge(t, nil, up.remote())
 	defer func() { d.signal <- syscall.SIGTERM }() // where it is stopped for good, it ends
-	d.starts()
-	d.knows()
+	d.initialize()
+	d.listTools()
 	d.client.send(`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"a"}}`)
 	d.client.send(echo("4", "unwanted"))
-	d.asked(1)
+	d.requests(1)
 	for range 70 {
 		d.client.send(progress)
 	}
@@ -196,44 +196,44 @@ func TestRemoteHangs(t *testing.T) {
 		d.client.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
 	}
 	<-gone
-	d.until(sayso.EventWithdrawn)
+	d.waitForEvent(sayso.EventWithdrawn)
 	d.client.send(echo("5", "hi"))
-	d.answer(d.asked(1)[0], sayso.Allow)
-	if got := d.client.gets(); got != strings.Replace(ran, "ID", "5", 1) {
+	d.answer(d.requests(1)[0], sayso.Allow)
+	if got := d.client.receive(); got != strings.Replace(echoResult, "ID", "5", 1) {
 		t.Errorf("%s", got)
 	}
-	d.leaves()
+	d.closeClient()
 	if n := strings.Count(strings.Join(d.notes, "\n"), "until it does, they are lost"); n != 1 {
 		t.Errorf("a person is told %d times: %q", n, d.notes)
 	}
-	if n := len(up.heard("notifications/progress")); n != 64 {
+	if n := len(up.received("notifications/progress")); n != 64 {
 		t.Errorf("the server got %d of 70", n)
 	}
 }
 
 // A notification that the server does not take is given up, and told as lost.
-func TestRemoteGivesUp(t *testing.T) {
-	defer gateway.SetSlowest(time.Second)()
-	up := openShop(t)
-	up.speaks("one")
-	given := up.hangs()
-	d := openInlet(t, nil, up.remote())
-	d.starts()
+func TestRemoteLostNotification(t *testing.T) {
+	defer gateway.SetIOTimeout(time.Second)()
+	up := newTestServer(t)
+	up.startSessions("one")
+	given := up.blockProgress()
+	d := openBridge(t, nil, up.remote())
+	d.initialize()
 	d.client.send(progress)
 	select {
 	case <-given:
 	case <-time.After(30 * time.Second):
 		t.Fatal("it still waits")
 	}
-	d.leaves()
+	d.closeClient()
 	if got := strings.Join(d.notes, "\n"); !strings.Contains(got, "a message to srv was lost") {
 		t.Errorf("a person is told %q", got)
 	}
 }
 
-// notHere has a shop say in JSON that it knows no session but the last.
-func (s *shop) notHere(method, last string, then http.HandlerFunc) {
-	s.when(method, func(w http.ResponseWriter, r *http.Request) {
+// rejectSession has a server say in JSON that it knows no session but the last.
+func (s *testServer) rejectSession(method, last string, then http.HandlerFunc) {
+	s.handle(method, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Session-Id") == last {
 			then(w, r)
 			return
@@ -247,52 +247,52 @@ func (s *shop) notHere(method, last string, then http.HandlerFunc) {
 
 // A call that a server did not take, as it had forgotten the session, is answered
 // once, whatever the server says of it.
-func TestRemoteForgetsOnce(t *testing.T) {
-	up := openShop(t)
-	up.speaks("one", "two")
-	up.notHere("tools/call", "two", streams("data: "+ran+"\n\n"))
-	d := openInlet(t, rules{"echo": sayso.Allow}, up.remote())
-	d.starts()
-	d.knows()
+func TestRemoteSessionLostCall(t *testing.T) {
+	up := newTestServer(t)
+	up.startSessions("one", "two")
+	up.rejectSession("tools/call", "two", eventStream("data: "+echoResult+"\n\n"))
+	d := openBridge(t, rules{"echo": sayso.Allow}, up.remote())
+	d.initialize()
+	d.listTools()
 	d.client.send(echo("2", "hi"))
-	d.client.got(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
-	if got := d.client.gets(); !strings.Contains(got, `"id":2,`) || !strings.Contains(got, "make the call again") {
+	d.client.expect(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+	if got := d.client.receive(); !strings.Contains(got, `"id":2,`) || !strings.Contains(got, "make the call again") {
 		t.Error(got)
 	}
 	d.client.send(echo("2", "hi"))
-	if got := d.client.gets(); got != strings.Replace(ran, "ID", "2", 1) {
+	if got := d.client.receive(); got != strings.Replace(echoResult, "ID", "2", 1) {
 		t.Errorf("answered twice: %s", got)
 	}
-	if rest := d.leaves(); rest != "" {
+	if rest := d.closeClient(); rest != "" {
 		t.Errorf("more came: %s", rest)
 	}
 }
 
 // A session that begins anew with another version, or with an error, is not gone on
 // with: what comes next is not sent in it.
-func TestRemoteForgetsItsVersion(t *testing.T) {
+func TestRemoteSessionLostVersion(t *testing.T) {
 	for name, says := range map[string]string{
 		"another version": `"result":{"protocolVersion":"2024-11-05","capabilities":{}}`,
 		"an error":        `"error":{"code":-1,"message":"no"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			up := openShop(t)
-			up.speaks("one")
-			d := openInlet(t, nil, up.remote())
-			d.starts()
-			d.knows()
-			up.when("initialize", func(w http.ResponseWriter, r *http.Request) {
+			up := newTestServer(t)
+			up.startSessions("one")
+			d := openBridge(t, nil, up.remote())
+			d.initialize()
+			d.listTools()
+			up.handle("initialize", func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
 				w.Header().Set("Mcp-Session-Id", "other")
 				w.Header().Set("Content-Type", "application/json")
 				_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+idOf(string(body))+`,`+says+`}`)
 			})
-			up.notHere("ping", "", streams())
-			if got := d.asks(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); !strings.Contains(got, "Session not found") {
+			up.rejectSession("ping", "", eventStream())
+			if got := d.roundTrip(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); !strings.Contains(got, "Session not found") {
 				t.Error(got)
 			}
-			d.knows()
-			if h := up.heard("tools/list"); len(h) != 2 || h[1].header.Get("Mcp-Session-Id") != "" {
+			d.listTools()
+			if h := up.received("tools/list"); len(h) != 2 || h[1].header.Get("Mcp-Session-Id") != "" {
 				t.Errorf("%+v", h)
 			}
 		})

@@ -35,7 +35,7 @@ var paramMembers = []string{"name", "arguments", "_meta", "requestState", "input
 // readCall reads a tools/call.
 func readCall(m message) (toolCall, error) {
 	c := toolCall{message: m}
-	if !m.request() {
+	if !m.isRequest() {
 		return c, rpc.Invalid("a call of a tool needs an id")
 	}
 	err := rpc.Members(m.params, paramMembers, func(name string, value jsontext.Value, at int) error {

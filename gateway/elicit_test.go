@@ -12,8 +12,8 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
-// form is what a client is asked to show.
-type form struct {
+// elicitation is what a client is asked to show.
+type elicitation struct {
 	ID     sayso.Args `json:"id"`
 	Method string     `json:"method"`
 	Params struct {
@@ -22,22 +22,22 @@ type form struct {
 	} `json:"params"`
 }
 
-func (w *world) form() form {
+func (w *harness) elicitRequest() elicitation {
 	w.t.Helper()
-	line := w.client.gets()
-	var f form
+	line := w.client.receive()
+	var f elicitation
 	if err := jcs.UnmarshalLenient([]byte(line), &f); err != nil || f.Method != "elicitation/create" {
 		w.t.Fatalf("no form: %s", line)
 	}
 	return f
 }
 
-// greets has the client begin, with what it can do.
-func (w *world) greets(can string) {
+// initialize has the client begin, with what it can do.
+func (w *harness) initialize(can string) {
 	w.t.Helper()
 	begin := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + can + `,"clientInfo":{"name":"c","version":"1"}}}`
 	w.client.send(begin)
-	w.server.got(begin)
+	w.server.expect(begin)
 }
 
 // A person may answer in the client that made the call, and the server hears
@@ -45,11 +45,11 @@ func (w *world) greets(can string) {
 func TestElicit_allowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, rules{}, elicitable)
-		w.greets(`{"elicitation":{"form":{},"url":{}}}`)
-		w.lists(echoTool)
+		w.initialize(`{"elicitation":{"form":{},"url":{}}}`)
+		w.listTools(echoTool)
 		w.client.send(echo("1", "a"))
-		f := w.form()
-		r := w.asked(1)[0]
+		f := w.elicitRequest()
+		r := w.requests(1)[0]
 		for _, part := range []string{"May the tool echo of srv run?", `"text": "a"`, "ticket " + r.ShortID} {
 			if !strings.Contains(f.Params.Message, part) {
 				t.Errorf("%q is not in %q", part, f.Params.Message)
@@ -57,8 +57,8 @@ func TestElicit_allowed(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second) // of the bubble: the person reads
 		w.client.send(`{"jsonrpc":"2.0","id":` + string(f.ID) + `,"result":{"action":"accept","content":{"decision":"allow"}}}`)
-		w.server.got(echo("1", "a"))
-		e := w.until(sayso.EventAnswered)
+		w.server.expect(echo("1", "a"))
+		e := w.waitForEvent(sayso.EventAnswered)
 		if e.Actor.Principal != "ada" || e.Actor.Channel != "elicitation" || e.Actor.Kind != sayso.PrincipalPerson {
 			t.Errorf("answered by %+v", e.Actor)
 		}
@@ -87,25 +87,25 @@ func TestElicit_answers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := open(t, rules{}, elicitable, func(o *gateway.Options) { o.Impatience = time.Hour })
-				w.greets(`{"elicitation":{}}`)
-				w.lists(echoTool)
+				w.initialize(`{"elicitation":{}}`)
+				w.listTools(echoTool)
 				w.client.send(echo("1", "a"))
-				f := w.form()
-				r := w.asked(1)[0]
+				f := w.elicitRequest()
+				r := w.requests(1)[0]
 				time.Sleep(tt.after) // of the bubble
 				w.client.send(`{"jsonrpc":"2.0","id":` + string(f.ID) + `,` + tt.answer + `}`)
 				if tt.record != "" {
-					w.until(tt.record)
+					w.waitForEvent(tt.record)
 				}
 				if tt.text != "" {
-					if text := w.refused(w.client.gets(), "1"); !strings.HasPrefix(text, fmt.Sprintf(tt.text, r.ID.Short())) {
+					if text := w.refusalOf(w.client.receive(), "1"); !strings.HasPrefix(text, fmt.Sprintf(tt.text, r.ID.Short())) {
 						t.Error(text)
 					}
 					return
 				}
-				synctest.Wait()                      // until it is read: else the form is taken back, which nobody here reads
-				w.answer(w.asked(1)[0], sayso.Allow) // elsewhere
-				w.server.got(echo("1", "a"))
+				synctest.Wait()                         // until it is read: else the form is taken back, which nobody here reads
+				w.answer(w.requests(1)[0], sayso.Allow) // elsewhere
+				w.server.expect(echo("1", "a"))
 			})
 		})
 	}
@@ -116,23 +116,23 @@ func TestElicit_answers(t *testing.T) {
 func TestElicit_answeredElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, rules{}, elicitable)
-		w.greets(`{"elicitation":{}}`)
-		w.lists(echoTool)
+		w.initialize(`{"elicitation":{}}`)
+		w.listTools(echoTool)
 		w.client.send(echo("1", "a"))
-		f := w.form()
-		w.answer(w.asked(1)[0], sayso.Deny)
-		if got := w.client.gets(); got != `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+string(f.ID)+`}}` {
+		f := w.elicitRequest()
+		w.answer(w.requests(1)[0], sayso.Deny)
+		if got := w.client.receive(); got != `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+string(f.ID)+`}}` {
 			t.Error(got)
 		}
-		w.refused(w.client.gets(), "1")
+		w.refusalOf(w.client.receive(), "1")
 		time.Sleep(time.Minute) // of the bubble
 		w.client.send(`{"jsonrpc":"2.0","id":` + string(f.ID) + `,"result":{"action":"accept","content":{"decision":"allow"}}}`)
-		if e := w.until(sayso.EventAnswerRefused); !strings.Contains(string(e.Payload), `"why":"decided"`) || e.Actor.Channel != "elicitation" {
+		if e := w.waitForEvent(sayso.EventAnswerRefused); !strings.Contains(string(e.Payload), `"why":"decided"`) || e.Actor.Channel != "elicitation" {
 			t.Errorf("%s by %+v", e.Payload, e.Actor)
 		}
 		const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 		w.client.send(ping)
-		w.server.got(ping) // and neither the call nor the answer
+		w.server.expect(ping) // and neither the call nor the answer
 	})
 }
 
@@ -153,34 +153,34 @@ func TestElicit_notAsked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := open(t, tt.p, elicitable)
-				w.greets(tt.can)
-				w.lists(echoTool)
+				w.initialize(tt.can)
+				w.listTools(echoTool)
 				w.client.send(echo("1", tt.text))
-				w.asked(1)
+				w.requests(1)
 				time.Sleep(10 * time.Second) // of the bubble
-				w.answer(w.asked(1)[0], sayso.Deny)
-				w.refused(w.client.gets(), "1") // and no form before
+				w.answer(w.requests(1)[0], sayso.Deny)
+				w.refusalOf(w.client.receive(), "1") // and no form before
 			})
 		})
 	}
 }
 
-// asides is the answer to a call that holds the question about it.
-type asides struct {
+// elicitResult is the answer to a call that holds the question about it.
+type elicitResult struct {
 	ID     sayso.Args `json:"id"`
 	Result struct {
 		Type     string `json:"resultType"`
 		Requests struct {
-			Sayso form `json:"sayso"`
+			Sayso elicitation `json:"sayso"`
 		} `json:"inputRequests"`
 		State string `json:"requestState"`
 	} `json:"result"`
 }
 
-func (w *world) aside() asides {
+func (w *harness) elicitResult() elicitResult {
 	w.t.Helper()
-	line := w.client.gets()
-	var a asides
+	line := w.client.receive()
+	var a elicitResult
 	if err := jcs.UnmarshalLenient([]byte(line), &a); err != nil || a.Result.Type != "input_required" || a.Result.State == "" ||
 		a.Result.Requests.Sayso.Method != "elicitation/create" {
 		w.t.Fatalf("no question: %v %s", err, line)
@@ -188,36 +188,36 @@ func (w *world) aside() asides {
 	return a
 }
 
-// answersAside is what such a client puts into the call that it makes again.
-func answersAside(state, answer string) string {
+// elicitInput is what such a client puts into the call that it makes again.
+func elicitInput(state, answer string) string {
 	return fmt.Sprintf(`,"inputResponses":{"sayso":%s},"requestState":%q`, answer, state)
 }
 
-const yesAside = `{"action":"accept","content":{"decision":"allow"}}`
+const accepted = `{"action":"accept","content":{"decision":"allow"}}`
 
 // For a client of 2026-07-28 the question stands in the answer to its call, and the
 // server gets the call as it was.
-func TestElicit_aside(t *testing.T) {
+func TestElicit_inResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, rules{}, elicitable)
-		w.lists(echoTool)
-		w.client.send(says(1, "a", ""))
-		a := w.aside()
-		r := w.asked(1)[0]
+		w.listTools(echoTool)
+		w.client.send(resultWith(1, "a", ""))
+		a := w.elicitResult()
+		r := w.requests(1)[0]
 		if !strings.Contains(a.Result.Requests.Sayso.Params.Message, r.ShortID) {
 			t.Errorf("%+v", a)
 		}
 		time.Sleep(time.Minute) // of the bubble
-		w.client.send(says(2, "a", answersAside(a.Result.State, yesAside)))
-		w.server.got(says(2, "a", ""))
-		if e := w.until(sayso.EventAnswered); e.RequestID != r.ID || e.Actor.Channel != "elicitation" {
+		w.client.send(resultWith(2, "a", elicitInput(a.Result.State, accepted)))
+		w.server.expect(resultWith(2, "a", ""))
+		if e := w.waitForEvent(sayso.EventAnswered); e.RequestID != r.ID || e.Actor.Channel != "elicitation" {
 			t.Errorf("%+v", e)
 		}
 		w.server.send(`{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[]}}`)
-		w.client.gets()
-		w.client.send(says(3, "a", answersAside(a.Result.State, yesAside))) // it counts once
-		time.Sleep(time.Minute)                                             // of the bubble
-		if b := w.aside(); b.Result.State == a.Result.State || w.asked(1)[0].ID == r.ID {
+		w.client.receive()
+		w.client.send(resultWith(3, "a", elicitInput(a.Result.State, accepted))) // it counts once
+		time.Sleep(time.Minute)                                                  // of the bubble
+		if b := w.elicitResult(); b.Result.State == a.Result.State || w.requests(1)[0].ID == r.ID {
 			t.Error("the answer counted twice")
 		}
 	})
@@ -225,16 +225,16 @@ func TestElicit_aside(t *testing.T) {
 
 // A state counts for the call that it was made up for, in time, and where a
 // person closed the form the question is open elsewhere.
-func TestElicit_asideNotTaken(t *testing.T) {
+func TestElicit_inResultNotTaken(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text, answer, state string
 		after               time.Duration
 		again               bool // it is asked about anew, at the client too
 	}{
-		"other arguments":  {"b", yesAside, "", time.Minute, true},
-		"too late":         {"a", yesAside, "", 11 * time.Minute, true},
-		"a forged state":   {"a", yesAside, "sayso-AAAA", time.Minute, true},
-		"at once":          {"a", yesAside, "", time.Millisecond, false},
+		"other arguments":  {"b", accepted, "", time.Minute, true},
+		"too late":         {"a", accepted, "", 11 * time.Minute, true},
+		"a forged state":   {"a", accepted, "sayso-AAAA", time.Minute, true},
+		"at once":          {"a", accepted, "", time.Millisecond, false},
 		"closed":           {"a", `{"action":"cancel"}`, "", time.Minute, false},
 		"another's answer": {"a", `7`, "", time.Minute, false},
 		"declined at once": {"a", `{"action":"decline"}`, "", time.Millisecond, false},
@@ -242,40 +242,40 @@ func TestElicit_asideNotTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := open(t, rules{}, elicitable, func(o *gateway.Options) { o.Impatience = time.Hour })
-				w.lists(echoTool)
-				w.client.send(says(1, "a", ""))
-				state := w.aside().Result.State
+				w.listTools(echoTool)
+				w.client.send(resultWith(1, "a", ""))
+				state := w.elicitResult().Result.State
 				if tt.state != "" {
 					state = tt.state
 				}
 				time.Sleep(tt.after) // of the bubble
-				w.client.send(says(2, tt.text, answersAside(state, tt.answer)))
+				w.client.send(resultWith(2, tt.text, elicitInput(state, tt.answer)))
 				if tt.again {
-					w.aside()
+					w.elicitResult()
 					return
 				}
 				synctest.Wait()
-				w.answer(w.asked(1)[0], sayso.Allow) // elsewhere
-				w.server.got(says(2, tt.text, ""))
+				w.answer(w.requests(1)[0], sayso.Allow) // elsewhere
+				w.server.expect(resultWith(2, tt.text, ""))
 			})
 		})
 	}
 }
 
 // What was answered elsewhere while the client showed the form stands.
-func TestElicit_asideAnsweredElsewhere(t *testing.T) {
+func TestElicit_inResultAnsweredElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, rules{}, elicitable)
-		w.lists(echoTool)
-		w.client.send(says(1, "a", ""))
-		a := w.aside()
-		w.answer(w.asked(1)[0], sayso.Deny)
+		w.listTools(echoTool)
+		w.client.send(resultWith(1, "a", ""))
+		a := w.elicitResult()
+		w.answer(w.requests(1)[0], sayso.Deny)
 		time.Sleep(time.Minute) // of the bubble
-		w.client.send(says(2, "a", answersAside(a.Result.State, yesAside)))
-		if text := w.refused(w.client.gets(), "2"); !strings.HasPrefix(text, "Denied by ada") {
+		w.client.send(resultWith(2, "a", elicitInput(a.Result.State, accepted)))
+		if text := w.refusalOf(w.client.receive(), "2"); !strings.HasPrefix(text, "Denied by ada") {
 			t.Error(text)
 		}
-		if e := w.until(sayso.EventAnswerRefused); !strings.Contains(string(e.Payload), `"why":"decided"`) {
+		if e := w.waitForEvent(sayso.EventAnswerRefused); !strings.Contains(string(e.Payload), `"why":"decided"`) {
 			t.Errorf("%s", e.Payload)
 		}
 	})
@@ -285,18 +285,18 @@ func TestElicit_asideAnsweredElsewhere(t *testing.T) {
 func TestElicit_cancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, rules{}, elicitable)
-		w.greets(`{"elicitation":{}}`)
-		w.lists(echoTool)
+		w.initialize(`{"elicitation":{}}`)
+		w.listTools(echoTool)
 		w.client.send(echo("1", "a"))
-		f := w.form()
+		f := w.elicitRequest()
 		w.client.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-		if got := w.client.gets(); !strings.Contains(got, "notifications/cancelled") || !strings.Contains(got, string(f.ID)) {
+		if got := w.client.receive(); !strings.Contains(got, "notifications/cancelled") || !strings.Contains(got, string(f.ID)) {
 			t.Error(got)
 		}
-		w.until(sayso.EventWithdrawn)
+		w.waitForEvent(sayso.EventWithdrawn)
 		time.Sleep(time.Minute) // of the bubble
 		w.client.send(`{"jsonrpc":"2.0","id":` + string(f.ID) + `,"result":{"action":"accept","content":{"decision":"allow"}}}`)
-		if e := w.until(sayso.EventAnswerRefused); !strings.Contains(string(e.Payload), `"why":"withdrawn"`) {
+		if e := w.waitForEvent(sayso.EventAnswerRefused); !strings.Contains(string(e.Payload), `"why":"withdrawn"`) {
 			t.Errorf("%s", e.Payload)
 		}
 	})

@@ -68,7 +68,7 @@ func (x *exchange) readMessage(text []byte) (m message, o requestMeta, ok bool) 
 // if it is a request. Without one the client was told why.
 func (x *exchange) findStream(m *message, o *requestMeta) (s *session, st *stream) {
 	var err error
-	switch begins := m.method == initializeMethod && m.request(); {
+	switch begins := m.method == initializeMethod && m.isRequest(); {
 	case x.version >= statelessSince:
 		if s, err = x.up.statelessSession(x.r.Context(), x.owner); err == nil {
 			st, err = s.accept(m, o)
@@ -101,7 +101,7 @@ func (x *exchange) findStream(m *message, o *requestMeta) (s *session, st *strea
 
 // handleNotification takes a message that nobody waits for an answer to.
 func (x *exchange) handleNotification(s *session, m *message) {
-	if s.isStateless() && (m.response() || m.method == cancelledMethod) {
+	if s.isStateless() && (m.isResponse() || m.method == cancelledMethod) {
 		// It is about a request, and its ids are those of all stateless ones: nobody
 		// may take back or answer what is another's. Who takes back closes the stream.
 		x.w.WriteHeader(http.StatusAccepted)

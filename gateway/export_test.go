@@ -29,9 +29,9 @@ func SetMaxMessage(n int) (reset func()) {
 	return func() { maxMessage = before }
 }
 
-// Leaving has a call leave for the server that was not sent there yet, until the
+// Forwarding has a call leave for the server that was not sent there yet, until the
 // returned function is called.
-func (r *Relay) Leaving(id, line string) (send func() error) {
+func (r *Relay) Forwarding(id, line string) (send func() error) {
 	h := &heldCall{toolCall: toolCall{message: message{id: []byte(id)}}, cancel: func() {}}
 	r.mu.Lock()
 	r.calls[h.key()] = h
@@ -50,24 +50,24 @@ func (r *Relay) Rounds() int {
 	return len(r.rounds)
 }
 
-// SetSlowest has clients be faster, until the returned function is called.
-func SetSlowest(d time.Duration) (reset func()) {
+// SetIOTimeout has clients be faster, until the returned function is called.
+func SetIOTimeout(d time.Duration) (reset func()) {
 	before := ioTimeout
 	ioTimeout = d
 	return func() { ioTimeout = before }
 }
 
-// SetPause has servers that say nothing of it be left alone for so long, until the
-// test has ended, and the front that it opens then.
-func SetPause(t *testing.T, d time.Duration) {
+// SetRetryDelay has servers that say nothing of it be left alone for so long, until the
+// test has ended, and the handler that it opens then.
+func SetRetryDelay(t *testing.T, d time.Duration) {
 	before := retryDelay
 	retryDelay = d
 	t.Cleanup(func() { retryDelay = before })
 }
 
-// Rests are how long a server is left alone that asks for this, before each try, where
+// BackoffDelays are how long a server is left alone that asks for this, before each try, where
 // the tries gave: - nothing, 0 a stream that told nothing, 1 one that did.
-func Rests(retry time.Duration, gave string) (all []time.Duration) {
+func BackoffDelays(retry time.Duration, gave string) (all []time.Duration) {
 	r := backoff{}
 	for _, g := range gave {
 		all = append(all, r.delay(retry))
@@ -88,12 +88,12 @@ func EventLines(stream io.Reader) (lines string, last string) {
 	return string(text), e.lastID
 }
 
-// SetMaxUnanswered has sessions have fewer and shorter requests that are not
+// SetMaxOpen has sessions have fewer and shorter requests that are not
 // answered, until the returned function is called.
-func SetMaxUnanswered(n, bytes int) (reset func()) {
-	was, long := maxUnanswered, maxOpenBytes
-	maxUnanswered, maxOpenBytes = n, bytes
-	return func() { maxUnanswered, maxOpenBytes = was, long }
+func SetMaxOpen(n, bytes int) (reset func()) {
+	was, long := maxOpen, maxOpenBytes
+	maxOpen, maxOpenBytes = n, bytes
+	return func() { maxOpen, maxOpenBytes = was, long }
 }
 
 // SetMaxTasks has conversations have fewer tasks, until the returned function is
@@ -104,9 +104,9 @@ func SetMaxTasks(n int) (reset func()) {
 	return func() { maxTasks = before }
 }
 
-// SetMaxWanting has fewer tasks of a conversation wait for their client, until the
+// SetMaxInputRequired has fewer tasks of a conversation wait for their client, until the
 // returned function is called.
-func SetMaxWanting(n int) (reset func()) {
+func SetMaxInputRequired(n int) (reset func()) {
 	before := maxInputRequired
 	maxInputRequired = n
 	return func() { maxInputRequired = before }
@@ -119,20 +119,20 @@ func (r *Relay) Tasks() int {
 	return len(r.tasks)
 }
 
-// SetShares has an owner have so much of a front, and all of them twice that, until
+// SetLimits has an owner have so much of a handler, and all of them twice that, until
 // the returned function is called.
-func SetShares(requests, bytes, sessions, programs int) (reset func()) {
+func SetLimits(requests, bytes, sessions, programs int) (reset func()) {
 	before := defaultLimits
 	each := usage{requests, bytes, sessions, programs}
 	defaultLimits = limits{total: each.plus(each, 1), perOwner: each}
 	return func() { defaultLimits = before }
 }
 
-// Away is a stream whose client was sent away.
-type Away struct{ s *stream }
+// Reconnecting is a stream whose client was sent away.
+type Reconnecting struct{ s *stream }
 
-// SentAway is one, which is waited for so long.
-func SentAway(t *testing.T, after time.Duration) Away {
+// NewReconnecting is one, which is waited for so long.
+func NewReconnecting(t *testing.T, after time.Duration) Reconnecting {
 	s := newStream("r")
 	r, err := s.openReader(0)
 	if err != nil {
@@ -144,11 +144,11 @@ func SentAway(t *testing.T, after time.Duration) Away {
 		t.Fatalf("it is not sent away: %v", err)
 	}
 	r.close()
-	return Away{s}
+	return Reconnecting{s}
 }
 
-// Long has an answer come that passes as it comes.
-func (a Away) Long() func(text string) error {
+// AddLong has an answer come that passes as it comes.
+func (a Reconnecting) AddLong() func(text string) error {
 	to := a.s.addLong()
 	return func(text string) error {
 		_, err := to.Write([]byte(text))
@@ -160,8 +160,8 @@ func (a Away) Long() func(text string) error {
 	}
 }
 
-// Back has the client come back, and returns what it has of the answer.
-func (a Away) Back() (string, error) {
+// Read has the client come back, and returns what it has of the answer.
+func (a Reconnecting) Read() (string, error) {
 	r, err := a.s.openReader(0)
 	if err != nil {
 		return "", err

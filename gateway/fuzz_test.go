@@ -13,15 +13,15 @@ import (
 	"github.com/sayso-dev/sayso/gateway"
 )
 
-// yes is a gate that lets everything run, and remembers what.
-type yes struct {
+// allowGate is a gate that lets everything run, and remembers what.
+type allowGate struct {
 	sayso.Gate
 
 	mu    sync.Mutex
 	calls []sayso.Call
 }
 
-func (g *yes) Admit(_ context.Context, a sayso.Admission) (sayso.Decision, error) {
+func (g *allowGate) Admit(_ context.Context, a sayso.Admission) (sayso.Decision, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := a.Call
@@ -30,9 +30,9 @@ func (g *yes) Admit(_ context.Context, a sayso.Admission) (sayso.Decision, error
 	return sayso.Decision{Effect: sayso.Allow, State: sayso.StateAllowed, Redeemed: true}, nil
 }
 
-func (g *yes) Report(context.Context, sayso.Outcome) error { return nil }
+func (g *allowGate) Report(context.Context, sayso.Outcome) error { return nil }
 
-func (g *yes) End(context.Context, string) error { return nil }
+func (g *allowGate) End(context.Context, string) error { return nil }
 
 // seenPins trust what comes first, and remember what came.
 type seenPins struct {
@@ -52,9 +52,9 @@ func (p *seenPins) Meet(_ context.Context, _ sayso.Actor, _ string, seen []sayso
 	return ok, nil
 }
 
-// careless is a message as a reader sees it that folds case, lets the last member
+// carelessMessage is a message as a reader sees it that folds case, lets the last member
 // win and reads on behind the end of a line.
-type careless struct {
+type carelessMessage struct {
 	Method string
 	Params struct {
 		Name      string
@@ -63,7 +63,7 @@ type careless struct {
 	Result struct{ Tools []struct{ Name string } }
 }
 
-func readCarelessly(text []byte) (all []careless) {
+func readCarelessly(text []byte) (all []carelessMessage) {
 	all = readOn(text)
 	for line := range bytes.FieldsFuncSeq(text, endsLine) {
 		all = append(all, readOn(line)...)
@@ -74,10 +74,10 @@ func readCarelessly(text []byte) (all []careless) {
 // endsLine reports the characters at which a reader of some language ends a line.
 func endsLine(r rune) bool { return strings.ContainsRune("\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029", r) }
 
-func readOn(text []byte) (all []careless) {
+func readOn(text []byte) (all []carelessMessage) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	for {
-		var m careless
+		var m carelessMessage
 		if err := d.Decode(&m); err == io.EOF {
 			return all
 		} else if _, soft := err.(*json.UnmarshalTypeError); err != nil && !soft {
@@ -89,9 +89,9 @@ func readOn(text []byte) (all []careless) {
 }
 
 // relayed runs a relay over what one side sends, and returns what the other got.
-func relayed(t *testing.T, text []byte, fromClient bool) (got []byte, gate *yes, pins *seenPins) {
+func relayed(t *testing.T, text []byte, fromClient bool) (got []byte, gate *allowGate, pins *seenPins) {
 	t.Helper()
-	gate, pins = &yes{}, &seenPins{seen: map[string]bool{}}
+	gate, pins = &allowGate{}, &seenPins{seen: map[string]bool{}}
 	var toClient, toServer bytes.Buffer
 	r, err := gateway.New(gateway.Options{Gate: gate, Pins: pins, Name: "srv", Session: "s"}, &toClient, &toServer)
 	if err != nil {

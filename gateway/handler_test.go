@@ -31,15 +31,15 @@ func bodyOf(method, body string) string {
 	return body
 }
 
-// What is not for the front is refused before anybody is asked or anything is
+// What is not for the handler is refused before anybody is asked or anything is
 // forwarded, and learns nothing.
-func TestFrontRefuses(t *testing.T) {
-	up := openShop(t)
-	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
-	s.learns()
-	session := s.begins()
+func TestHandlerRefuses(t *testing.T) {
+	up := newTestServer(t)
+	s := openHandler(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.listTools()
+	session := s.initialize()
 	in := []string{"Mcp-Session-Id", session, "Mcp-Protocol-Version", "2025-11-25"}
-	port := s.at[strings.LastIndex(s.at, ":"):]
+	port := s.url[strings.LastIndex(s.url, ":"):]
 	call := echo("1", "hi")
 	for name, tt := range map[string]struct {
 		method, path, body string
@@ -52,9 +52,9 @@ func TestFrontRefuses(t *testing.T) {
 		"another port":           {header: []string{"Host", "127.0.0.1:1"}, status: 403},
 		"a page":                 {header: []string{"Origin", "http://evil.example"}, status: 403},
 		"a page without name":    {header: []string{"Origin", "null"}, status: 403},
-		"a page of this host":    {header: []string{"Origin", s.at, "Sec-Fetch-Site", "same-origin"}, status: 403},
+		"a page of this host":    {header: []string{"Origin", s.url, "Sec-Fetch-Site", "same-origin"}, status: 403},
 		"a page of this machine": {header: []string{"Origin", "http://127.0.0.1:1"}, status: 403},
-		"an origin twice":        {header: []string{"Origin", s.at, "+Origin", s.at}, status: 403},
+		"an origin twice":        {header: []string{"Origin", s.url, "+Origin", s.url}, status: 403},
 		"what a browser made":    {header: []string{"Sec-Fetch-Site", "cross-site"}, status: 403},
 		"no token":               {header: []string{"Authorization", ""}, status: 401},
 		"a wrong token":          {header: []string{"Authorization", "Bearer sayso_agent_eve"}, status: 401},
@@ -101,7 +101,7 @@ func TestFrontRefuses(t *testing.T) {
 			if tt.body == "" {
 				tt.body = call
 			}
-			r := s.does(s.ask(tt.method, tt.path, bodyOf(tt.method, tt.body), append(in[:len(in):len(in)], tt.header...)...))
+			r := s.do(s.newRequest(tt.method, tt.path, bodyOf(tt.method, tt.body), append(in[:len(in):len(in)], tt.header...)...))
 			if r.StatusCode != tt.status || !strings.Contains(r.text, `"error"`) {
 				t.Errorf("%s, not %d: %s", r.Status, tt.status, r.text)
 			}
@@ -112,11 +112,11 @@ func TestFrontRefuses(t *testing.T) {
 			}
 		})
 	}
-	if calls := up.heard("tools/call"); len(calls) > 0 {
+	if calls := up.received("tools/call"); len(calls) > 0 {
 		t.Errorf("the server heard of %v", calls)
 	}
-	for _, more := range [][]string{nil, {"Origin", s.at}} { // which works, when it is as it should be
-		if r := s.posts(call, append(in[:len(in):len(in)], more...)...); !strings.Contains(r.last(), `"result":{}`) {
+	for _, more := range [][]string{nil, {"Origin", s.url}} { // which works, when it is as it should be
+		if r := s.post(call, append(in[:len(in):len(in)], more...)...); !strings.Contains(r.last(), `"result":{}`) {
 			t.Errorf("%q: %s %s", more, r.Status, r.last())
 		}
 	}
@@ -124,13 +124,13 @@ func TestFrontRefuses(t *testing.T) {
 
 // Where each request is stateless, the headers say what the message says, or it is
 // refused with the code that the protocol has for that.
-func TestFrontHeaders(t *testing.T) {
-	up := openShop(t)
-	up.when("tools/list", streams("data: "+`{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"text":{"type":"string","x-mcp-header":"Text"},"n":{"type":"object","properties":{"m":{"type":"integer","x-mcp-header":"Depth"}}}}}}]}}`+"\n\n"))
-	up.when("tools/call", streams("data: "+ran+"\n\n"))
-	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
-	s.learns()
-	body, header := modern("1", "tools/call", "echo", `"name":"echo","arguments":{"text":"é","n":{"m":42}}`)
+func TestHandlerHeaders(t *testing.T) {
+	up := newTestServer(t)
+	up.handle("tools/list", eventStream("data: "+`{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"text":{"type":"string","x-mcp-header":"Text"},"n":{"type":"object","properties":{"m":{"type":"integer","x-mcp-header":"Depth"}}}}}}]}}`+"\n\n"))
+	up.handle("tools/call", eventStream("data: "+echoResult+"\n\n"))
+	s := openHandler(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.listTools()
+	body, header := statelessMessage("1", "tools/call", "echo", `"name":"echo","arguments":{"text":"é","n":{"m":42}}`)
 	header = append(header, "Mcp-Param-Text", "=?base64?w6k=?=", "Mcp-Param-Depth", "42.0")
 	for name, tt := range map[string]struct {
 		header []string
@@ -153,13 +153,13 @@ func TestFrontHeaders(t *testing.T) {
 		"another number":        {[]string{"Mcp-Param-Depth", "43"}, "-32020"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := len(up.heard("tools/call"))
-			r := s.posts(body, append(header[:len(header):len(header)], tt.header...)...)
+			before := len(up.received("tools/call"))
+			r := s.post(body, append(header[:len(header):len(header)], tt.header...)...)
 			if tt.code == "" {
 				if r.StatusCode != 200 || !strings.Contains(r.last(), `"ran"`) {
 					t.Errorf("%s %s", r.Status, r.last())
 				}
-				got := up.heard("tools/call")
+				got := up.received("tools/call")
 				if h := got[len(got)-1].header; h.Get("Mcp-Name") != "echo" || h.Get("Mcp-Param-Text") != "=?base64?w6k=?=" || h.Get("Mcp-Param-Depth") != "42" || h.Get("Mcp-Session-Id") != "" {
 					t.Errorf("the server got %v", h)
 				}
@@ -168,7 +168,7 @@ func TestFrontHeaders(t *testing.T) {
 			if r.StatusCode != 400 || !strings.Contains(r.text, `"code":`+tt.code) || !strings.Contains(r.text, `"id":1`) {
 				t.Errorf("%s %s", r.Status, r.text)
 			}
-			if len(up.heard("tools/call")) != before {
+			if len(up.received("tools/call")) != before {
 				t.Error("the server heard of it")
 			}
 		})
@@ -177,13 +177,13 @@ func TestFrontHeaders(t *testing.T) {
 
 // A client that lost its connection while people were asked comes back, and has the
 // answer once. What was approved runs once.
-func TestFrontResumes(t *testing.T) {
-	up := openShop(t)
-	up.when("tools/call", streams("data: "+ran+"\n\n"))
-	s := openFront(t, nil, gateway.Upstream{Options: gateway.Options{Name: "srv", Patience: time.Minute, Impatience: time.Minute}, URL: up.URL})
-	in := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25", "Accept", "text/event-stream"}
+func TestHandlerResumes(t *testing.T) {
+	up := newTestServer(t)
+	up.handle("tools/call", eventStream("data: "+echoResult+"\n\n"))
+	s := openHandler(t, nil, gateway.Upstream{Options: gateway.Options{Name: "srv", Patience: time.Minute, Impatience: time.Minute}, URL: up.URL})
+	in := []string{"Mcp-Session-Id", s.initialize(), "Mcp-Protocol-Version", "2025-11-25", "Accept", "text/event-stream"}
 	ctx, hangUp := context.WithCancel(context.Background())
-	resp, err := client.Do(s.ask("POST", "/srv/mcp", echo("1", "hi"), in...).WithContext(ctx))
+	resp, err := client.Do(s.newRequest("POST", "/srv/mcp", echo("1", "hi"), in...).WithContext(ctx))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,58 +195,58 @@ func TestFrontResumes(t *testing.T) {
 		}
 		waits = lines.Text() == ": waiting"
 	}
-	r := s.asked(1)[0]
+	r := s.requests(1)[0]
 	hangUp()
 	_ = resp.Body.Close()
 	s.answer(r, sayso.Allow)
-	s.until(sayso.EventFinished)
+	s.waitForEvent(sayso.EventFinished)
 	for range 2 { // the same again, should that connection have broken, too
-		back := s.does(s.ask("GET", "/srv/mcp", "", append(in[:len(in):len(in)], "Last-Event-Id", at)...))
+		back := s.do(s.newRequest("GET", "/srv/mcp", "", append(in[:len(in):len(in)], "Last-Event-Id", at)...))
 		if !strings.Contains(back.last(), `"id":1,"result":{"content":[{"type":"text","text":"ran"}]}`) {
 			t.Fatalf("%s %s", back.Status, back.last())
 		}
 	}
-	if calls := up.heard("tools/call"); len(calls) != 1 || calls[0].body != echo("1", "hi") || calls[0].header.Get("Mcp-Session-Id") != "there" {
+	if calls := up.received("tools/call"); len(calls) != 1 || calls[0].body != echo("1", "hi") || calls[0].header.Get("Mcp-Session-Id") != "there" {
 		t.Errorf("the server heard %v", calls)
 	}
 }
 
 // Where each request is stateless, closing its stream takes it back: an answer that
 // comes later runs nothing.
-func TestFrontCloses(t *testing.T) {
-	up := openShop(t)
-	s := openFront(t, nil, gateway.Upstream{Options: gateway.Options{Name: "srv", Impatience: time.Minute}, URL: up.URL})
-	body, header := modernEcho("1", "hi")
+func TestHandlerCloses(t *testing.T) {
+	up := newTestServer(t)
+	s := openHandler(t, nil, gateway.Upstream{Options: gateway.Options{Name: "srv", Impatience: time.Minute}, URL: up.URL})
+	body, header := statelessEcho("1", "hi")
 	header = append(header, "Accept", "text/event-stream")
 	ctx, hangUp := context.WithCancel(context.Background())
-	resp, err := client.Do(s.ask("POST", "/srv/mcp", body, header...).WithContext(ctx))
+	resp, err := client.Do(s.newRequest("POST", "/srv/mcp", body, header...).WithContext(ctx))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.asked(1)
+	s.requests(1)
 	hangUp()
 	_ = resp.Body.Close()
-	s.until(sayso.EventWithdrawn)
-	if calls := up.heard("tools/call"); len(calls) > 0 {
+	s.waitForEvent(sayso.EventWithdrawn)
+	if calls := up.received("tools/call"); len(calls) > 0 {
 		t.Errorf("the server heard %v", calls)
 	}
 }
 
 // Closing the stream of a request that is on its way closes it at the server, too.
-func TestFrontClosesThere(t *testing.T) {
-	up := openShop(t)
+func TestHandlerEndsUpstreamSession(t *testing.T) {
+	up := newTestServer(t)
 	begun, closed := make(chan struct{}), make(chan struct{})
-	up.when("tools/call", func(w http.ResponseWriter, r *http.Request) {
+	up.handle("tools/call", func(w http.ResponseWriter, r *http.Request) {
 		close(begun)
 		<-r.Context().Done()
 		close(closed)
 	})
-	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
-	s.learns()
-	body, header := modernEcho("1", "hi")
+	s := openHandler(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.listTools()
+	body, header := statelessEcho("1", "hi")
 	ctx, hangUp := context.WithCancel(context.Background())
 	go func() { <-begun; hangUp() }()
-	if resp, err := client.Do(s.ask("POST", "/srv/mcp", body, header...).WithContext(ctx)); err == nil {
+	if resp, err := client.Do(s.newRequest("POST", "/srv/mcp", body, header...).WithContext(ctx)); err == nil {
 		_, _ = io.Copy(io.Discard, resp.Body)
 		_ = resp.Body.Close()
 	}
@@ -255,11 +255,11 @@ func TestFrontClosesThere(t *testing.T) {
 
 // Requests that stand alone may have the same id and the same progress token, and
 // each has its own answer, spelled as it was.
-func TestFrontSameIDs(t *testing.T) {
-	up := openShop(t)
+func TestHandlerSameIDs(t *testing.T) {
+	up := newTestServer(t)
 	var both sync.WaitGroup
 	both.Add(2)
-	up.when("tools/call", func(w http.ResponseWriter, r *http.Request) {
+	up.handle("tools/call", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		both.Done()
 		both.Wait() // they are on their way at once
@@ -269,13 +269,13 @@ func TestFrontSameIDs(t *testing.T) {
 		fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1,\"progressToken\":%s,\"message\":%q}}\n\n", token, text)
 		fmt.Fprintf(w, "data: {\"result\":{\"content\":[{\"type\":\"text\",\"text\":%q}]},\"jsonrpc\":\"2.0\",\"id\":%s}\n\n", text, idOf(string(body)))
 	})
-	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
-	s.learns()
+	s := openHandler(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.listTools()
 	var done sync.WaitGroup
 	for _, text := range []string{"one", "two"} {
 		done.Go(func() {
 			body := `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","progressToken":"x"},"name":"echo","arguments":{"text":"` + text + `"}}}`
-			r := s.posts(body, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "echo")
+			r := s.post(body, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "echo")
 			if len(r.events) != 2 ||
 				string(r.events[0].Data) != `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1,"progressToken":"x","message":"`+text+`"}}` ||
 				string(r.events[1].Data) != `{"result":{"content":[{"type":"text","text":"`+text+`"}]},"jsonrpc":"2.0","id":"x"}` {
@@ -288,13 +288,13 @@ func TestFrontSameIDs(t *testing.T) {
 
 // A long result passes whole, wherever its id stands, in both generations; one that
 // breaks off is taken for whole by nobody.
-func TestFrontLong(t *testing.T) {
+func TestHandlerLongAnswer(t *testing.T) {
 	defer gateway.SetMaxMessage(128 << 10)()
-	up := openShop(t)
+	up := newTestServer(t)
 	long := strings.Repeat("all work and no play ", 100_000)
-	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
-	s.learns()
-	session := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+	s := openHandler(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.listTools()
+	session := []string{"Mcp-Session-Id", s.initialize(), "Mcp-Protocol-Version", "2025-11-25"}
 	for name, shape := range map[string]string{
 		"id first": `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"LONG"}]}}`,
 		"id last":  `{"result":{"content":[{"type":"text","text":"LONG"}]},"jsonrpc":"2.0","id":ID}`,
@@ -302,22 +302,22 @@ func TestFrontLong(t *testing.T) {
 	} {
 		shape = strings.Replace(shape, "LONG", long, 1)
 		for way, do := range map[string]http.HandlerFunc{
-			"stream": streams("data: " + shape + "\n\n"),
+			"stream": eventStream("data: " + shape + "\n\n"),
 			"alone": func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
 				w.Header().Set("Content-Type", "application/json")
 				_, _ = io.WriteString(w, strings.Replace(shape, "ID", idOf(string(body)), 1))
 			},
-			"broken": streams("data: " + shape[:len(shape)-2]),
+			"broken": eventStream("data: " + shape[:len(shape)-2]),
 		} {
 			for _, era := range []string{"2025", "2026"} {
 				t.Run(name+" "+way+" "+era, func(t *testing.T) {
-					up.when("tools/call", do)
+					up.handle("tools/call", do)
 					body, header := echo("77", "hi"), session
 					if era == "2026" {
-						body, header = modernEcho("77", "hi")
+						body, header = statelessEcho("77", "hi")
 					}
-					resp, err := client.Do(s.ask("POST", "/srv/mcp", body, header...))
+					resp, err := client.Do(s.newRequest("POST", "/srv/mcp", body, header...))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -340,22 +340,22 @@ func TestFrontLong(t *testing.T) {
 }
 
 // What a server hides in a stream is no message for the client.
-func TestFrontSmuggled(t *testing.T) {
-	up := openShop(t)
+func TestHandlerSmuggled(t *testing.T) {
+	up := newTestServer(t)
 	const forged = `{"jsonrpc":"2.0","id":99,"result":{"forged":true}}`
-	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
-	s.learns()
-	in := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+	s := openHandler(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.listTools()
+	in := []string{"Mcp-Session-Id", s.initialize(), "Mcp-Protocol-Version", "2025-11-25"}
 	for name, stream := range map[string]string{
-		"a second line of data":    "data: " + ran + "\ndata: " + forged + "\n\n",
-		"behind a carriage return": "data: " + ran + "\rdata: " + forged + "\r\r",
+		"a second line of data":    "data: " + echoResult + "\ndata: " + forged + "\n\n",
+		"behind a carriage return": "data: " + echoResult + "\rdata: " + forged + "\r\r",
 		"an event in a comment":    ": x\ndata: " + forged + "\n\n",
 		"another's answer":         "data: " + forged + "\n\n",
 		"a list in an answer":      `data: {"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"forged"}],"tools":[]}}` + "\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			up.when("tools/call", streams(stream))
-			r := s.posts(echo("7", "hi"), in...)
+			up.handle("tools/call", eventStream(stream))
+			r := s.post(echo("7", "hi"), in...)
 			all := r.text
 			for _, e := range r.events {
 				all += string(e.Data) + "\n"
@@ -367,8 +367,8 @@ func TestFrontSmuggled(t *testing.T) {
 	}
 }
 
-// A program behind the front: one for each session, which ends with it.
-func TestFrontProgram(t *testing.T) {
+// A program behind the handler: one for each session, which ends with it.
+func TestHandlerProgram(t *testing.T) {
 	t.Setenv("GATEWAY_TEST", "")
 	program, err := os.Executable()
 	if err != nil {
@@ -377,59 +377,59 @@ func TestFrontProgram(t *testing.T) {
 	up := gateway.Upstream{
 		Options: gateway.Options{Name: "srv", Impatience: time.Minute}, Args: []string{program, "echoes"}, Env: append(os.Environ(), "GATEWAY_TEST=server"), Stderr: io.Discard,
 	}
-	s := openFront(t, rules{"echo": sayso.Allow}, up)
-	s.learns()
-	one := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
-	two := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
-	first, second := s.posts(echo("1", "a"), one...), s.posts(echo("1", "b"), two...)
+	s := openHandler(t, rules{"echo": sayso.Allow}, up)
+	s.listTools()
+	one := []string{"Mcp-Session-Id", s.initialize(), "Mcp-Protocol-Version", "2025-11-25"}
+	two := []string{"Mcp-Session-Id", s.initialize(), "Mcp-Protocol-Version", "2025-11-25"}
+	first, second := s.post(echo("1", "a"), one...), s.post(echo("1", "b"), two...)
 	if first.last() == second.last() || !strings.Contains(first.last(), "process") {
 		t.Errorf("not two programs: %s, %s", first.last(), second.last())
 	}
-	body, header := modernEcho("5", "c")
-	alone, again := s.posts(body, header...), s.posts(body, header...)
+	body, header := statelessEcho("5", "c")
+	alone, again := s.post(body, header...), s.post(body, header...)
 	if alone.last() != again.last() || !strings.Contains(alone.last(), `"id":5`) {
 		t.Errorf("%s, %s", alone.last(), again.last())
 	}
-	if r := s.does(s.ask("DELETE", "/srv/mcp", "", one...)); r.StatusCode != 204 {
+	if r := s.do(s.newRequest("DELETE", "/srv/mcp", "", one...)); r.StatusCode != 204 {
 		t.Errorf("%s %s", r.Status, r.text)
 	}
-	if r := s.posts(echo("2", "a"), one...); r.StatusCode != 404 {
+	if r := s.post(echo("2", "a"), one...); r.StatusCode != 404 {
 		t.Errorf("%s %s", r.Status, r.text)
 	}
 	// The program ends: what waits for it is told, and the session is over.
-	if r := s.posts(`{"jsonrpc":"2.0","id":3,"method":"end"}`, two...); !strings.Contains(r.last(), `"id":3`) || !strings.Contains(r.last(), "The server ended") {
+	if r := s.post(`{"jsonrpc":"2.0","id":3,"method":"end"}`, two...); !strings.Contains(r.last(), `"id":3`) || !strings.Contains(r.last(), "The server ended") {
 		t.Errorf("%s %s", r.Status, r.last())
 	}
-	if r := s.posts(echo("2", "a"), two...); r.StatusCode != 404 {
+	if r := s.post(echo("2", "a"), two...); r.StatusCode != 404 {
 		t.Errorf("%s %s", r.Status, r.text)
 	}
 }
 
 // A client that sends slowly, or does not read, holds nothing up: its connection
 // ends, and what was on its way for it is passed over.
-func TestFrontSlow(t *testing.T) {
+func TestHandlerSlowClient(t *testing.T) {
 	defer gateway.SetMaxMessage(128 << 10)()
-	defer gateway.SetSlowest(100 * time.Millisecond)()
-	up := openShop(t)
-	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
-	s.learns()
+	defer gateway.SetIOTimeout(100 * time.Millisecond)()
+	up := newTestServer(t)
+	s := openHandler(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.listTools()
 	dial := func(body string, length int) net.Conn {
 		t.Helper()
-		c, err := net.Dial("tcp", strings.TrimPrefix(s.at, "http://"))
+		c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = c.Close() })
 		fmt.Fprintf(c, "POST /srv/mcp HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"+
-			"Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: echo\r\nContent-Length: %d\r\n\r\n%s", strings.TrimPrefix(s.at, "http://"), adaToken, length, body)
+			"Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: echo\r\nContent-Length: %d\r\n\r\n%s", strings.TrimPrefix(s.url, "http://"), adaToken, length, body)
 		return c
 	}
-	body, _ := modernEcho("1", "hi")
+	body, _ := statelessEcho("1", "hi")
 	slow := dial(body[:len(body)-1], len(body))
 	if text, err := io.ReadAll(slow); err != nil || !strings.Contains(string(text), "the message did not come whole") {
 		t.Errorf("%v %s", err, text)
 	}
-	refused, err := net.Dial("tcp", strings.TrimPrefix(s.at, "http://"))
+	refused, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,13 +438,13 @@ func TestFrontSlow(t *testing.T) {
 	if text, err := io.ReadAll(refused); err != nil || !strings.Contains(string(text), "403") {
 		t.Errorf("%v %s", err, text)
 	}
-	if len(up.heard("tools/call")) > 0 {
+	if len(up.received("tools/call")) > 0 {
 		t.Error("the server heard half a message")
 	}
 	// More than what lies in the buffers of a connection.
-	up.when("tools/call", streams("data: "+strings.Replace(ran, "ran", strings.Repeat("long ", 8<<20), 1)+"\n\n"))
+	up.handle("tools/call", eventStream("data: "+strings.Replace(echoResult, "ran", strings.Repeat("long ", 8<<20), 1)+"\n\n"))
 	dial(body, len(body))
-	s.until(sayso.EventFinished)
+	s.waitForEvent(sayso.EventFinished)
 }
 
 // What is read of an event stream as lines is what a reader of such streams has,

@@ -42,15 +42,15 @@ func (p rules) Judge(_ context.Context, c sayso.Call, _ sayso.Facts) sayso.Verdi
 	return sayso.Verdict{Match: sayso.Match{Effect: e, Cause: sayso.CauseRule, Rule: "a rule", Elicit: !p.mute()}}
 }
 
-// world is a relay between a client and a server that the test plays, before a
+// harness is a relay between a client and a server that the test plays, before a
 // real broker.
-type world struct {
+type harness struct {
 	t      *testing.T
 	log    *memory.Log
 	broker *broker.Broker
 	relay  *gateway.Relay
 
-	client, server *side
+	client, server *peer
 	done           sync.WaitGroup
 	cancel         context.CancelFunc
 
@@ -58,8 +58,8 @@ type world struct {
 	notes []string
 }
 
-// side is one end of the relay.
-type side struct {
+// peer is one end of the relay.
+type peer struct {
 	t    *testing.T
 	in   *io.PipeWriter
 	out  *bufio.Reader
@@ -70,11 +70,11 @@ type side struct {
 	strict bool
 }
 
-func newSide(t *testing.T, in *io.PipeWriter, from *io.PipeReader) *side {
-	return &side{t: t, in: in, out: bufio.NewReaderSize(from, 1<<20), from: from, wait: 30 * time.Second}
+func newPeer(t *testing.T, in *io.PipeWriter, from *io.PipeReader) *peer {
+	return &peer{t: t, in: in, out: bufio.NewReaderSize(from, 1<<20), from: from, wait: 30 * time.Second}
 }
 
-func (s *side) send(line string) {
+func (s *peer) send(line string) {
 	s.t.Helper()
 	end := time.AfterFunc(s.wait, func() { _ = s.in.CloseWithError(errors.New("nobody reads")) })
 	defer end.Stop()
@@ -84,14 +84,14 @@ func (s *side) send(line string) {
 }
 
 // next reads the next line, and does not wait for ever.
-func (s *side) next() (string, error) {
+func (s *peer) next() (string, error) {
 	end := time.AfterFunc(s.wait, func() { _ = s.from.Close() })
 	defer end.Stop()
 	return s.out.ReadString('\n')
 }
 
-// gets returns the next line that came.
-func (s *side) gets() string {
+// receive returns the next line that came.
+func (s *peer) receive() string {
 	s.t.Helper()
 	line, err := s.next()
 	if err != nil {
@@ -105,24 +105,28 @@ func (s *side) gets() string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-// got fails unless the next line is this one, to the byte.
-func (s *side) got(want string) {
+// expect fails unless the next line is this one, to the byte.
+func (s *peer) expect(want string) {
 	s.t.Helper()
-	if line := s.gets(); line != want {
+	if line := s.receive(); line != want {
 		s.t.Fatalf("got  %.300q\nwant %.300q", line, want)
 	}
 }
 
-func open(t *testing.T, p rules, change ...func(*gateway.Options)) *world {
+// momentsFrom is the clock of a broker that began at start.
+func momentsFrom(start time.Time) func() sayso.Moment {
+	return func() sayso.Moment {
+		return sayso.Moment{Wall: time.Now().UTC(), Boot: "test", Since: time.Since(start)}
+	}
+}
+
+func open(t *testing.T, p rules, change ...func(*gateway.Options)) *harness {
 	t.Helper()
-	w := &world{t: t, log: memory.New(nil)}
-	start := time.Now()
+	w := &harness{t: t, log: memory.New(nil)}
 	var err error
 	w.broker, err = broker.New(w.log, p, &broker.Options{
 		MaxOpen: 1 << 20, MaxAsks: 1 << 20,
-		Now: func() sayso.Moment {
-			return sayso.Moment{Wall: time.Now().UTC(), Boot: "test", Since: time.Since(start)}
-		},
+		Now: momentsFrom(time.Now()),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -133,13 +137,13 @@ func open(t *testing.T, p rules, change ...func(*gateway.Options)) *world {
 }
 
 // start begins a relay with both its ends.
-func (w *world) start(change ...func(*gateway.Options)) {
+func (w *harness) start(change ...func(*gateway.Options)) {
 	w.t.Helper()
 	fromClient, client := io.Pipe()
 	toClient, clientOut := io.Pipe()
 	fromServer, server := io.Pipe()
 	toServer, serverOut := io.Pipe()
-	w.client, w.server = newSide(w.t, client, toClient), newSide(w.t, server, toServer)
+	w.client, w.server = newPeer(w.t, client, toClient), newPeer(w.t, server, toServer)
 	w.server.strict = true
 	o := gateway.Options{
 		Gate: w.broker.Gate(asker), Pins: w.broker, Actor: asker, Name: "srv", Session: "s", Cwd: "/",
@@ -169,7 +173,7 @@ func (w *world) start(change ...func(*gateway.Options)) {
 }
 
 // end ends the relay and its broker.
-func (w *world) end() {
+func (w *harness) end() {
 	w.stop()
 	if err := w.broker.Close(); err != nil {
 		w.t.Error(err)
@@ -177,7 +181,7 @@ func (w *world) end() {
 }
 
 // stop closes both ends and waits.
-func (w *world) stop() {
+func (w *harness) stop() {
 	w.cancel()
 	_, _ = w.client.in.Close(), w.server.in.Close()
 	w.done.Go(func() { _, _ = io.Copy(io.Discard, w.client.out) })
@@ -188,14 +192,14 @@ func (w *world) stop() {
 	}
 }
 
-// lists has the client list the tools of the server, and returns what it got.
-func (w *world) lists(tools string) string {
+// listTools has the client list the tools of the server, and returns what it got.
+func (w *harness) listTools(tools string) string {
 	w.t.Helper()
 	const ask = `{"jsonrpc":"2.0","id":"list","method":"tools/list"}`
 	w.client.send(ask)
-	w.server.got(ask)
+	w.server.expect(ask)
 	w.server.send(`{"jsonrpc":"2.0","id":"list","result":{"tools":[` + tools + `]}}`)
-	return w.client.gets()
+	return w.client.receive()
 }
 
 const echoTool = `{"name":"echo","description":"says it again","inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]},"annotations":{"readOnlyHint":true}}`
@@ -205,8 +209,8 @@ func echo(id, text string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"echo","arguments":{"text":"` + text + `"}}}`
 }
 
-// asked waits until so many requests are open, and returns them.
-func (w *world) asked(n int) []sayso.Request {
+// requests waits until so many requests are open, and returns them.
+func (w *harness) requests(n int) []sayso.Request {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -230,7 +234,7 @@ func (w *world) asked(n int) []sayso.Request {
 }
 
 // answer answers a request as the person.
-func (w *world) answer(r sayso.Request, e sayso.Effect, change ...func(*sayso.Answer)) {
+func (w *harness) answer(r sayso.Request, e sayso.Effect, change ...func(*sayso.Answer)) {
 	w.t.Helper()
 	a := sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: e}
 	for _, c := range change {
@@ -241,8 +245,8 @@ func (w *world) answer(r sayso.Request, e sayso.Effect, change ...func(*sayso.An
 	}
 }
 
-// until waits for an event of a type, and returns it.
-func (w *world) until(t sayso.EventType) sayso.Event {
+// waitForEvent waits for an event of a type, and returns it.
+func (w *harness) waitForEvent(t sayso.EventType) sayso.Event {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -256,8 +260,8 @@ func (w *world) until(t sayso.EventType) sayso.Event {
 	return sayso.Event{}
 }
 
-// refused is the text of a result that says why a tool did not run.
-func (w *world) refused(line, id string) string {
+// refusalOf is the text of a result that says why a tool did not run.
+func (w *harness) refusalOf(line, id string) string {
 	w.t.Helper()
 	var m struct {
 		ID     sayso.Args `json:"id"`

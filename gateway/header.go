@@ -135,10 +135,10 @@ func checkHeaders(h http.Header, m *message, o *requestMeta) *rejection {
 		return mismatch("the header " + versionHeader + " is missing, and the message says version " + quote(o.version))
 	case o.version != "" && version != o.version:
 		return mismatch("the header " + versionHeader + " is not the version that the message says")
-	case version >= statelessSince && m.request() && o.version == "":
+	case version >= statelessSince && m.isRequest() && o.version == "":
 		return &rejection{http.StatusBadRequest, codeInvalidParams, "Refused: _meta does not say " + metaVersionName + ". Nothing ran.", nil}
 	}
-	return checkNames(h, m, o, version >= statelessSince && m.request())
+	return checkNames(h, m, o, version >= statelessSince && m.isRequest())
 }
 
 // checkNames reports headers for the method and the name that say something else

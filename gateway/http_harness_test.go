@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/broker"
 	"github.com/sayso-dev/sayso/gateway"
 	"github.com/sayso-dev/sayso/internal/facts"
@@ -24,28 +23,23 @@ import (
 	"github.com/sayso-dev/sayso/store/memory"
 )
 
-// street is a front before servers that the test plays, before a real broker.
-type street struct {
-	*world
-	at      string      // http://127.0.0.1:PORT
+// httpHarness is a handler before servers that the test plays, before a real broker.
+type httpHarness struct {
+	*harness
+	url     string      // http://127.0.0.1:PORT
 	revoked atomic.Bool // ada's token
 }
 
 // The tokens of two clients.
 const adaToken, bobToken = "sayso_agent_ada", "sayso_agent_bob"
 
-// openFront opens a front before servers, whose names are given.
-func openFront(t *testing.T, p rules, servers ...gateway.Upstream) *street {
+// openHandler opens a handler before servers, whose names are given.
+func openHandler(t *testing.T, p rules, servers ...gateway.Upstream) *httpHarness {
 	t.Helper()
-	s := &street{world: &world{t: t, log: memory.New(nil)}}
-	w := s.world
-	start := time.Now()
+	s := &httpHarness{harness: &harness{t: t, log: memory.New(nil)}}
+	w := s.harness
 	var err error
-	w.broker, err = broker.New(w.log, p, &broker.Options{
-		Now: func() sayso.Moment {
-			return sayso.Moment{Wall: time.Now().UTC(), Boot: "test", Since: time.Since(start)}
-		},
-	})
+	w.broker, err = broker.New(w.log, p, &broker.Options{Now: momentsFrom(time.Now())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,14 +77,14 @@ func openFront(t *testing.T, p rules, servers ...gateway.Upstream) *street {
 			t.Error(err)
 		}
 	})
-	s.at = "http://" + l.Addr().String()
+	s.url = "http://" + l.Addr().String()
 	return s
 }
 
-// ask makes a request of a client.
-func (s *street) ask(method, path, body string, header ...string) *http.Request {
+// newRequest makes a request of a client.
+func (s *httpHarness) newRequest(method, path, body string, header ...string) *http.Request {
 	s.t.Helper()
-	r, err := http.NewRequest(method, s.at+path, strings.NewReader(body))
+	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -117,30 +111,30 @@ var client = &http.Client{
 	Timeout:       time.Minute,
 }
 
-// reply is an answer over HTTP.
-type reply struct {
+// response is an answer over HTTP.
+type response struct {
 	*http.Response
 	text   string
 	events []sse.Event
 }
 
 // last is the last message of an answer.
-func (r *reply) last() string {
+func (r *response) last() string {
 	if len(r.events) > 0 {
 		return string(r.events[len(r.events)-1].Data)
 	}
 	return r.text
 }
 
-// does makes a request, and reads the answer to its end.
-func (s *street) does(r *http.Request) *reply {
+// do makes a request, and reads the answer to its end.
+func (s *httpHarness) do(r *http.Request) *response {
 	s.t.Helper()
 	resp, err := client.Do(r)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	out := &reply{Response: resp}
+	out := &response{Response: resp}
 	if resp.Header.Get("Content-Type") == sse.ContentType {
 		for in := sse.NewReader(resp.Body, 64<<20); ; {
 			e, err := in.Next()
@@ -158,25 +152,25 @@ func (s *street) does(r *http.Request) *reply {
 	return out
 }
 
-// posts sends a message to the server srv.
-func (s *street) posts(body string, header ...string) *reply {
+// post sends a message to the server srv.
+func (s *httpHarness) post(body string, header ...string) *response {
 	s.t.Helper()
-	return s.does(s.ask("POST", "/srv/mcp", body, header...))
+	return s.do(s.newRequest("POST", "/srv/mcp", body, header...))
 }
 
-// learns has a client list the tools of the server, which else would be asked about.
-func (s *street) learns() {
+// listTools has a client list the tools of the server, which else would be asked about.
+func (s *httpHarness) listTools() {
 	s.t.Helper()
-	body, header := modern("0", "tools/list", "", "")
-	if r := s.posts(body, header...); !strings.Contains(r.last(), `"echo"`) {
+	body, header := statelessMessage("0", "tools/list", "", "")
+	if r := s.post(body, header...); !strings.Contains(r.last(), `"echo"`) {
 		s.t.Fatalf("%s %s", r.Status, r.last())
 	}
 }
 
-// begins begins a session, and returns its id.
-func (s *street) begins(header ...string) string {
+// initialize begins a session, and returns its id.
+func (s *httpHarness) initialize(header ...string) string {
 	s.t.Helper()
-	r := s.posts(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"lab"}}}`, header...)
+	r := s.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"lab"}}}`, header...)
 	id := r.Header.Get("Mcp-Session-Id")
 	if r.StatusCode != 200 || id == "" {
 		s.t.Fatalf("no session: %s %s %v", r.Status, r.text, r.events)
@@ -184,8 +178,8 @@ func (s *street) begins(header ...string) string {
 	return id
 }
 
-// modern is a message of 2026-07-28 with its headers.
-func modern(id, method, name, params string) (body string, header []string) {
+// statelessMessage is a message of 2026-07-28 with its headers.
+func statelessMessage(id, method, name, params string) (body string, header []string) {
 	if params != "" {
 		params = "," + params
 	}
@@ -197,38 +191,38 @@ func modern(id, method, name, params string) (body string, header []string) {
 	return body, header
 }
 
-// modernEcho is a call of the tool echo.
-func modernEcho(id, text string) (string, []string) {
-	return modern(id, "tools/call", "echo", `"name":"echo","arguments":{"text":"`+text+`"}`)
+// statelessEcho is a call of the tool echo.
+func statelessEcho(id, text string) (string, []string) {
+	return statelessMessage(id, "tools/call", "echo", `"name":"echo","arguments":{"text":"`+text+`"}`)
 }
 
-// told is what a server that speaks HTTP was sent.
-type told struct {
+// received is what a server that speaks HTTP was sent.
+type received struct {
 	method string
 	header http.Header
 	body   string
 }
 
-// shop is a server that speaks HTTP, which the test plays.
-type shop struct {
+// testServer is a server that speaks HTTP, which the test plays.
+type testServer struct {
 	*httptest.Server
-	t    *testing.T
-	mu   sync.Mutex // guards what follows
-	told []told
-	does map[string]http.HandlerFunc // by the method of the message, or of HTTP
+	t        *testing.T
+	mu       sync.Mutex // guards what follows
+	got      []received
+	handlers map[string]http.HandlerFunc // by the method of the message, or of HTTP
 }
 
-// openShop opens a server that begins sessions, and answers what it knows nothing of
+// newTestServer opens a server that begins sessions, and answers what it knows nothing of
 // with an empty result.
-func openShop(t *testing.T) *shop {
+func newTestServer(t *testing.T) *testServer {
 	t.Helper()
-	s := &shop{t: t, does: map[string]http.HandlerFunc{}}
+	s := &testServer{t: t, handlers: map[string]http.HandlerFunc{}}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
 }
 
-func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *testServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err == nil && len(body) > 0 {
 		err = jcs.Check(body) // what is forwarded has no member twice, however it was made
@@ -241,8 +235,8 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		method = between(string(body), `"method":"`, `"`)
 	}
 	s.mu.Lock()
-	s.told = append(s.told, told{method, r.Header.Clone(), string(body)})
-	do := s.does[method]
+	s.got = append(s.got, received{method, r.Header.Clone(), string(body)})
+	do := s.handlers[method]
 	s.mu.Unlock()
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	switch {
@@ -265,18 +259,18 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// when has the server do something.
-func (s *shop) when(method string, do http.HandlerFunc) {
+// handle has the server do something.
+func (s *testServer) handle(method string, do http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.does[method] = do
+	s.handlers[method] = do
 }
 
-// heard is what the server was sent with a method.
-func (s *shop) heard(method string) (all []told) {
+// received is what the server was sent with a method.
+func (s *testServer) received(method string) (all []received) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, h := range s.told {
+	for _, h := range s.got {
 		if h.method == method {
 			all = append(all, h)
 		}
@@ -293,8 +287,8 @@ func between(text, from, to string) string {
 	return text
 }
 
-// streams answers with an event stream.
-func streams(events ...string) http.HandlerFunc {
+// eventStream answers with an event stream.
+func eventStream(events ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -305,4 +299,4 @@ func streams(events ...string) http.HandlerFunc {
 	}
 }
 
-const ran = `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"ran"}]}}`
+const echoResult = `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"ran"}]}}`

@@ -97,7 +97,7 @@ func (w *httpSender) Send(text []byte) error {
 		w.cancelRequest(&m) // closing its stream is how a request is cancelled
 		return nil
 	}
-	if !m.request() {
+	if !m.isRequest() {
 		return w.sendNotification(w.requester.baseContext(), &m)
 	}
 	w.sendRequest(&m)

@@ -20,17 +20,12 @@ import (
 	"github.com/sayso-dev/sayso/store/memory"
 )
 
-// within is a front whose requests the test hands over itself, before a real broker.
-func within(t *testing.T, p rules, url string, change ...func(*gateway.Options)) (*gateway.Handler, *world) {
+// newHandler is a handler whose requests the test hands over itself, before a real broker.
+func newHandler(t *testing.T, p rules, url string, change ...func(*gateway.Options)) (*gateway.Handler, *harness) {
 	t.Helper()
-	w := &world{t: t, log: memory.New(nil)}
-	start := time.Now()
+	w := &harness{t: t, log: memory.New(nil)}
 	var err error
-	w.broker, err = broker.New(w.log, p, &broker.Options{
-		Now: func() sayso.Moment {
-			return sayso.Moment{Wall: time.Now().UTC(), Boot: "test", Since: time.Since(start)}
-		},
-	})
+	w.broker, err = broker.New(w.log, p, &broker.Options{Now: momentsFrom(time.Now())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +48,9 @@ func within(t *testing.T, p rules, url string, change ...func(*gateway.Options))
 	return f, w
 }
 
-// visited is a request as it is handed to a front, of a client that has gone when ctx
+// newExchange is a request as it is handed to a handler, of a client that has gone when ctx
 // ends.
-func visited(ctx context.Context, body string, header ...string) *http.Request {
+func newExchange(ctx context.Context, body string, header ...string) *http.Request {
 	at := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7777}
 	r := httptest.NewRequestWithContext(context.WithValue(ctx, http.LocalAddrContextKey, at), "POST", "http://127.0.0.1:7777/srv/mcp", strings.NewReader(body))
 	r.Header = http.Header{"Authorization": {"Bearer x"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
@@ -66,71 +61,71 @@ func visited(ctx context.Context, body string, header ...string) *http.Request {
 }
 
 // A call whose client had gone before it was looked at runs for nobody.
-func TestFrontGoneBefore(t *testing.T) {
-	up := openShop(t)
-	f, _ := within(t, rules{"echo": sayso.Allow}, up.URL)
-	body, header := modern("0", "tools/list", "", "")
-	f.ServeHTTP(httptest.NewRecorder(), visited(t.Context(), body, header...))
+func TestHandlerClientGoneBefore(t *testing.T) {
+	up := newTestServer(t)
+	f, _ := newHandler(t, rules{"echo": sayso.Allow}, up.URL)
+	body, header := statelessMessage("0", "tools/list", "", "")
+	f.ServeHTTP(httptest.NewRecorder(), newExchange(t.Context(), body, header...))
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	for i := range 50 {
-		body, header := modernEcho(strconv.Itoa(i), "for nobody")
-		f.ServeHTTP(httptest.NewRecorder(), visited(gone, body, header...))
+		body, header := statelessEcho(strconv.Itoa(i), "for nobody")
+		f.ServeHTTP(httptest.NewRecorder(), newExchange(gone, body, header...))
 	}
-	body, header = modernEcho("50", "for somebody")
-	f.ServeHTTP(httptest.NewRecorder(), visited(t.Context(), body, header...))
+	body, header = statelessEcho("50", "for somebody")
+	f.ServeHTTP(httptest.NewRecorder(), newExchange(t.Context(), body, header...))
 	if err := f.Close(t.Context()); err != nil { // which waits for what was begun
 		t.Fatal(err)
 	}
-	if ran := up.heard("tools/call"); len(ran) != 1 || !strings.Contains(ran[0].body, "for somebody") {
+	if ran := up.received("tools/call"); len(ran) != 1 || !strings.Contains(ran[0].body, "for somebody") {
 		t.Errorf("%d calls ran, not that of the client that is there alone", len(ran))
 	}
 }
 
 // A client that goes before its call is known to the relay takes it back as well:
 // nobody is asked any more.
-func TestFrontGoneAtOnce(t *testing.T) {
+func TestHandlerClientGoneAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks, goOn := make(chan struct{}), make(chan struct{})
 		var once sync.Once
-		f, w := within(t, rules{}, "http://127.0.0.1:1", func(o *gateway.Options) {
+		f, w := newHandler(t, rules{}, "http://127.0.0.1:1", func(o *gateway.Options) {
 			o.Off = func() bool { // is the first that is looked at for a call
 				once.Do(func() { close(looks); <-goOn })
 				return false
 			}
 		})
 		ctx, leave := context.WithCancel(t.Context())
-		body, header := modernEcho("1", "hi")
+		body, header := statelessEcho("1", "hi")
 		var handler sync.WaitGroup
-		handler.Go(func() { f.ServeHTTP(httptest.NewRecorder(), visited(ctx, body, header...)) })
+		handler.Go(func() { f.ServeHTTP(httptest.NewRecorder(), newExchange(ctx, body, header...)) })
 		<-looks
 		leave()
 		synctest.Wait()
 		close(goOn)
 		handler.Wait()
-		w.until(sayso.EventWithdrawn)
+		w.waitForEvent(sayso.EventWithdrawn)
 	})
 }
 
 // What a server does not answer is bounded within a session, also where the clients
 // have gone; and what was cancelled gives way.
-func TestFrontUnanswered(t *testing.T) {
+func TestHandlerUnanswered(t *testing.T) {
 	const session = "Mcp-Session-Id"
 	for name, bound := range map[string][2]int{"by their number": {3, 1 << 20}, "by their length": {1000, 1000}} {
 		t.Run(name, func(t *testing.T) {
-			defer gateway.SetMaxUnanswered(bound[0], bound[1])()
-			up := openShop(t)
+			defer gateway.SetMaxOpen(bound[0], bound[1])()
+			up := newTestServer(t)
 			begun := make(chan struct{})
-			up.when("resources/read", func(_ http.ResponseWriter, r *http.Request) {
+			up.handle("resources/read", func(_ http.ResponseWriter, r *http.Request) {
 				begun <- struct{}{}
 				<-r.Context().Done()
 			})
-			f, _ := within(t, nil, up.URL)
+			f, _ := newHandler(t, nil, up.URL)
 			begins := httptest.NewRecorder()
-			f.ServeHTTP(begins, visited(t.Context(), `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`))
+			f.ServeHTTP(begins, newExchange(t.Context(), `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`))
 			id := begins.Header().Get(session)
 			reads := func(ctx context.Context, n int) *http.Request {
-				return visited(ctx, `{"jsonrpc":"2.0","id":`+strconv.Itoa(n)+`,"method":"resources/read","params":{"uri":"file:///`+strings.Repeat("x", 200)+`"}}`, session, id)
+				return newExchange(ctx, `{"jsonrpc":"2.0","id":`+strconv.Itoa(n)+`,"method":"resources/read","params":{"uri":"file:///`+strings.Repeat("x", 200)+`"}}`, session, id)
 			}
 			leaves := func(n int) *httptest.ResponseRecorder {
 				ctx, leave := context.WithCancel(t.Context())
@@ -152,7 +147,7 @@ func TestFrontUnanswered(t *testing.T) {
 			if full := leaves(4); full.Code != http.StatusServiceUnavailable || !strings.Contains(full.Body.String(), "not answered yet") {
 				t.Fatalf("one more: %d %s", full.Code, full.Body)
 			}
-			f.ServeHTTP(httptest.NewRecorder(), visited(t.Context(), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, session, id))
+			f.ServeHTTP(httptest.NewRecorder(), newExchange(t.Context(), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, session, id))
 			if got := leaves(5); got.Code == http.StatusServiceUnavailable {
 				t.Error("what was cancelled does not give way")
 			}
@@ -162,32 +157,32 @@ func TestFrontUnanswered(t *testing.T) {
 
 // A session is one with a single server: behind the path of another there is none
 // under its id.
-func TestFrontOtherServer(t *testing.T) {
-	a, b := openShop(t), openShop(t)
-	s := openFront(t, rules{"echo": sayso.Allow},
+func TestHandlerOtherServer(t *testing.T) {
+	a, b := newTestServer(t), newTestServer(t)
+	s := openHandler(t, rules{"echo": sayso.Allow},
 		gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: a.URL}, gateway.Upstream{Options: gateway.Options{Name: "other"}, URL: b.URL})
-	in := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+	in := []string{"Mcp-Session-Id", s.initialize(), "Mcp-Protocol-Version", "2025-11-25"}
 	for method, body := range map[string]string{"POST": echo("1", "hi"), "GET": "", "DELETE": ""} {
-		if r := s.does(s.ask(method, "/other/mcp", body, in...)); r.StatusCode != http.StatusNotFound {
+		if r := s.do(s.newRequest(method, "/other/mcp", body, in...)); r.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %s %s", method, r.Status, r.text)
 		}
 	}
-	if len(a.heard("tools/call"))+len(b.heard("tools/call")) > 0 {
+	if len(a.received("tools/call"))+len(b.received("tools/call")) > 0 {
 		t.Error("a call ran")
 	}
-	if r := s.posts(`{"jsonrpc":"2.0","id":2,"method":"ping"}`, in...); r.StatusCode != http.StatusOK {
+	if r := s.post(`{"jsonrpc":"2.0","id":2,"method":"ping"}`, in...); r.StatusCode != http.StatusOK {
 		t.Errorf("and then: %s %s", r.Status, r.text)
 	}
 }
 
 // Closing waits no longer than it may, and says so.
-func TestFrontCloseInTime(t *testing.T) {
-	up := openShop(t)
+func TestHandlerCloseInTime(t *testing.T) {
+	up := newTestServer(t)
 	deleted, goOn := make(chan struct{}), make(chan struct{})
-	up.when("DELETE", func(http.ResponseWriter, *http.Request) { close(deleted); <-goOn })
+	up.handle("DELETE", func(http.ResponseWriter, *http.Request) { close(deleted); <-goOn })
 	defer close(goOn)
-	f, _ := within(t, nil, up.URL)
-	f.ServeHTTP(httptest.NewRecorder(), visited(t.Context(), `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`))
+	f, _ := newHandler(t, nil, up.URL)
+	f.ServeHTTP(httptest.NewRecorder(), newExchange(t.Context(), `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`))
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-deleted; cancel() }()
 	if err := f.Close(ctx); !errors.Is(err, context.Canceled) {

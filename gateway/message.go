@@ -26,11 +26,11 @@ type message struct {
 	fault    jsontext.Value
 }
 
-// request reports whether somebody waits for an answer to it.
-func (m *message) request() bool { return m.method != "" && m.id != nil }
+// isRequest reports whether somebody waits for an answer to it.
+func (m *message) isRequest() bool { return m.method != "" && m.id != nil }
 
-// response reports whether it answers a request.
-func (m *message) response() bool { return m.method == "" }
+// isResponse reports whether it answers a request.
+func (m *message) isResponse() bool { return m.method == "" }
 
 // key is what ids are compared by: 1 and 1.0 are one number, and so is "1", as it
 // is for the clients of the protocol's own libraries.

@@ -17,23 +17,23 @@ import (
 	"github.com/sayso-dev/sayso/internal/sse"
 )
 
-// polled is what a client has of one stream.
-type polled struct {
+// polledResponse is what a client has of one stream.
+type polledResponse struct {
 	events []sse.Event
 	retry  time.Duration
 	err    error // io.EOF if the stream was ended
 }
 
-// at is where the client goes on.
-func (p *polled) at() string {
+// lastEventID is where the client goes on.
+func (p *polledResponse) lastEventID() string {
 	if len(p.events) == 0 {
 		return ""
 	}
 	return p.events[len(p.events)-1].ID
 }
 
-// says are the messages.
-func (p *polled) says() (all []string) {
+// messages are the messages.
+func (p *polledResponse) messages() (all []string) {
 	for _, e := range p.events {
 		if len(e.Data) > 0 {
 			all = append(all, string(e.Data))
@@ -42,8 +42,8 @@ func (p *polled) says() (all []string) {
 	return all
 }
 
-// polls makes a request, and reads the stream to its end.
-func (s *street) polls(r *http.Request) *polled {
+// doPolled makes a request, and reads the stream to its end.
+func (s *httpHarness) doPolled(r *http.Request) *polledResponse {
 	s.t.Helper()
 	resp, err := client.Do(r)
 	if err != nil {
@@ -52,9 +52,9 @@ func (s *street) polls(r *http.Request) *polled {
 	defer resp.Body.Close()
 	if resp.Header.Get("Content-Type") != sse.ContentType {
 		text, _ := io.ReadAll(resp.Body)
-		return &polled{err: fmt.Errorf("%s: %s", resp.Status, text)}
+		return &polledResponse{err: fmt.Errorf("%s: %s", resp.Status, text)}
 	}
-	p := &polled{}
+	p := &polledResponse{}
 	in := sse.NewReader(resp.Body, 64<<20)
 	for {
 		e, err := in.Next()
@@ -66,17 +66,17 @@ func (s *street) polls(r *http.Request) *polled {
 	}
 }
 
-// back is the request of a client that comes back.
-func (s *street) back(at string, header ...string) *http.Request {
-	return s.ask("GET", "/srv/mcp", "", append(header[:len(header):len(header)], "Last-Event-Id", at)...)
+// resume is the request of a client that comes back.
+func (s *httpHarness) resume(at string, header ...string) *http.Request {
+	return s.newRequest("GET", "/srv/mcp", "", append(header[:len(header):len(header)], "Last-Event-Id", at)...)
 }
 
-// polling has a server end the stream of each call, and answer it in one of those by
+// closeStreams has a server end the stream of each call, and answer it in one of those by
 // which the gate goes on, when the test says so. Its own ids are those of the calls.
-func (s *shop) polling(result func(id string) string) (answer chan struct{}) {
+func (s *testServer) closeStreams(result func(id string) string) (answer chan struct{}) {
 	answer = make(chan struct{})
-	s.when("tools/call", streams("id: theirs-ID\nretry: 20\ndata:\n\n"))
-	s.when("GET", func(w http.ResponseWriter, r *http.Request) {
+	s.handle("tools/call", eventStream("id: theirs-ID\nretry: 20\ndata:\n\n"))
+	s.handle("GET", func(w http.ResponseWriter, r *http.Request) {
 		id, ok := strings.CutPrefix(r.Header.Get("Last-Event-Id"), "theirs-")
 		if !ok {
 			w.WriteHeader(http.StatusMethodNotAllowed)
@@ -94,40 +94,40 @@ func (s *shop) polling(result func(id string) string) (answer chan struct{}) {
 	return answer
 }
 
-func ranAs(id string) string {
+func resultFor(id string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[{"type":"text","text":"ran ` + id + `"}]}}`
 }
 
-// pollingFront is a front before such a server, and what a client of it sends along.
-func pollingFront(t *testing.T, p rules, result func(string) string) (s *street, up *shop, answer chan struct{}, in []string) {
+// openPolling is a handler before such a server, and what a client of it sends along.
+func openPolling(t *testing.T, p rules, result func(string) string) (s *httpHarness, up *testServer, answer chan struct{}, in []string) {
 	t.Helper()
-	up = openShop(t)
-	answer = up.polling(result)
-	s = openFront(t, p, gateway.Upstream{Options: gateway.Options{Name: "srv", Patience: time.Minute, Impatience: time.Minute}, URL: up.URL})
-	s.learns()
-	return s, up, answer, []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+	up = newTestServer(t)
+	answer = up.closeStreams(result)
+	s = openHandler(t, p, gateway.Upstream{Options: gateway.Options{Name: "srv", Patience: time.Minute, Impatience: time.Minute}, URL: up.URL})
+	s.listTools()
+	return s, up, answer, []string{"Mcp-Session-Id", s.initialize(), "Mcp-Protocol-Version", "2025-11-25"}
 }
 
 // A server that ends its stream amid a call has the client come back when it says,
 // and what it answered meanwhile waits there: once for each who asks for it, and as
 // often as that.
-func TestFrontPolls(t *testing.T) {
-	s, up, answer, in := pollingFront(t, rules{"echo": sayso.Allow}, ranAs)
-	first := s.polls(s.ask("POST", "/srv/mcp", echo("4", "hi"), in...))
-	if first.err != io.EOF || first.retry != 20*time.Millisecond || len(first.says()) > 0 || first.at() == "" || strings.Contains(first.at(), "theirs") {
+func TestHandlerPolling(t *testing.T) {
+	s, up, answer, in := openPolling(t, rules{"echo": sayso.Allow}, resultFor)
+	first := s.doPolled(s.newRequest("POST", "/srv/mcp", echo("4", "hi"), in...))
+	if first.err != io.EOF || first.retry != 20*time.Millisecond || len(first.messages()) > 0 || first.lastEventID() == "" || strings.Contains(first.lastEventID(), "theirs") {
 		t.Fatalf("%v: %+v", first.err, first)
 	}
 	close(answer)
-	s.until(sayso.EventFinished)
+	s.waitForEvent(sayso.EventFinished)
 	for range 2 {
-		if p := s.polls(s.back(first.at(), in...)); p.err != io.EOF || !slices.Equal(p.says(), []string{ranAs("4")}) {
-			t.Fatalf("%v: %q", p.err, p.says())
+		if p := s.doPolled(s.resume(first.lastEventID(), in...)); p.err != io.EOF || !slices.Equal(p.messages(), []string{resultFor("4")}) {
+			t.Fatalf("%v: %q", p.err, p.messages())
 		}
 	}
-	if n := len(up.heard("tools/call")); n != 1 {
+	if n := len(up.received("tools/call")); n != 1 {
 		t.Errorf("the server got the call %d times", n)
 	}
-	for _, h := range up.heard("GET") {
+	for _, h := range up.received("GET") {
 		if last := h.header.Get("Last-Event-Id"); last != "" && last != "theirs-4" {
 			t.Errorf("the server was asked for %q", last)
 		}
@@ -135,55 +135,55 @@ func TestFrontPolls(t *testing.T) {
 }
 
 // A client that comes back too soon waits there.
-func TestFrontPollsTooSoon(t *testing.T) {
-	s, _, answer, in := pollingFront(t, rules{"echo": sayso.Allow}, ranAs)
-	first := s.polls(s.ask("POST", "/srv/mcp", echo("4", "hi"), in...))
-	resp, err := client.Do(s.back(first.at(), in...))
+func TestHandlerPollingTooSoon(t *testing.T) {
+	s, _, answer, in := openPolling(t, rules{"echo": sayso.Allow}, resultFor)
+	first := s.doPolled(s.newRequest("POST", "/srv/mcp", echo("4", "hi"), in...))
+	resp, err := client.Do(s.resume(first.lastEventID(), in...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
 	close(answer)
-	if text, err := io.ReadAll(resp.Body); err != nil || strings.Count(string(text), ranAs("4")) != 1 {
+	if text, err := io.ReadAll(resp.Body); err != nil || strings.Count(string(text), resultFor("4")) != 1 {
 		t.Errorf("%v: %s", err, text)
 	}
 }
 
 // Who was asked about before, and who was cancelled.
-func TestFrontPollsAsked(t *testing.T) {
-	s, up, answer, in := pollingFront(t, nil, ranAs)
-	first := make(chan *polled, 1)
-	go func() { first <- s.polls(s.ask("POST", "/srv/mcp", echo("4", "hi"), in...)) }()
-	s.answer(s.asked(1)[0], sayso.Allow)
+func TestHandlerPollingAsked(t *testing.T) {
+	s, up, answer, in := openPolling(t, nil, resultFor)
+	first := make(chan *polledResponse, 1)
+	go func() { first <- s.doPolled(s.newRequest("POST", "/srv/mcp", echo("4", "hi"), in...)) }()
+	s.answer(s.requests(1)[0], sayso.Allow)
 	p := <-first
 	close(answer)
-	if p := s.polls(s.back(p.at(), in...)); !slices.Equal(p.says(), []string{ranAs("4")}) {
-		t.Fatalf("%v: %q", p.err, p.says())
+	if p := s.doPolled(s.resume(p.lastEventID(), in...)); !slices.Equal(p.messages(), []string{resultFor("4")}) {
+		t.Fatalf("%v: %q", p.err, p.messages())
 	}
-	if n := len(up.heard("tools/call")); n != 1 {
+	if n := len(up.received("tools/call")); n != 1 {
 		t.Errorf("the server got the call %d times", n)
 	}
 }
 
 // Clients that cannot be told to come back are not: those of before, and those that
 // take no streams.
-func TestFrontPollsForThem(t *testing.T) {
+func TestHandlerPollingForClient(t *testing.T) {
 	for name, more := range map[string][]string{
 		"before":         {"Mcp-Protocol-Version", "2025-06-18"},
 		"without saying": {"Mcp-Protocol-Version", ""},
 		"no streams":     {"Accept", "application/json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, up, answer, in := pollingFront(t, rules{"echo": sayso.Allow}, ranAs)
-			up.when("GET", func(w http.ResponseWriter, r *http.Request) {
+			s, up, answer, in := openPolling(t, rules{"echo": sayso.Allow}, resultFor)
+			up.handle("GET", func(w http.ResponseWriter, r *http.Request) {
 				if r.Header.Get("Last-Event-Id") == "" {
 					w.WriteHeader(http.StatusMethodNotAllowed)
 					return
 				}
-				streams("data: "+ranAs("4")+"\n\n")(w, r)
+				eventStream("data: "+resultFor("4")+"\n\n")(w, r)
 			})
 			close(answer)
-			if r := s.posts(echo("4", "hi"), append(in[:len(in):len(in)], more...)...); strings.TrimSpace(r.last()) != ranAs("4") {
+			if r := s.post(echo("4", "hi"), append(in[:len(in):len(in)], more...)...); strings.TrimSpace(r.last()) != resultFor("4") {
 				t.Errorf("%s %q", r.Status, r.last())
 			}
 		})
@@ -192,19 +192,19 @@ func TestFrontPollsForThem(t *testing.T) {
 
 // A stream that breaks off is none that the server ended: the gate goes on with it,
 // and the client notices nothing.
-func TestFrontServerBreaksOff(t *testing.T) {
-	gateway.SetPause(t, time.Millisecond)
+func TestHandlerStreamBroken(t *testing.T) {
+	gateway.SetRetryDelay(t, time.Millisecond)
 	progress := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":4,"progress":1}}`
 	breaks := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
-			streams(text)(w, r)
+			eventStream(text)(w, r)
 			panic(http.ErrAbortHandler)
 		}
 	}
-	up := openShop(t)
+	up := newTestServer(t)
 	cut := false
-	up.when("tools/call", breaks("id: a\nretry: 1\ndata:\n\n"))
-	up.when("GET", func(w http.ResponseWriter, r *http.Request) {
+	up.handle("tools/call", breaks("id: a\nretry: 1\ndata:\n\n"))
+	up.handle("GET", func(w http.ResponseWriter, r *http.Request) {
 		switch r.Header.Get("Last-Event-Id") {
 		case "a":
 			breaks("id: b\ndata: "+progress+"\n\nid: c\ndata: {\"cut")(w, r)
@@ -214,28 +214,28 @@ func TestFrontServerBreaksOff(t *testing.T) {
 			}
 			if !cut {
 				cut = true
-				streams("id: c\ndata: "+ranAs("4"))(w, r) // which is ended, but not whole
+				eventStream("id: c\ndata: "+resultFor("4"))(w, r) // which is ended, but not whole
 				return
 			}
-			streams("id: d\ndata: "+ranAs("4")+"\n\n")(w, r)
+			eventStream("id: d\ndata: "+resultFor("4")+"\n\n")(w, r)
 		default:
 			w.WriteHeader(http.StatusMethodNotAllowed)
 		}
 	})
-	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
-	s.learns()
-	in := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
+	s := openHandler(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.listTools()
+	in := []string{"Mcp-Session-Id", s.initialize(), "Mcp-Protocol-Version", "2025-11-25"}
 	call := strings.Replace(echo("4", "hi"), `"name"`, `"_meta":{"progressToken":4},"name"`, 1)
-	if p := s.polls(s.ask("POST", "/srv/mcp", call, in...)); p.retry != 0 || !slices.Equal(p.says(), []string{progress, ranAs("4")}) {
-		t.Errorf("%v %q", p.retry, p.says())
+	if p := s.doPolled(s.newRequest("POST", "/srv/mcp", call, in...)); p.retry != 0 || !slices.Equal(p.messages(), []string{progress, resultFor("4")}) {
+		t.Errorf("%v %q", p.retry, p.messages())
 	}
 	// One that cannot be gone on with is told, and so it is where requests are stateless.
-	up.when("GET", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusBadRequest) })
-	if r := s.posts(echo("5", "hi"), in...); !strings.Contains(r.last(), "Whether what was asked for ran is not known") {
+	up.handle("GET", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusBadRequest) })
+	if r := s.post(echo("5", "hi"), in...); !strings.Contains(r.last(), "Whether what was asked for ran is not known") {
 		t.Errorf("%s %s", r.Status, r.last())
 	}
-	body, header := modernEcho("6", "hi")
-	if r := s.posts(body, header...); !strings.Contains(r.last(), "Whether what was asked for ran is not known") || !strings.Contains(r.last(), `"id":6`) {
+	body, header := statelessEcho("6", "hi")
+	if r := s.post(body, header...); !strings.Contains(r.last(), "Whether what was asked for ran is not known") || !strings.Contains(r.last(), `"id":6`) {
 		t.Errorf("%s %s", r.Status, r.last())
 	}
 	if got := between(strings.Join(s.notes, "\n"), "left out", "\n"); got != "" {
@@ -244,63 +244,65 @@ func TestFrontServerBreaksOff(t *testing.T) {
 }
 
 // What the client hears as a server does not let it come back: an end, not silence.
-func TestFrontPollsInVain(t *testing.T) {
-	s, up, _, in := pollingFront(t, rules{"echo": sayso.Allow}, ranAs)
-	up.when("GET", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNotFound) })
-	first := s.polls(s.ask("POST", "/srv/mcp", echo("4", "hi"), in...))
-	if p := s.polls(s.back(first.at(), in...)); len(p.says()) != 1 || !strings.Contains(p.says()[0], "Whether what was asked for ran is not known") {
-		t.Errorf("%v: %q", p.err, p.says())
+func TestHandlerPollingRefused(t *testing.T) {
+	s, up, _, in := openPolling(t, rules{"echo": sayso.Allow}, resultFor)
+	up.handle("GET", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	first := s.doPolled(s.newRequest("POST", "/srv/mcp", echo("4", "hi"), in...))
+	if p := s.doPolled(s.resume(first.lastEventID(), in...)); len(p.messages()) != 1 || !strings.Contains(p.messages()[0], "Whether what was asked for ran is not known") {
+		t.Errorf("%v: %q", p.err, p.messages())
 	}
 }
 
 // A server may end its streams as often as it likes, with nothing told in between.
-func TestFrontPollsOften(t *testing.T) {
-	gateway.SetPause(t, time.Millisecond)
-	s, up, _, in := pollingFront(t, rules{"echo": sayso.Allow}, ranAs)
+func TestHandlerPollingOften(t *testing.T) {
+	gateway.SetRetryDelay(t, time.Millisecond)
+	s, up, _, in := openPolling(t, rules{"echo": sayso.Allow}, resultFor)
 	const often = 20
 	times := 0
-	up.when("GET", func(w http.ResponseWriter, r *http.Request) {
+	up.handle("GET", func(w http.ResponseWriter, r *http.Request) {
 		switch times++; {
 		case r.Header.Get("Last-Event-Id") == "":
 			w.WriteHeader(http.StatusMethodNotAllowed)
 		case times < often:
-			streams("retry: 1\n\n")(w, r)
+			eventStream("retry: 1\n\n")(w, r)
 		default:
-			streams("data: "+ranAs("4")+"\n\n")(w, r)
+			eventStream("data: "+resultFor("4")+"\n\n")(w, r)
 		}
 	})
-	p := s.polls(s.ask("POST", "/srv/mcp", echo("4", "hi"), in...))
-	at, turns := p.at(), 0
-	for ; len(p.says()) == 0 && p.err == io.EOF; turns++ {
-		p = s.polls(s.back(at, in...))
+	p := s.doPolled(s.newRequest("POST", "/srv/mcp", echo("4", "hi"), in...))
+	at, turns := p.lastEventID(), 0
+	for ; len(p.messages()) == 0 && p.err == io.EOF; turns++ {
+		p = s.doPolled(s.resume(at, in...))
 	}
-	if !slices.Equal(p.says(), []string{ranAs("4")}) {
-		t.Errorf("%v after %d turns: %q", p.err, turns, p.says())
+	if !slices.Equal(p.messages(), []string{resultFor("4")}) {
+		t.Errorf("%v after %d turns: %q", p.err, turns, p.messages())
 	}
 }
 
 // Of many calls whose clients are all away as they are answered none is lost, and
 // none goes to another.
-func TestFrontPollsTogether(t *testing.T) {
-	s, _, answer, in := pollingFront(t, rules{"echo": sayso.Allow}, ranAs)
+func TestHandlerPollingConcurrent(t *testing.T) {
+	s, _, answer, in := openPolling(t, rules{"echo": sayso.Allow}, resultFor)
 	const many = 80
 	at := make([]string, many)
 	var all sync.WaitGroup
 	for i := range many {
-		all.Go(func() { at[i] = s.polls(s.ask("POST", "/srv/mcp", echo(fmt.Sprint(i), "hi"), in...)).at() })
+		all.Go(func() {
+			at[i] = s.doPolled(s.newRequest("POST", "/srv/mcp", echo(fmt.Sprint(i), "hi"), in...)).lastEventID()
+		})
 	}
 	all.Wait()
 	close(answer)
-	s.ended(many)
+	s.waitForOutcomes(many)
 	for i := range many {
-		if p := s.polls(s.back(at[i], in...)); !slices.Equal(p.says(), []string{ranAs(fmt.Sprint(i))}) {
-			t.Errorf("%d: %v %q", i, p.err, p.says())
+		if p := s.doPolled(s.resume(at[i], in...)); !slices.Equal(p.messages(), []string{resultFor(fmt.Sprint(i))}) {
+			t.Errorf("%d: %v %q", i, p.err, p.messages())
 		}
 	}
 }
 
-// ended waits until so many calls have finished.
-func (w *world) ended(n int) {
+// waitForOutcomes waits until so many calls have finished.
+func (w *harness) waitForOutcomes(n int) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -316,56 +318,56 @@ func (w *world) ended(n int) {
 
 // What was answered is for the session that asked alone: not for another of the same
 // client, and not for anybody else.
-func TestFrontPollsOthers(t *testing.T) {
-	s, _, answer, in := pollingFront(t, rules{"echo": sayso.Allow}, ranAs)
-	first := s.polls(s.ask("POST", "/srv/mcp", echo("4", "hi"), in...))
+func TestHandlerPollingOtherSession(t *testing.T) {
+	s, _, answer, in := openPolling(t, rules{"echo": sayso.Allow}, resultFor)
+	first := s.doPolled(s.newRequest("POST", "/srv/mcp", echo("4", "hi"), in...))
 	close(answer)
-	s.until(sayso.EventFinished)
-	another := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
-	own := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
-	if p := s.polls(s.ask("POST", "/srv/mcp", echo("5", "hi"), own...)); p.at() != first.at() {
-		t.Fatalf("not alike: %q and %q", first.at(), p.at())
+	s.waitForEvent(sayso.EventFinished)
+	another := []string{"Mcp-Session-Id", s.initialize(), "Mcp-Protocol-Version", "2025-11-25"}
+	own := []string{"Mcp-Session-Id", s.initialize(), "Mcp-Protocol-Version", "2025-11-25"}
+	if p := s.doPolled(s.newRequest("POST", "/srv/mcp", echo("5", "hi"), own...)); p.lastEventID() != first.lastEventID() {
+		t.Fatalf("not alike: %q and %q", first.lastEventID(), p.lastEventID())
 	}
-	if p := s.polls(s.back(first.at(), own...)); !slices.Equal(p.says(), []string{ranAs("5")}) {
-		t.Errorf("a session with an event of that id: %v %q", p.err, p.says())
+	if p := s.doPolled(s.resume(first.lastEventID(), own...)); !slices.Equal(p.messages(), []string{resultFor("5")}) {
+		t.Errorf("a session with an event of that id: %v %q", p.err, p.messages())
 	}
 	bob := []string{"Authorization", "Bearer " + bobToken}
-	bob = append(bob, "Mcp-Session-Id", s.begins(bob...), "Mcp-Protocol-Version", "2025-11-25")
+	bob = append(bob, "Mcp-Session-Id", s.initialize(bob...), "Mcp-Protocol-Version", "2025-11-25")
 	thief := append([]string{"Authorization", "Bearer " + bobToken}, in...)
 	alone := []string{"Mcp-Protocol-Version", "2026-07-28"}
 	for name, header := range map[string][]string{"another session": another, "another token": bob, "another token with the session": thief, "no session": alone} {
-		if p := s.polls(s.back(first.at(), header...)); p.err == io.EOF || len(p.says()) > 0 {
-			t.Errorf("%s: %v %q", name, p.err, p.says())
+		if p := s.doPolled(s.resume(first.lastEventID(), header...)); p.err == io.EOF || len(p.messages()) > 0 {
+			t.Errorf("%s: %v %q", name, p.err, p.messages())
 		}
 	}
-	if p := s.polls(s.back(first.at(), in...)); !slices.Equal(p.says(), []string{ranAs("4")}) {
-		t.Errorf("%v: %q", p.err, p.says())
+	if p := s.doPolled(s.resume(first.lastEventID(), in...)); !slices.Equal(p.messages(), []string{resultFor("4")}) {
+		t.Errorf("%v: %q", p.err, p.messages())
 	}
 }
 
 // A result that is too long to be kept waits for a client that was sent away, passes
 // to one connection alone, and is lost if nobody comes.
-func TestFrontPollsLong(t *testing.T) {
+func TestHandlerPollingLongAnswer(t *testing.T) {
 	defer gateway.SetMaxMessage(128 << 10)()
 	long := strings.Repeat("all work and no play ", 100_000)
-	result := func(id string) string { return strings.Replace(ranAs(id), "ran", long, 1) }
+	result := func(id string) string { return strings.Replace(resultFor(id), "ran", long, 1) }
 	t.Run("waits", func(t *testing.T) {
-		s, _, answer, in := pollingFront(t, rules{"echo": sayso.Allow}, result)
-		first := s.polls(s.ask("POST", "/srv/mcp", echo("4", "hi"), in...))
+		s, _, answer, in := openPolling(t, rules{"echo": sayso.Allow}, result)
+		first := s.doPolled(s.newRequest("POST", "/srv/mcp", echo("4", "hi"), in...))
 		close(answer)
-		if p := s.polls(s.back(first.at(), in...)); !slices.Equal(p.says(), []string{result("4")}) {
-			t.Errorf("%v: %d messages", p.err, len(p.says()))
+		if p := s.doPolled(s.resume(first.lastEventID(), in...)); !slices.Equal(p.messages(), []string{result("4")}) {
+			t.Errorf("%v: %d messages", p.err, len(p.messages()))
 		}
-		s.until(sayso.EventFinished)
-		if p := s.polls(s.back(first.at(), in...)); p.err == io.EOF || len(p.says()) > 0 {
-			t.Errorf("a second time: %v, %d messages", p.err, len(p.says()))
+		s.waitForEvent(sayso.EventFinished)
+		if p := s.doPolled(s.resume(first.lastEventID(), in...)); p.err == io.EOF || len(p.messages()) > 0 {
+			t.Errorf("a second time: %v, %d messages", p.err, len(p.messages()))
 		}
 	})
 	t.Run("waits for long", func(t *testing.T) {
-		c := gateway.SentAway(t, time.Minute)
-		long, done := c.Long(), make(chan error, 1)
+		c := gateway.NewReconnecting(t, time.Minute)
+		long, done := c.AddLong(), make(chan error, 1)
 		go func() { done <- long("all work") }()
-		if text, err := c.Back(); err != nil || text != "all work" {
+		if text, err := c.Read(); err != nil || text != "all work" {
 			t.Errorf("%v: %q", err, text)
 		}
 		if err := <-done; err != nil {
@@ -373,33 +375,33 @@ func TestFrontPollsLong(t *testing.T) {
 		}
 	})
 	t.Run("nobody comes", func(t *testing.T) {
-		defer gateway.SetSlowest(100 * time.Millisecond)()
-		s, _, answer, in := pollingFront(t, rules{"echo": sayso.Allow}, result)
-		first := s.polls(s.ask("POST", "/srv/mcp", echo("4", "hi"), in...))
+		defer gateway.SetIOTimeout(100 * time.Millisecond)()
+		s, _, answer, in := openPolling(t, rules{"echo": sayso.Allow}, result)
+		first := s.doPolled(s.newRequest("POST", "/srv/mcp", echo("4", "hi"), in...))
 		close(answer)
-		s.until(sayso.EventFinished) // nothing holds the server up
-		if p := s.polls(s.back(first.at(), in...)); p.err == io.EOF || len(p.says()) > 0 {
-			t.Errorf("%v, %d messages", p.err, len(p.says()))
+		s.waitForEvent(sayso.EventFinished) // nothing holds the server up
+		if p := s.doPolled(s.resume(first.lastEventID(), in...)); p.err == io.EOF || len(p.messages()) > 0 {
+			t.Errorf("%v, %d messages", p.err, len(p.messages()))
 		}
 	})
 }
 
 // A long result that goes to one connection does not go to another piece by piece.
-func TestFrontLongOnce(t *testing.T) {
+func TestHandlerLongAnswerOnce(t *testing.T) {
 	defer gateway.SetMaxMessage(128 << 10)()
-	up := openShop(t)
+	up := newTestServer(t)
 	head, goOn := make(chan struct{}), make(chan struct{})
 	long := strings.Repeat("all work and no play ", 100_000)
-	up.when("tools/call", func(w http.ResponseWriter, r *http.Request) {
-		streams("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{}}\n\n", "data: {\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\""+long)(w, r)
+	up.handle("tools/call", func(w http.ResponseWriter, r *http.Request) {
+		eventStream("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{}}\n\n", "data: {\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\""+long)(w, r)
 		close(head)
 		<-goOn
-		streams("\"}]}}\n\n")(w, r)
+		eventStream("\"}]}}\n\n")(w, r)
 	})
-	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
-	s.learns()
-	in := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25", "Accept", "text/event-stream"}
-	first, err := client.Do(s.ask("POST", "/srv/mcp", echo("4", "hi"), in...))
+	s := openHandler(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	s.listTools()
+	in := []string{"Mcp-Session-Id", s.initialize(), "Mcp-Protocol-Version", "2025-11-25", "Accept", "text/event-stream"}
+	first, err := client.Do(s.newRequest("POST", "/srv/mcp", echo("4", "hi"), in...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,8 +412,8 @@ func TestFrontLongOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := between(string(some), "id: ", "\n")
-	if p := s.polls(s.back(at, in...)); len(p.says()) != 1 || strings.Contains(p.says()[0], "work") {
-		t.Errorf("another connection had %v, %d messages", p.err, len(p.says()))
+	if p := s.doPolled(s.resume(at, in...)); len(p.messages()) != 1 || strings.Contains(p.messages()[0], "work") {
+		t.Errorf("another connection had %v, %d messages", p.err, len(p.messages()))
 	}
 	close(goOn)
 	rest, err := io.ReadAll(first.Body)
@@ -422,7 +424,7 @@ func TestFrontLongOnce(t *testing.T) {
 }
 
 // A server is left alone for as long as it asks, and not in vain all the time.
-func TestRests(t *testing.T) {
+func TestBackoff(t *testing.T) {
 	ms, s := time.Millisecond, time.Second
 	for name, tt := range map[string]struct {
 		retry time.Duration
@@ -438,7 +440,7 @@ func TestRests(t *testing.T) {
 		"cannot be reached":  {ms, "------", []time.Duration{10 * ms, 2 * s, 4 * s, 8 * s, 16 * s, 30 * s, 30 * s}},
 		"can be reached now": {ms, "--1", []time.Duration{10 * ms, 2 * s, 4 * s, 10 * ms}},
 	} {
-		if got := gateway.Rests(tt.retry, tt.gave); !slices.Equal(got, tt.want) {
+		if got := gateway.BackoffDelays(tt.retry, tt.gave); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, not %v", name, got, tt.want)
 		}
 	}

@@ -128,7 +128,7 @@ func (w *httpSender) initialize(ctx context.Context, m *message, spoken string) 
 		if err != nil || !whole {
 			return false
 		}
-		if a, err := readMessage(line); err == nil && a.response() && a.key() == m.key() {
+		if a, err := readMessage(line); err == nil && a.isResponse() && a.key() == m.key() {
 			same := !a.failed && versionIn(a.result) == spoken
 			if same {
 				w.saveSessionID(m, resp)

@@ -250,7 +250,7 @@ func (r *Relay) fromClient(ctx context.Context, line []byte) error {
 		return nil // the server never heard of it
 	case m.method == initializeMethod:
 		r.handleInitialize(m)
-	case m.response() && r.handleElicitResult(ctx, &m):
+	case m.isResponse() && r.handleElicitResult(ctx, &m):
 		return nil // the server asked nothing
 	case m.method == discoverMethod:
 		r.handleDiscover(m)
@@ -268,7 +268,7 @@ func (r *Relay) fromClient(ctx context.Context, line []byte) error {
 // idOf is the id of a message that was refused, if it has one that is certain.
 func idOf(line []byte) []byte {
 	m, err := readMessage(line)
-	if err != nil || !m.request() {
+	if err != nil || !m.isRequest() {
 		return nil
 	}
 	return m.id

@@ -26,9 +26,9 @@ func TestRelay_passesTheRest(t *testing.T) {
 	}
 	for _, line := range both {
 		w.client.send(line)
-		w.server.got(line)
+		w.server.expect(line)
 		w.server.send(line)
-		w.client.got(line)
+		w.client.expect(line)
 	}
 }
 
@@ -36,7 +36,7 @@ func TestRelay_passesTheRest(t *testing.T) {
 // answer.
 func TestGW3_forwardsTheBytesThatWereJudged(t *testing.T) {
 	w := open(t, rules{"echo": sayso.Allow})
-	if got := w.lists(echoTool); !strings.Contains(got, echoTool) {
+	if got := w.listTools(echoTool); !strings.Contains(got, echoTool) {
 		t.Fatal(got)
 	}
 	for id, spelled := range map[string]string{
@@ -47,17 +47,17 @@ func TestGW3_forwardsTheBytesThatWereJudged(t *testing.T) {
 	} {
 		call := `{"method":"tools/call",  "params":{"_meta":{"x":1},"name":"echo","arguments":` + spelled + `,"task":{"ttl":1}},"id":` + id + `,"jsonrpc":"2.0"}`
 		w.client.send(call)
-		w.server.got(call)
+		w.server.expect(call)
 		answer := `{"result":{"content":[{"type":"text","text":"a","a":1,"a":2}],"structuredContent":{"n":1e400}},"jsonrpc":"2.0","id":` + id + `}`
 		w.server.send(answer)
-		w.client.got(answer)
+		w.client.expect(answer)
 	}
 }
 
 // What can be read in two ways is not forwarded.
 func TestGW3_refusesWhatIsNotStrict(t *testing.T) {
 	w := open(t, rules{"echo": sayso.Allow, "rm": sayso.Deny})
-	w.lists(echoTool)
+	w.listTools(echoTool)
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name":"rm","arguments":{"text":"a"}}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping","params":{"name":"echo","arguments":{"text":"a"}}}`,
@@ -85,20 +85,20 @@ func TestGW3_refusesWhatIsNotStrict(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"meth`, `tools/call`, `{"jsonrpc":"2.0","id":1}`,
 	} {
 		w.client.send(line)
-		if got := w.client.gets(); !strings.Contains(got, `"error":{"code":-32`) {
+		if got := w.client.receive(); !strings.Contains(got, `"error":{"code":-32`) {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
 	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 	w.client.send(ping)
-	w.server.got(ping) // and nothing of the above before
+	w.server.expect(ping) // and nothing of the above before
 }
 
 // No reader sees two messages where one was judged: of those that end lines with a
 // carriage return as well, Python's, Java's and .NET's among them, each sees one.
 func TestGW3_oneLineForEveryReader(t *testing.T) {
 	w := open(t, rules{"echo": sayso.Allow, "rm": sayso.Deny})
-	w.lists(echoTool)
+	w.listTools(echoTool)
 	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 	within := func(message string) string {
 		return `{"jsonrpc":"2.0","method":"notifications/x","params":[` + "\r" + message + "\r" + `]}`
@@ -108,12 +108,12 @@ func TestGW3_oneLineForEveryReader(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{` + "\r" + `"text":"a"}}}`,
 	} {
 		w.client.send(line)
-		if got := w.client.gets(); !strings.Contains(got, `"error":{"code":-32600`) {
+		if got := w.client.receive(); !strings.Contains(got, `"error":{"code":-32600`) {
 			t.Errorf("%q: %s", line, got)
 		}
 	}
 	w.client.send(ping + "\r") // the end of a line, as Windows has it
-	w.server.got(ping)         // and nothing of the above before
+	w.server.expect(ping)      // and nothing of the above before
 	for _, line := range []string{
 		within(`{"jsonrpc":"2.0","id":77,"method":"sampling/createMessage","params":{"messages":[]}}`),
 		within(`{"jsonrpc":"2.0","id":"list","result":{"tools":[{"name":"new"}]}}`), "\r" + ping, ping + "\r\r",
@@ -121,26 +121,26 @@ func TestGW3_oneLineForEveryReader(t *testing.T) {
 		w.server.send(line)
 	}
 	w.server.send(ping + "\r")
-	w.client.got(ping)
+	w.client.expect(ping)
 }
 
 // A call that people are asked about waits, and all else goes on.
 func TestRelay_holds(t *testing.T) {
 	w := open(t, rules{})
-	w.lists(echoTool)
+	w.listTools(echoTool)
 	w.client.send(echo("1", "a"))
-	r := w.asked(1)[0]
+	r := w.requests(1)[0]
 	if r.Server != "srv" || r.Tool != "echo" || r.Host != sayso.HostMCP || r.Rule != "a rule" {
 		t.Errorf("asked: %+v", r)
 	}
 	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 	w.client.send(ping)
-	w.server.got(ping)
+	w.server.expect(ping)
 	w.answer(r, sayso.Allow)
-	w.server.got(echo("1", "a"))
+	w.server.expect(echo("1", "a"))
 	w.server.send(`{"jsonrpc":"2.0","id":1.0,"result":{"isError":true,"content":[]}}`)
-	w.client.gets()
-	if e := w.until(sayso.EventFinished); !strings.Contains(string(e.Payload), `"failed":true`) || e.RequestID != r.ID {
+	w.client.receive()
+	if e := w.waitForEvent(sayso.EventFinished); !strings.Contains(string(e.Payload), `"failed":true`) || e.RequestID != r.ID {
 		t.Errorf("finished: %s", e.Payload)
 	}
 }
@@ -148,59 +148,59 @@ func TestRelay_holds(t *testing.T) {
 // Each way of not getting a yes has its own words for the model.
 func TestRelay_refuses(t *testing.T) {
 	w := open(t, rules{"rm": sayso.Deny}, func(o *gateway.Options) { o.Impatience = time.Millisecond })
-	w.lists(echoTool + `,{"name":"rm","inputSchema":{}}`)
+	w.listTools(echoTool + `,{"name":"rm","inputSchema":{}}`)
 	w.client.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}}`)
-	if text := w.refused(w.client.gets(), "1"); !strings.HasPrefix(text, "Denied by policy") {
+	if text := w.refusalOf(w.client.receive(), "1"); !strings.HasPrefix(text, "Denied by policy") {
 		t.Error(text)
 	}
 	w.client.send(echo("2", "a"))
-	if text := w.refused(w.client.gets(), "2"); !strings.HasPrefix(text, "Not decided yet, ticket ") {
+	if text := w.refusalOf(w.client.receive(), "2"); !strings.HasPrefix(text, "Not decided yet, ticket ") {
 		t.Error(text)
 	}
-	r := w.asked(1)[0]
+	r := w.requests(1)[0]
 	w.answer(r, sayso.Deny, func(a *sayso.Answer) { a.Note = "use the other one" })
 	w.client.send(echo("3", "a"))
-	if text := w.refused(w.client.gets(), "3"); !strings.HasSuffix(text, ": use the other one") {
+	if text := w.refusalOf(w.client.receive(), "3"); !strings.HasSuffix(text, ": use the other one") {
 		t.Error(text)
 	}
 	w.client.send(echo("4", "a"))
-	w.refused(w.client.gets(), "4")
-	w.answer(w.asked(1)[0], sayso.Allow)
+	w.refusalOf(w.client.receive(), "4")
+	w.answer(w.requests(1)[0], sayso.Allow)
 	w.client.send(echo("5", "a"))
-	w.server.got(echo("5", "a")) // what was answered meanwhile is taken up by the same call
+	w.server.expect(echo("5", "a")) // what was answered meanwhile is taken up by the same call
 }
 
 // A call that the client cancelled does not run, whatever is answered.
 func TestRelay_cancelled(t *testing.T) {
 	w := open(t, rules{})
-	w.lists(echoTool)
+	w.listTools(echoTool)
 	w.client.send(echo("1", "a"))
-	w.asked(1)
+	w.requests(1)
 	w.client.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}`)
-	w.until(sayso.EventWithdrawn)
+	w.waitForEvent(sayso.EventWithdrawn)
 	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 	w.client.send(ping)
-	w.server.got(ping) // and no cancellation of what the server never got
+	w.server.expect(ping) // and no cancellation of what the server never got
 	w.client.send(echo("3", "a"))
-	w.answer(w.asked(1)[0], sayso.Allow)
-	w.server.got(echo("3", "a"))
+	w.answer(w.requests(1)[0], sayso.Allow)
+	w.server.expect(echo("3", "a"))
 	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`
 	w.client.send(cancel)
-	w.server.got(cancel)
-	if e := w.until(sayso.EventFinished); !strings.Contains(string(e.Payload), `"interrupt":true`) {
+	w.server.expect(cancel)
+	if e := w.waitForEvent(sayso.EventFinished); !strings.Contains(string(e.Payload), `"interrupt":true`) {
 		t.Errorf("finished: %s", e.Payload)
 	}
 	w.client.send(echo("3", "b")) // the server need not answer the other
-	w.answer(w.asked(1)[0], sayso.Allow)
-	w.server.got(echo("3", "b"))
+	w.answer(w.requests(1)[0], sayso.Allow)
+	w.server.expect(echo("3", "b"))
 }
 
 // A call whose answer cannot be read has failed, if it is certain which it is.
 func TestRelay_unreadableAnswer(t *testing.T) {
 	w := open(t, rules{"echo": sayso.Allow})
-	w.lists(echoTool)
+	w.listTools(echoTool)
 	w.client.send(echo("1", "a"))
-	w.server.got(echo("1", "a"))
+	w.server.expect(echo("1", "a"))
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","id":1,"id":2,"result":{},"result":{}}`, `{"id":1,"Id":2,"result":{},"result":{}}`,
 		`{"id":1,"method":"x","result":{}}`, `{"id":1,"result":{},"result":{}} {}`, `[{"id":1}]`, `{"id":2,"result":{},"result":{}}`, `{"id":1,`,
@@ -208,10 +208,10 @@ func TestRelay_unreadableAnswer(t *testing.T) {
 		w.server.send(line) // left out
 	}
 	w.server.send(`{"jsonrpc":"2.0","id":1,"result":{},"result":{"content":[]}}`)
-	if got := w.client.gets(); !strings.Contains(got, `"id":1,"error":{"code":-32603`) {
+	if got := w.client.receive(); !strings.Contains(got, `"id":1,"error":{"code":-32603`) {
 		t.Error(got)
 	}
-	if e := w.until(sayso.EventFinished); !strings.Contains(string(e.Payload), `"failed":true`) {
+	if e := w.waitForEvent(sayso.EventFinished); !strings.Contains(string(e.Payload), `"failed":true`) {
 		t.Errorf("finished: %s", e.Payload)
 	}
 }
@@ -220,15 +220,15 @@ func TestRelay_unreadableAnswer(t *testing.T) {
 func TestRelay_cancelledOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, rules{})
-		w.lists(echoTool)
-		send := w.relay.Leaving("1", echo("1", "a"))
+		w.listTools(echoTool)
+		send := w.relay.Forwarding("1", echo("1", "a"))
 		const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
 		w.client.send(cancel)
 		synctest.Wait() // whatever the relay does with it is done
 		sent := make(chan error)
 		go func() { sent <- send() }()
-		w.server.got(echo("1", "a"))
-		w.server.got(cancel)
+		w.server.expect(echo("1", "a"))
+		w.server.expect(cancel)
 		if err := <-sent; err != nil {
 			t.Error(err)
 		}
@@ -251,14 +251,14 @@ func TestRelay_caller(t *testing.T) {
 		w := open(t, rules{})
 		begin := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":` + tt.info + `}}`
 		w.client.send(begin)
-		w.server.got(begin)
-		w.lists(echoTool)
+		w.server.expect(begin)
+		w.listTools(echoTool)
 		call := echo("1", "a")
 		if tt.meta != "" {
 			call = strings.Replace(call, `"params":{`, `"params":{"_meta":{"io.modelcontextprotocol/clientInfo":`+tt.meta+`},`, 1)
 		}
 		w.client.send(call)
-		if r := w.asked(1)[0]; r.Caller != tt.want || r.Host != "mcp" {
+		if r := w.requests(1)[0]; r.Caller != tt.want || r.Host != "mcp" {
 			t.Errorf("%s: %q in %q", tt.info, r.Caller, r.Host)
 		}
 	}
@@ -275,14 +275,14 @@ func TestRelay_edited(t *testing.T) {
 		{echo("1", "a"), `{"text":7}`, ""},
 	} {
 		w := open(t, rules{})
-		w.lists(echoTool)
+		w.listTools(echoTool)
 		w.client.send(tt.sent)
-		w.answer(w.asked(1)[0], sayso.Allow, func(a *sayso.Answer) { a.Args = sayso.Args(tt.args) })
+		w.answer(w.requests(1)[0], sayso.Allow, func(a *sayso.Answer) { a.Args = sayso.Args(tt.args) })
 		if tt.want != "" {
-			w.server.got(tt.want)
+			w.server.expect(tt.want)
 			continue
 		}
-		if text := w.refused(w.client.gets(), "1"); !strings.HasPrefix(text, "Approved with other arguments") {
+		if text := w.refusalOf(w.client.receive(), "1"); !strings.HasPrefix(text, "Approved with other arguments") {
 			t.Error(text)
 		}
 	}
@@ -293,20 +293,20 @@ func TestRelay_edited(t *testing.T) {
 func TestRelay_waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, rules{})
-		w.lists(echoTool)
+		w.listTools(echoTool)
 		w.client.wait = 2 * time.Hour
 		w.client.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a"},"_meta":{"progressToken":"p"}}}`)
 		begun := time.Now()
-		told, got := 0, w.client.gets()
-		for ; strings.Contains(got, `"method":"notifications/progress","params":{"progressToken":"p"`); got = w.client.gets() {
+		told, got := 0, w.client.receive()
+		for ; strings.Contains(got, `"method":"notifications/progress","params":{"progressToken":"p"`); got = w.client.receive() {
 			told++
 		}
-		if text := w.refused(got, "1"); !strings.HasPrefix(text, "Not decided yet") || told < 199 || told > 200 || time.Since(begun) != 50*time.Minute {
+		if text := w.refusalOf(got, "1"); !strings.HasPrefix(text, "Not decided yet") || told < 199 || told > 200 || time.Since(begun) != 50*time.Minute {
 			t.Errorf("after %v, told %d times: %s", time.Since(begun), told, text)
 		}
 		begun = time.Now()
 		w.client.send(echo("2", "b"))
-		if text := w.refused(w.client.gets(), "2"); !strings.HasPrefix(text, "Not decided yet") || time.Since(begun) != 50*time.Second {
+		if text := w.refusalOf(w.client.receive(), "2"); !strings.HasPrefix(text, "Not decided yet") || time.Since(begun) != 50*time.Second {
 			t.Errorf("after %v: %s", time.Since(begun), text)
 		}
 	})

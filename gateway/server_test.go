@@ -107,7 +107,7 @@ func serverProcess(what string) {
 func gatewayProcess(in io.Reader, out io.Writer, signals <-chan os.Signal, what string) (gateway.End, error) {
 	_ = os.Setenv("GATEWAY_TEST", "server")
 	s := gateway.Server{Args: []string{os.Args[0], what}, Stderr: os.Stderr, Signals: signals}
-	return s.Serve(context.Background(), gateway.Options{Gate: &yes{}, Pins: &seenPins{seen: map[string]bool{}}, Name: "srv", Session: "s"}, in, out)
+	return s.Serve(context.Background(), gateway.Options{Gate: &allowGate{}, Pins: &seenPins{seen: map[string]bool{}}, Name: "srv", Session: "s"}, in, out)
 }
 
 // A gateway ends as its server does.

@@ -60,10 +60,10 @@ type transport interface {
 // and as much of them as may be asked.
 const maxFinished = 32
 
-// maxUnanswered is how many requests of a session may be unanswered, and maxAsked
+// maxOpen is how many requests of a session may be unanswered, and maxAsked
 // how long they may be: clients go and their requests stay, for as long as the
 // server takes.
-var maxUnanswered, maxOpenBytes = 1024, 64 << 20 // less in tests
+var maxOpen, maxOpenBytes = 1024, 64 << 20 // less in tests
 
 // makeSession begins a session, which its client knows by its id unless its requests
 // stand alone: then it lasts. For the gate its calls are in the session of this name.
@@ -147,7 +147,7 @@ var errDuplicateID = rpc.Invalid("the id or the progress token of a request is t
 func (s *session) accept(m *message, o *requestMeta) (*stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !m.request() {
+	if !m.isRequest() {
 		if !s.acquireLocked() {
 			return nil, errSessionEnded
 		}
@@ -190,7 +190,7 @@ func (s *session) acceptStateless(m *message, o *requestMeta) (*stream, error) {
 // openStream opens the stream of a request. The mutex is held.
 func (s *session) openStream(st *stream, key, token string) (*stream, error) {
 	st.size = len(st.line)
-	for len(s.open) >= maxUnanswered || len(s.open) > 0 && s.openBytes+st.size > maxOpenBytes {
+	for len(s.open) >= maxOpen || len(s.open) > 0 && s.openBytes+st.size > maxOpenBytes {
 		if !s.dropCancelled() {
 			return nil, errSessionFull
 		}
@@ -315,7 +315,7 @@ func (s *session) oldestFinished() int {
 		}
 		waits += st.undelivered()
 	}
-	if len(s.finished) > maxUnanswered || waits > maxOpenBytes {
+	if len(s.finished) > maxOpen || waits > maxOpenBytes {
 		return 0
 	}
 	return -1
@@ -425,7 +425,7 @@ func (w streamSender) Send(text []byte) error {
 	}
 	if !utf8.Valid(text) {
 		w.s.conv.o.Note("a message of " + w.s.up.Name + " is left out: it is not UTF-8")
-		if !m.response() {
+		if !m.isResponse() {
 			return nil
 		}
 		text = errorResponse(m.id, codeInternal, "The answer of the server is not UTF-8.")
@@ -434,11 +434,11 @@ func (w streamSender) Send(text []byte) error {
 		}
 	}
 	switch {
-	case m.response() && (m.id == nil || m.id.Kind() == 'n'):
+	case m.isResponse() && (m.id == nil || m.id.Kind() == 'n'):
 		if w.origin != nil {
 			w.origin.add(text, true)
 		}
-	case m.response():
+	case m.isResponse():
 		st := w.s.takeAnswered(&m)
 		if st == nil {
 			st = w.notificationStream()
@@ -449,7 +449,7 @@ func (w streamSender) Send(text []byte) error {
 		if st != nil {
 			st.add(text, true)
 		}
-	case m.request() && w.s.isStateless():
+	case m.isRequest() && w.s.isStateless():
 		w.s.conv.o.Note("a request of " + w.s.up.Name + " is left out: its client has no session to answer it in")
 	default:
 		st, text := w.s.streamFor(&m, w.origin)

@@ -54,7 +54,7 @@ func readTaskRequest(m message) (a taskRequest, err error) {
 // handleTask answers a request about a task of ours. It reports false for one of
 // the server's, which is the server's to answer.
 func (r *Relay) handleTask(ctx context.Context, m message) (ours bool, err error) {
-	if !m.request() {
+	if !m.isRequest() {
 		return false, nil
 	}
 	a, err := readTaskRequest(m)
@@ -322,7 +322,7 @@ func (r *Relay) forwardTaskRequest(a *taskRequest, t *task, there string) error 
 // since this gateway makes them, where the client takes them.
 func (r *Relay) handleDiscover(m message) {
 	a, err := readTaskRequest(m)
-	if err == nil && a.meta.tasks && m.request() {
+	if err == nil && a.meta.tasks && m.isRequest() {
 		r.rewriteAnswer(m, withTasksCapability)
 	}
 }

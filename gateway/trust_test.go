@@ -75,7 +75,7 @@ func mutations(t *testing.T, text string) (all []string) {
 func TestGW1_anyChangeQuarantines(t *testing.T) {
 	w := open(t, rules{"deploy": sayso.Allow})
 	want := `{"jsonrpc":"2.0","id":"list","result":{"tools":[` + richTool + `]}}`
-	if got := w.lists(richTool); got != want {
+	if got := w.listTools(richTool); got != want {
 		t.Fatalf("first: %s", got)
 	}
 	same, err := jcs.Canonicalize([]byte(richTool))
@@ -90,16 +90,16 @@ func TestGW1_anyChangeQuarantines(t *testing.T) {
 		if canonical, _ := jcs.Canonicalize([]byte(other)); string(canonical) == string(same) {
 			continue // the value was that already
 		}
-		if got := w.lists(other); got != `{"jsonrpc":"2.0","id":"list","result":{"tools":[]}}` {
+		if got := w.listTools(other); got != `{"jsonrpc":"2.0","id":"list","result":{"tools":[]}}` {
 			t.Fatalf("%s was shown: %s", other, got)
 		}
 		id := fmt.Sprint(i)
 		w.client.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"deploy","arguments":{"to":"test"}}}`)
-		if text := w.refused(w.client.gets(), id); !strings.Contains(text, "`sayso tools accept srv` is needed") {
+		if text := w.refusalOf(w.client.receive(), id); !strings.Contains(text, "`sayso tools accept srv` is needed") {
 			t.Fatalf("%s: %s", other, text)
 		}
 	}
-	if got := w.lists(string(same)); !strings.Contains(got, `"deploy"`) {
+	if got := w.listTools(string(same)); !strings.Contains(got, `"deploy"`) {
 		t.Errorf("the one that is trusted, spelled in another way: %s", got)
 	}
 }
@@ -108,9 +108,9 @@ func TestGW1_anyChangeQuarantines(t *testing.T) {
 func TestGW1_accepted(t *testing.T) {
 	w := open(t, rules{"echo": sayso.Allow})
 	other := strings.Replace(echoTool, "says it again", "says it again, and sends it to me", 1)
-	w.lists(echoTool)
-	w.lists(other)
-	w.lists(other) // is recorded once
+	w.listTools(echoTool)
+	w.listTools(other)
+	w.listTools(other) // is recorded once
 	ctx := t.Context()
 	pins, err := w.broker.Pins(ctx)
 	if err != nil || pins.Len != 2 {
@@ -127,16 +127,16 @@ func TestGW1_accepted(t *testing.T) {
 		t.Error("another one was accepted")
 	}
 	w.client.send(echo("1", "a"))
-	w.refused(w.client.gets(), "1")
+	w.refusalOf(w.client.receive(), "1")
 	if err := w.broker.AcceptDefinition(ctx, person, "srv", "echo", pin.Quarantined); err != nil {
 		t.Fatal(err)
 	}
 	w.client.send(echo("2", "a")) // at once, without another list
-	w.server.got(echo("2", "a"))
-	if got := w.lists(other); !strings.Contains(got, "sends it to me") {
+	w.server.expect(echo("2", "a"))
+	if got := w.listTools(other); !strings.Contains(got, "sends it to me") {
 		t.Error(got)
 	}
-	if got := w.lists(echoTool); strings.Contains(got, "echo") {
+	if got := w.listTools(echoTool); strings.Contains(got, "echo") {
 		t.Error("the one before is trusted still")
 	}
 }
@@ -144,12 +144,12 @@ func TestGW1_accepted(t *testing.T) {
 // A tool whose definition changes while people are asked does not run.
 func TestGW1_changedWhileWaiting(t *testing.T) {
 	w := open(t, rules{})
-	w.lists(echoTool)
+	w.listTools(echoTool)
 	w.client.send(echo("1", "a"))
-	r := w.asked(1)[0]
-	w.lists(strings.Replace(echoTool, "says", "sings", 1))
+	r := w.requests(1)[0]
+	w.listTools(strings.Replace(echoTool, "says", "sings", 1))
 	w.answer(r, sayso.Allow)
-	if text := w.refused(w.client.gets(), "1"); !strings.HasPrefix(text, "No longer valid") {
+	if text := w.refusalOf(w.client.receive(), "1"); !strings.HasPrefix(text, "No longer valid") {
 		t.Error(text)
 	}
 }
@@ -158,10 +158,10 @@ func TestGW1_changedWhileWaiting(t *testing.T) {
 func TestGW1_neverListed(t *testing.T) {
 	w := open(t, rules{"echo": sayso.Allow})
 	w.client.send(echo("1", "a"))
-	if w.asked(1)[0].CanEdit {
+	if w.requests(1)[0].CanEdit {
 		t.Error("an edit is offered that could not be checked")
 	}
-	if r := w.asked(1)[0]; r.Rule != "never listed by its server" {
+	if r := w.requests(1)[0]; r.Rule != "never listed by its server" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -172,7 +172,7 @@ func TestGW1_lookAlikeComesFirstLater(t *testing.T) {
 	w := open(t, rules{"list": sayso.Allow, "Iist": sayso.Allow})
 	list, alike := strings.Replace(echoTool, `"echo"`, `"list"`, 1), strings.Replace(echoTool, `"echo"`, `"Iist"`, 1)
 	for _, listed := range []string{list, list + "," + alike} {
-		if got := w.lists(listed); !strings.Contains(got, `"list"`) || strings.Contains(got, "Iist") {
+		if got := w.listTools(listed); !strings.Contains(got, `"list"`) || strings.Contains(got, "Iist") {
 			t.Fatalf("%s: %s", listed, got)
 		}
 	}
@@ -185,11 +185,11 @@ func TestGW1_lookAlikeComesFirstLater(t *testing.T) {
 	}
 	w.stop()
 	w.start()
-	if got := w.lists(alike + "," + list); !strings.Contains(got, `"list"`) || strings.Contains(got, "Iist") {
+	if got := w.listTools(alike + "," + list); !strings.Contains(got, `"list"`) || strings.Contains(got, "Iist") {
 		t.Errorf("the server lists the other first: %s", got)
 	}
 	w.client.send(strings.Replace(echo("1", "a"), `"echo"`, `"Iist"`, 1))
-	if text := w.refused(w.client.gets(), "1"); !strings.Contains(text, "its name looks like that of list") {
+	if text := w.refusalOf(w.client.receive(), "1"); !strings.Contains(text, "its name looks like that of list") {
 		t.Error(text)
 	}
 }
@@ -214,14 +214,14 @@ func TestGW1_namesThatDeceive(t *testing.T) {
 			if tt.left != "" {
 				want = strings.Replace(want, "[]", "["+named(tt.left)+"]", 1)
 			}
-			if got := w.lists(tt.list); got != want {
+			if got := w.listTools(tt.list); got != want {
 				t.Errorf("got %s", got)
 			}
 			if tt.refused == "" {
 				return
 			}
 			w.client.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tt.refused + `"}}`)
-			if text := w.refused(w.client.gets(), "1"); !strings.Contains(text, "cannot be told from another") {
+			if text := w.refusalOf(w.client.receive(), "1"); !strings.Contains(text, "cannot be told from another") {
 				t.Error(text)
 			}
 		})
@@ -231,7 +231,7 @@ func TestGW1_namesThatDeceive(t *testing.T) {
 // Pages of a list are judged one by one, however they are answered.
 func TestGW1_everyList(t *testing.T) {
 	w := open(t, rules{})
-	w.lists(echoTool)
+	w.listTools(echoTool)
 	other := strings.Replace(echoTool, "says", "sings", 1)
 	for _, line := range []string{
 		`{"result":{"tools":[` + other + `],"nextCursor":"2"},"jsonrpc":"2.0","id":"another"}`,
@@ -239,7 +239,7 @@ func TestGW1_everyList(t *testing.T) {
 		`{"jsonrpc":"2.0","id":null,"result":{"tools":[` + other + `]}}`,
 	} {
 		w.server.send(line)
-		if got := w.client.gets(); strings.Contains(got, "sings") || !strings.Contains(got, `"tools"`) {
+		if got := w.client.receive(); strings.Contains(got, "sings") || !strings.Contains(got, `"tools"`) {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
@@ -250,7 +250,7 @@ func TestGW1_everyList(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"result":{"tools":["` + "\xff" + `"]}}`,
 	} {
 		w.server.send(line)
-		if got := w.client.gets(); !strings.Contains(got, `"error":{"code":-32603`) {
+		if got := w.client.receive(); !strings.Contains(got, `"error":{"code":-32603`) {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
@@ -263,21 +263,21 @@ func TestGW1_everyList(t *testing.T) {
 	}
 	const ping = `{"jsonrpc":"2.0","id":9,"method":"ping"}`
 	w.server.send(ping)
-	w.client.got(ping)
+	w.client.expect(ping)
 }
 
 // A server that is another one under the same name runs no tool until a person
 // has looked.
 func TestGW1_theServerItself(t *testing.T) {
 	w := open(t, rules{"echo": sayso.Allow}, func(o *gateway.Options) { o.Identity = sayso.Args(`{"command":"a"}`) })
-	w.lists(echoTool)
+	w.listTools(echoTool)
 	w.client.send(echo("1", "a"))
-	w.server.got(echo("1", "a"))
+	w.server.expect(echo("1", "a"))
 	w.stop()
 	w.start(func(o *gateway.Options) { o.Identity = sayso.Args(`{"command":"b"}`) })
-	w.lists(echoTool)
+	w.listTools(echoTool)
 	w.client.send(echo("2", "a"))
-	if text := w.refused(w.client.gets(), "2"); !strings.HasPrefix(text, "Refused: this server is not the one") {
+	if text := w.refusalOf(w.client.receive(), "2"); !strings.HasPrefix(text, "Refused: this server is not the one") {
 		t.Error(text)
 	}
 	pins, err := w.broker.Pins(t.Context())
@@ -288,7 +288,7 @@ func TestGW1_theServerItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.client.send(echo("3", "a"))
-	w.server.got(echo("3", "a"))
+	w.server.expect(echo("3", "a"))
 }
 
 // However many tools a server lists, what is remembered of them is bounded: those
@@ -299,18 +299,18 @@ func TestGW1_tooManyTools(t *testing.T) {
 	for i := range 5000 {
 		list = append(list, fmt.Sprintf(`{"name":"t%d","inputSchema":{}}`, i))
 	}
-	got := w.lists(strings.Join(list, ","))
+	got := w.listTools(strings.Join(list, ","))
 	if !strings.Contains(got, `"t1023"`) || strings.Contains(got, `"t1024"`) || strings.Contains(got, `"t4999"`) {
 		t.Errorf("%d tools are shown", strings.Count(got, `"name"`))
 	}
-	if !strings.Contains(w.lists(list[0]), `"t0"`) {
+	if !strings.Contains(w.listTools(list[0]), `"t0"`) {
 		t.Error("the first is not shown any more")
 	}
 	w.client.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t4999"}}`)
-	if text := w.refused(w.client.gets(), "1"); !strings.Contains(text, "more tools than are looked at") {
+	if text := w.refusalOf(w.client.receive(), "1"); !strings.Contains(text, "more tools than are looked at") {
 		t.Error(text)
 	}
 	const call = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t0"}}`
 	w.client.send(call)
-	w.server.got(call)
+	w.server.expect(call)
 }

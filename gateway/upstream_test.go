@@ -23,8 +23,8 @@ import (
 
 const canary = "canary-7Jq2xWv9"
 
-// record is all that is in the log.
-func (s *street) record() string {
+// logText is all that is in the log.
+func (s *httpHarness) logText() string {
 	s.t.Helper()
 	var all strings.Builder
 	for since := sayso.Seq(0); ; {
@@ -48,35 +48,35 @@ func (s *street) record() string {
 // What a client is authorised by goes to the server that it is for, and nowhere
 // else: not where a server sends to, not into the record, not into what is told. Our
 // own token goes to no server, and a server's own headers to no client.
-func TestFrontAuthorization(t *testing.T) {
-	elsewhere := openShop(t)
-	passing, own := openShop(t), openShop(t)
+func TestHandlerAuthorization(t *testing.T) {
+	elsewhere := newTestServer(t)
+	passing, own := newTestServer(t), newTestServer(t)
 	demand := `Bearer resource_metadata="https://example.org/.well-known"`
 	refuses := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", demand)
 		http.Error(w, "who are you, "+r.Header.Get("Authorization"), http.StatusUnauthorized)
 	}
-	for _, up := range []*shop{passing, own} {
-		up.when("resources/list", refuses)
-		up.when("prompts/list", func(w http.ResponseWriter, r *http.Request) {
+	for _, up := range []*testServer{passing, own} {
+		up.handle("resources/list", refuses)
+		up.handle("prompts/list", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+"/"+canary, http.StatusTemporaryRedirect)
 		})
-		up.when("ping", func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) })
+		up.handle("ping", func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) })
 	}
-	s := openFront(t, rules{"echo": sayso.Allow},
+	s := openHandler(t, rules{"echo": sayso.Allow},
 		gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: passing.URL + "/s/" + canary + "8e1f7a2b94?key=" + canary, PassAuthorization: true},
 		gateway.Upstream{Options: gateway.Options{Name: "own"}, URL: own.URL, Header: http.Header{"Authorization": {"Bearer own-" + canary}}, Owners: []string{"bob"}},
 	)
 	mine := []string{"Sayso-Token", adaToken, "Authorization", "Bearer " + canary}
-	ask := func(path, method string, header ...string) *reply {
-		body, h := modern("1", method, "", "")
-		return s.does(s.ask("POST", path, body, append(h, header...)...))
+	ask := func(path, method string, header ...string) *response {
+		body, h := statelessMessage("1", method, "", "")
+		return s.do(s.newRequest("POST", path, body, append(h, header...)...))
 	}
 	if r := ask("/srv/mcp", "tools/list", mine...); r.StatusCode != 200 {
 		t.Errorf("%s %s", r.Status, r.text)
 	}
 	for name, tt := range map[string]struct {
-		r      *reply
+		r      *response
 		status int
 	}{
 		"our token where the server's belongs": {ask("/srv/mcp", "tools/list"), 401},
@@ -98,37 +98,37 @@ func TestFrontAuthorization(t *testing.T) {
 	if r := ask("/own/mcp", "tools/list", "Authorization", "Bearer "+bobToken); r.StatusCode != 200 || strings.Contains(fmt.Sprint(r.Header, r.text), canary) {
 		t.Errorf("%s %v %s", r.Status, r.Header, r.text)
 	}
-	for _, h := range passing.heard("tools/list") {
+	for _, h := range passing.received("tools/list") {
 		if h.header.Get("Authorization") != "Bearer "+canary || h.header.Get("Sayso-Token") != "" {
 			t.Errorf("the server got %v", h.header)
 		}
 	}
-	for _, h := range own.heard("tools/list") {
+	for _, h := range own.received("tools/list") {
 		if h.header.Get("Authorization") != "Bearer own-"+canary {
 			t.Errorf("the server got %v", h.header)
 		}
 	}
-	if len(elsewhere.told) > 0 {
-		t.Errorf("somebody else got %v", elsewhere.told)
+	if len(elsewhere.got) > 0 {
+		t.Errorf("somebody else got %v", elsewhere.got)
 	}
-	if all := s.record(); strings.Contains(all, canary) || strings.Contains(all, adaToken) {
+	if all := s.logText(); strings.Contains(all, canary) || strings.Contains(all, adaToken) {
 		t.Errorf("it is on the record:\n%s", all)
 	}
 }
 
 // A server that forgot the session ends it for the client, which begins another.
-func TestFrontServerForgets(t *testing.T) {
-	up := openShop(t)
-	up.when("ping", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no such session", http.StatusNotFound) })
-	s := openFront(t, nil, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
-	in := []string{"Mcp-Session-Id", s.begins(), "Mcp-Protocol-Version", "2025-11-25"}
-	if r := s.posts(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, in...); r.StatusCode != 404 {
+func TestHandlerUpstreamSessionLost(t *testing.T) {
+	up := newTestServer(t)
+	up.handle("ping", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no such session", http.StatusNotFound) })
+	s := openHandler(t, nil, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: up.URL})
+	in := []string{"Mcp-Session-Id", s.initialize(), "Mcp-Protocol-Version", "2025-11-25"}
+	if r := s.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, in...); r.StatusCode != 404 {
 		t.Errorf("%s %s", r.Status, r.text)
 	}
-	if r := s.posts(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, in...); r.StatusCode != 404 {
+	if r := s.post(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, in...); r.StatusCode != 404 {
 		t.Errorf("%s %s", r.Status, r.text)
 	}
-	s.begins()
+	s.initialize()
 }
 
 // certificate is a certificate of 127.0.0.1 with a key of its own.
@@ -152,7 +152,7 @@ func certificate(t *testing.T) tls.Certificate {
 
 // A server that shows another key than the one that was trusted is sent nothing,
 // whoever vouches for it, until a person has accepted the key.
-func TestFrontServerKey(t *testing.T) {
+func TestHandlerServerKey(t *testing.T) {
 	first, second := certificate(t), certificate(t)
 	roots := x509.NewCertPool()
 	for _, c := range []tls.Certificate{first, second} {
@@ -162,8 +162,8 @@ func TestFrontServerKey(t *testing.T) {
 		}
 		roots.AddCert(leaf)
 	}
-	up := openShop(t)
-	up.when("tools/call", streams("data: "+ran+"\n\n"))
+	up := newTestServer(t)
+	up.handle("tools/call", eventStream("data: "+echoResult+"\n\n"))
 	shows := first
 	l := httptest.NewUnstartedServer(up)
 	l.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
@@ -171,17 +171,17 @@ func TestFrontServerKey(t *testing.T) {
 	}}
 	l.StartTLS()
 	defer l.Close()
-	s := openFront(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: l.URL, Roots: roots})
-	s.learns()
-	body, header := modernEcho("1", "hi")
-	if r := s.posts(body, header...); !strings.Contains(r.last(), `"ran"`) {
+	s := openHandler(t, rules{"echo": sayso.Allow}, gateway.Upstream{Options: gateway.Options{Name: "srv"}, URL: l.URL, Roots: roots})
+	s.listTools()
+	body, header := statelessEcho("1", "hi")
+	if r := s.post(body, header...); !strings.Contains(r.last(), `"ran"`) {
 		t.Fatalf("%s %s", r.Status, r.last())
 	}
 	shows = second
 	l.CloseClientConnections()
-	before := len(up.heard("tools/call"))
+	before := len(up.received("tools/call"))
 	for tries := 0; ; tries++ {
-		r := s.posts(body, header...)
+		r := s.post(body, header...)
 		if strings.Contains(r.last(), "sayso tools accept srv") {
 			break
 		}
@@ -189,7 +189,7 @@ func TestFrontServerKey(t *testing.T) {
 			t.Fatalf("%s %s", r.Status, r.last())
 		}
 	}
-	if got := len(up.heard("tools/call")); got != before {
+	if got := len(up.received("tools/call")); got != before {
 		t.Error("the server got the call")
 	}
 	pins, err := s.broker.Pins(context.Background())
@@ -199,7 +199,7 @@ func TestFrontServerKey(t *testing.T) {
 	if err := s.broker.AcceptDefinition(context.Background(), person, "srv", "", pins.Of("srv")[""].Quarantined); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.posts(body, header...); !strings.Contains(r.last(), `"ran"`) {
+	if r := s.post(body, header...); !strings.Contains(r.last(), `"ran"`) {
 		t.Errorf("accepted: %s %s", r.Status, r.last())
 	}
 }
