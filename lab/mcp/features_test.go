@@ -2,6 +2,8 @@
 
 package mcp
 
+//lint:file-ignore SA1019 sampling, roots and logging are deprecated since 2026-07-28, and clients and servers still use them through the gate.
+
 import (
 	"context"
 	"encoding/json"
