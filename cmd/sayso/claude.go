@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -76,8 +77,9 @@ func (a *app) driveClaude(ctx context.Context, d driven) error {
 	})
 }
 
-// hookStarts is how long a hook that is installed may take until it has asked. Where it
-// does not, as with --safe-mode, it is not waited for again.
+// hookStarts is how long a hook that is installed may take until it has asked, and until
+// it has taken the yes that it was given. One that does not ask, as with --safe-mode, is not
+// waited for again.
 const hookStarts = 10 * time.Second
 
 // hookAnswers are the decisions about what the host's hook asks.
@@ -86,56 +88,64 @@ type hookAnswers struct {
 	absent atomic.Bool // the hook asks about nothing
 }
 
-// of waits until a call that the hook asks about is decided; nil if it does not ask.
+// of waits until the hook has had its answer about a call: until a no is recorded, or
+// until a yes was used, as only then what comes after the hook is known for the same
+// call. It returns nil if the hook does not ask.
 func (h *hookAnswers) of(ctx context.Context, session, callID string) (*sayso.Decision, error) {
 	if h.absent.Load() {
 		return nil, nil
 	}
+	started, cancel := context.WithTimeout(ctx, hookStarts)
+	defer cancel()
+	r, err := h.until(started, session, callID, func(*sayso.Request) bool { return true })
+	if started.Err() != nil && ctx.Err() == nil {
+		h.absent.Store(true)
+		return nil, nil
+	}
+	if err == nil {
+		r, err = h.until(ctx, session, callID, func(r *sayso.Request) bool { return r.State == sayso.StateParked || !r.State.Open() })
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Decision == nil || r.State == sayso.StateParked: // the hook waits no more, and has denied
+		return &sayso.Decision{Request: r.ID, State: r.State}, nil
+	case !r.Decision.Allowed():
+		return r.Decision, nil
+	}
+	took, cancel := context.WithTimeout(ctx, hookStarts)
+	defer cancel()
+	_, err = h.until(took, session, callID, func(r *sayso.Request) bool { return r.Life.Redeemed || r.Life.Voided != "" })
+	if took.Err() != nil && ctx.Err() == nil {
+		err = nil // the hook is gone, and whoever comes next may take its yes
+	}
+	return r.Decision, err
+}
+
+// until waits until the request that the hook made of a call is as it must be.
+func (h *hookAnswers) until(ctx context.Context, session, callID string, is func(*sayso.Request) bool) (*sayso.Request, error) {
 	head, err := h.inbox.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var late atomic.Bool
-	starts := time.AfterFunc(hookStarts, func() { late.Store(true); cancel() })
-	defer starts.Stop()
-	look := func() (*sayso.Decision, error) {
+	look := func() (*sayso.Request, error) {
 		found, err := h.inbox.Requests(ctx, sayso.RowQuery{Session: session, CallID: callID, Limit: 1})
-		if err != nil || len(found) == 0 {
+		if err != nil || len(found) == 0 || !is(&found[0]) {
 			return nil, err
 		}
-		starts.Stop()
-		r := found[0]
-		switch {
-		case r.State == sayso.StateParked: // the hook waits no more, and has denied
-			return &sayso.Decision{Request: r.ID, State: sayso.StateParked}, nil
-		case r.State.Open():
-			return nil, nil
-		case r.Decision == nil:
-			return &sayso.Decision{Request: r.ID, State: r.State}, nil
-		}
-		return r.Decision, nil
+		return &found[0], nil
 	}
-	d, err := look()
-	if d != nil || err != nil {
-		return d, err
+	r, err := look()
+	if r != nil || err != nil {
+		return r, err
 	}
 	for e, err := range h.inbox.Follow(ctx, head.Seq, sayso.EventQuery{}) {
 		if err == nil && e.SessionID == session {
-			d, err = look()
+			r, err = look()
 		}
-		switch {
-		case late.Load():
-			h.absent.Store(true)
-			return nil, nil
-		case d != nil || err != nil:
-			return d, err
+		if r != nil || err != nil {
+			return r, err
 		}
 	}
-	if late.Load() {
-		h.absent.Store(true)
-		return nil, nil
-	}
-	return nil, ctx.Err()
+	return nil, cmp.Or(ctx.Err(), sayso.ErrUnavailable)
 }
