@@ -62,7 +62,7 @@ var codexTools = map[string]Tool{
 	"request_user_input_async": {Name: "ask-user-question", Kind: KindOther, OwnScreen: true},
 }
 
-// claudeCodeTools are the built-in tools of Claude Code, as of 2.1.329. A tool
+// claudeCodeTools are the built-in tools of Claude Code, as of 2.1.330. A tool
 // that is not here is of kind other, and is asked about.
 var claudeCodeTools = map[string]Tool{
 	"Bash": {Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand,

@@ -177,7 +177,7 @@ func TestPresent_serversAreNotTheHost(t *testing.T) {
 
 // Every call that was recorded from the real binary can be presented.
 func TestPresent_payloads(t *testing.T) {
-	const dir = "testdata/payloads/2.1.329"
+	const dir = "testdata/payloads/2.1.330"
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ const (
 	many
 )
 
-// claudeTakes are the arguments of Claude Code 2.1.329 that are known to leave the
+// claudeTakes are the arguments of Claude Code 2.1.330 that are known to leave the
 // gate as it is: with them its hooks are called and we are asked, the session stays
 // here, and what we write and read stays what it is. Nobody knows that of the others,
 // of which each release has new ones, some of them in no help.

@@ -89,7 +89,7 @@ func TestClaudeTrusts(t *testing.T) {
 func TestFits(t *testing.T) {
 	host, _ := install.Find("claude-code")
 	for version, want := range map[string]error{
-		"2.1.294": sayso.ErrNotAllowed, "2.1.295": nil, "2.1.329": nil, "2.2.0": nil, "3.0.0": nil, "1.9.999": sayso.ErrNotAllowed,
+		"2.1.294": sayso.ErrNotAllowed, "2.1.295": nil, "2.1.330": nil, "2.2.0": nil, "3.0.0": nil, "1.9.999": sayso.ErrNotAllowed,
 		"2.1.295-beta": nil, "2.1": sayso.ErrInvalid, "": sayso.ErrInvalid, "two": sayso.ErrInvalid,
 	} {
 		if err := host.Fits(version); !errors.Is(err, want) || (want == nil) != (err == nil) {

@@ -39,7 +39,7 @@ type tool struct {
 
 func tools(t *testing.T) (list []tool) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "agent", "claudecode", "testdata", "tools-2.1.329.json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "agent", "claudecode", "testdata", "tools-2.1.330.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,4 +10,4 @@
 package claude
 
 // Version is the exact release that the tests run.
-const Version = "2.1.329"
+const Version = "2.1.330"
