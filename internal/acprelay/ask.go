@@ -21,11 +21,11 @@ type asked struct {
 	ids []string // ours, the oldest first
 }
 
-// errTwin is a request whose answer could not be told from that to another.
-var errTwin = errors.New("its id is that of another request that waits")
+// errDuplicateID is a request whose answer could not be told from that to another.
+var errDuplicateID = errors.New("its id is that of another request that waits")
 
-// ask puts a request for permission to the gate. An error ends the relay.
-func (r *Relay) ask(ctx context.Context, m *acp.Message) error {
+// handlePermissionRequest puts a request for permission to the gate. An error ends the relay.
+func (r *Relay) handlePermissionRequest(ctx context.Context, m *acp.Message) error {
 	if r.o.Off() {
 		return r.editor.Send(m.Line)
 	}
@@ -42,8 +42,8 @@ func (r *Relay) ask(ctx context.Context, m *acp.Message) error {
 		r.mu.Unlock()
 		return r.refuse(h, err)
 	}
-	if h.put = r.puts(&p, &told, m.Line, &c); h.put != nil {
-		h.put.timer = time.AfterFunc(unasked, func() { r.putTo(ctx, h) })
+	if h.editorRequest = r.newEditorRequest(&p, &told, m.Line, &c); h.editorRequest != nil {
+		h.editorRequest.timer = time.AfterFunc(editorDelay, func() { r.askEditor(ctx, h) })
 	}
 	r.mu.Unlock()
 	h.desk.Ask(ctx, drive.Question{
@@ -57,8 +57,8 @@ func (r *Relay) ask(ctx context.Context, m *acp.Message) error {
 // maxHeld is how many requests wait for the gate at once.
 const maxHeld = 1024
 
-// maxWeight is how many bytes of them. Less in tests.
-var maxWeight = 256 << 20
+// maxHeldBytes is how many bytes of them. Less in tests.
+var maxHeldBytes = 256 << 20
 
 // errFull is a request for which there is no room.
 var errFull = fmt.Errorf("%w: more of what the agent asked waits here than is kept", sayso.ErrTooMany)
@@ -69,10 +69,10 @@ func (r *Relay) hold(h *held, make func() (sayso.Call, error)) (sayso.Call, erro
 	_, runs := r.runs.get(h.key)
 	switch {
 	case r.held[h.key] != nil || runs:
-		return sayso.Call{}, errTwin
-	case r.gone:
+		return sayso.Call{}, errDuplicateID
+	case r.editorGone:
 		return sayso.Call{}, errEditorGone
-	case len(r.held) >= maxHeld || r.weight+h.size > maxWeight:
+	case len(r.held) >= maxHeld || r.heldBytes+h.size > maxHeldBytes:
 		return sayso.Call{}, errFull
 	}
 	c, err := make()
@@ -81,25 +81,25 @@ func (r *Relay) hold(h *held, make func() (sayso.Call, error)) (sayso.Call, erro
 	}
 	h.desk = r.desk(r.workspace(h.session))
 	h.run = run{desk: h.desk, session: c.Session, call: c.CallID, agents: h.session, method: c.Tool}
-	r.weight += h.size
+	r.heldBytes += h.size
 	r.held[h.key] = h
-	r.met.put(c.Session, true)
+	r.seenSessions.put(c.Session, true)
 	return c, nil
 }
 
-// leaves takes a request off what is held. The caller holds the lock.
-func (r *Relay) leaves(h *held) {
+// release takes a request off what is held. The caller holds the lock.
+func (r *Relay) release(h *held) {
 	if r.held[h.key] == h {
 		delete(r.held, h.key)
-		r.weight -= h.size
+		r.heldBytes -= h.size
 	}
 }
 
 // refuse says no to a request that was not asked about.
 func (r *Relay) refuse(h *held, why error) error {
 	switch {
-	case errors.Is(why, errTwin): // no answer could be told from that to the other
-		r.drown("the agent", errTwin)
+	case errors.Is(why, errDuplicateID): // no answer could be told from that to the other
+		r.noteSkipped("the agent", errDuplicateID)
 		return nil
 	case errors.Is(why, errEditorGone):
 		_ = r.agent.Send(h.cancelled) // it was told to end, and may not hear it
@@ -115,15 +115,15 @@ func (r *Relay) refuse(h *held, why error) error {
 func (r *Relay) answer(h *held, d sayso.Decision, err error) error {
 	does := h.pass != nil && err == nil && d.Allowed()
 	r.mu.Lock()
-	r.leaves(h)
-	if does && r.gone {
+	r.release(h)
+	if does && r.editorGone {
 		does, err = false, errEditorGone
 	}
 	if does {
 		r.runs.put(h.key, h.run)
 	}
 	r.mu.Unlock()
-	r.over(h, true)
+	r.endEditorRequest(h, true)
 	if text := sayso.Told(d, err); text != "" {
 		r.o.Note(text)
 	}
@@ -191,31 +191,31 @@ func (r *Relay) desk(workspace string) *drive.Desk {
 	return d
 }
 
-// cancel takes back what the agent asked and nobody answered, and tells it so, and the
+// cancelHeld takes back what the agent asked and nobody answered, and tells it so, and the
 // editor if it was not the editor that ended it.
-func (r *Relay) cancel(which func(*held) bool, elsewhere bool, why string) {
+func (r *Relay) cancelHeld(which func(*held) bool, elsewhere bool, why string) {
 	r.mu.Lock()
 	var gone []*held
 	for key, h := range r.held {
 		if which(h) && h.desk.Withdraw(key, why) {
-			r.leaves(h)
+			r.release(h)
 			gone = append(gone, h)
 		}
 	}
 	r.mu.Unlock()
 	for _, h := range gone {
-		r.over(h, elsewhere)
+		r.endEditorRequest(h, elsewhere)
 		_ = r.agent.Send(h.cancelled) // an agent that is gone needs none
 	}
 }
 
-// cancelled takes back what the agent itself does not want answered any more, and
+// cancelRequest takes back what the agent itself does not want answered any more, and
 // reports whether it waited here: the editor knows it by another id, if at all.
-func (r *Relay) cancelled(m *acp.Message) bool {
+func (r *Relay) cancelRequest(m *acp.Message) bool {
 	key := acp.Key(m.Cancelled())
-	if !r.waits(key) {
+	if !r.isHeld(key) {
 		return false
 	}
-	r.cancel(func(h *held) bool { return h.key == key }, true, "the agent took it back")
+	r.cancelHeld(func(h *held) bool { return h.key == key }, true, "the agent took it back")
 	return true
 }

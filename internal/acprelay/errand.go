@@ -20,13 +20,13 @@ type run struct {
 	terminal      string // whose command it is asked about
 }
 
-// errand puts what the agent has the editor do to the gate. An error ends the relay.
-func (r *Relay) errand(ctx context.Context, m *acp.Message) error {
+// handleErrand puts what the agent has the editor do to the gate. An error ends the relay.
+func (r *Relay) handleErrand(ctx context.Context, m *acp.Message) error {
 	if r.o.Off() {
 		return r.editor.Send(m.Line)
 	}
 	if !m.Request() {
-		r.drown("the agent", errors.New("it has the editor do something and wants no answer"))
+		r.noteSkipped("the agent", errors.New("it has the editor do something and wants no answer"))
 		return nil
 	}
 	e, err := m.ReadErrand()
@@ -48,8 +48,8 @@ func (r *Relay) errand(ctx context.Context, m *acp.Message) error {
 	return nil
 }
 
-// screen takes down that the agent asks how a command of its ended.
-func (r *Relay) screen(m *acp.Message) {
+// recordTerminalRequest takes down that the agent asks how a command of its ended.
+func (r *Relay) recordTerminalRequest(m *acp.Message) {
 	switch m.Method {
 	case acp.TerminalExit, acp.TerminalOutput, acp.TerminalRelease:
 	default:
@@ -60,18 +60,18 @@ func (r *Relay) screen(m *acp.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if m.Method == acp.TerminalRelease {
-		r.screens.take(key) // how it ended is not said any more
+		r.terminals.take(key) // how it ended is not said any more
 		return
 	}
-	_, ours := r.screens.get(key)
+	_, ours := r.terminals.get(key)
 	if _, twin := r.runs.get(m.Key()); ours && !twin {
 		r.runs.put(m.Key(), run{method: m.Method, terminal: key})
 	}
 }
 
-// done takes down what the editor answers of what it was let do, and records how that
+// recordEnd takes down what the editor answers of what it was let do, and records how that
 // ended.
-func (r *Relay) done(ctx context.Context, m *acp.Message) {
+func (r *Relay) recordEnd(ctx context.Context, m *acp.Message) {
 	r.mu.Lock()
 	what, ok := r.runs.take(m.Key())
 	r.mu.Unlock()
@@ -82,7 +82,7 @@ func (r *Relay) done(ctx context.Context, m *acp.Message) {
 	case acp.TerminalExit, acp.TerminalOutput:
 		if o, over := m.Exit(); over {
 			r.mu.Lock()
-			what, ok = r.screens.take(what.terminal)
+			what, ok = r.terminals.take(what.terminal)
 			r.mu.Unlock()
 			if ok {
 				what.desk.Ended(ctx, what.session, what.call, o)
@@ -91,7 +91,7 @@ func (r *Relay) done(ctx context.Context, m *acp.Message) {
 	case acp.CreateTerminal:
 		if _, id := m.Terminal(); !m.Failed() && id != "" {
 			r.mu.Lock()
-			r.screens.put(acp.CallKey(what.agents, id), what)
+			r.terminals.put(acp.CallKey(what.agents, id), what)
 			r.mu.Unlock()
 			return
 		}

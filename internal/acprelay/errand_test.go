@@ -38,7 +38,7 @@ func askEdit(id, call, path, old, text string) string {
 func done(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":null}` }
 
 // refused checks that the agent is refused by an error, and returns with which words.
-func (w *world) refused(id string) string {
+func (w *harness) refused(id string) string {
 	w.t.Helper()
 	got := w.agent.next()
 	if !strings.Contains(got, `"id":`+id+`,`) || !strings.Contains(got, `"error":{"code":-32001,"message":"`) {
@@ -47,10 +47,10 @@ func (w *world) refused(id string) string {
 	return got
 }
 
-// nothing checks that the editor was told nothing more.
-func (w *world) nothing() {
+// expectNothing checks that the editor was told nothing more.
+func (w *harness) expectNothing() {
 	w.t.Helper()
-	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
+	w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
 }
 
 // What an agent has its editor do is judged as a call of that tool, passed on as it came
@@ -66,26 +66,26 @@ func TestRelay_errands(t *testing.T) {
 	if err := os.WriteFile(name, []byte("one\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, b, nil).begin(dir)
+	w := newHarness(t, b, nil).newSession(dir)
 	for _, line := range []string{write("1", name, "two\n"), read("2", name), terminal("3", `"command":"make","args":["all"]`)} {
-		w.passes(w.agent, w.editor, line)
+		w.expectForwarded(w.agent, w.editor, line)
 	}
 	if n := len(b.Events(sayso.EventRedeemed)); n != 3 {
 		t.Errorf("%d are on the record as run, want 3", n)
 	}
-	w.passes(w.editor, w.agent, done("1"))
-	w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","id":2,"error":{"code":-32002,"message":"no such file"}}`)
-	w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","id":3,"result":{"terminalId":"t1"}}`)
-	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","id":4,"method":"terminal/output","params":{"sessionId":"s1","terminalId":"t1"}}`)
-	w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","id":4,"result":{"output":"","truncated":false}}`)
-	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","id":5,"method":"terminal/wait_for_exit","params":{"sessionId":"s1","terminalId":"t1"}}`)
-	w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","id":5,"result":{"exitCode":2}}`)
+	w.expectForwarded(w.editor, w.agent, done("1"))
+	w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","id":2,"error":{"code":-32002,"message":"no such file"}}`)
+	w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","id":3,"result":{"terminalId":"t1"}}`)
+	w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","id":4,"method":"terminal/output","params":{"sessionId":"s1","terminalId":"t1"}}`)
+	w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","id":4,"result":{"output":"","truncated":false}}`)
+	w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","id":5,"method":"terminal/wait_for_exit","params":{"sessionId":"s1","terminalId":"t1"}}`)
+	w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","id":5,"result":{"exitCode":2}}`)
 
 	w.agent.send(write("6", filepath.Join(dir, "b.txt"), "x"))
 	if text := w.refused("6"); !strings.Contains(text, "not on a Sunday") {
 		t.Errorf("the model does not read the note: %s", text)
 	}
-	w.nothing()
+	w.expectNothing()
 	w.relay.Close(t.Context())
 	var ended []string
 	for _, e := range b.Events(sayso.EventFinished) {
@@ -110,9 +110,9 @@ func TestRelay_showsTheChange(t *testing.T) {
 	if err := os.WriteFile(name, []byte("one\ntwo\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, b, nil).begin(dir)
+	w := newHarness(t, b, nil).newSession(dir)
 	w.agent.send(write("1", name, "one\nTWO\n"))
-	w.opened(1)
+	w.waitForOpen(1)
 	open, err := b.Inbox().Requests(t.Context(), sayso.RowQuery{States: sayso.OpenStates()})
 	if err != nil || len(open) != 1 {
 		t.Fatalf("%+v, %v", open, err)
@@ -121,7 +121,7 @@ func TestRelay_showsTheChange(t *testing.T) {
 	if err != nil || full.Presentation == nil || full.Presentation.Type != sayso.PresentDiff || !strings.Contains(full.Presentation.Content, "-two\n+TWO\n") {
 		t.Errorf("%+v, %v", full.Presentation, err)
 	}
-	w.nothing() // the editor was not told
+	w.expectNothing() // the editor was not told
 	r := open[0]
 	if _, err := b.Inbox().Answer(t.Context(), r.ID, sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: sayso.Allow, Args: sayso.Args(`{"path":"/x","content":""}`)}); err == nil {
 		t.Error("an edit was taken that the editor would not be told")
@@ -136,7 +136,7 @@ func TestRelay_showsTheChange(t *testing.T) {
 	if text := w.refused("1"); !strings.Contains(text, "has changed") {
 		t.Errorf("%s", text)
 	}
-	w.nothing()
+	w.expectNothing()
 }
 
 // One that a person allowed when the agent asked for permission is not asked about again:
@@ -151,7 +151,7 @@ func TestRelay_askedBefore(t *testing.T) {
 	})
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a.txt")
-	w := newWorld(t, b, nil).begin(dir)
+	w := newHarness(t, b, nil).newSession(dir)
 	w.agent.send(askEdit("1", "c1", name, "", "two\n"))
 	if got := w.agent.next(); got != said("1", "a1") {
 		t.Fatal(got)
@@ -162,8 +162,8 @@ func TestRelay_askedBefore(t *testing.T) {
 	w.refused("3")
 	w.agent.send(strings.Replace(write("4", name, "two\n"), `"s1"`, `"s2"`, 1))
 	w.refused("4")
-	w.passes(w.agent, w.editor, write("5", name, "two\n"))
-	w.passes(w.editor, w.agent, done("5"))
+	w.expectForwarded(w.agent, w.editor, write("5", name, "two\n"))
+	w.expectForwarded(w.editor, w.agent, done("5"))
 	w.agent.send(write("6", name, "two\n"))
 	w.refused("6")
 
@@ -172,11 +172,11 @@ func TestRelay_askedBefore(t *testing.T) {
 	if got := w.agent.next(); got != said("7", "a1") {
 		t.Fatal(got)
 	}
-	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call_update","toolCallId":"c2","status":"completed"}}}`)
+	w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call_update","toolCallId":"c2","status":"completed"}}}`)
 	finished(t, b, 2)
 	w.agent.send(write("8", name, "four\n"))
 	w.refused("8")
-	w.nothing()
+	w.expectNothing()
 	if asked := len(b.Asked()); asked != 7 {
 		t.Errorf("people were asked %d times, want 7", asked)
 	}
@@ -207,7 +207,7 @@ func TestRelay_askedBeforeInPart(t *testing.T) {
 	})
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a.txt")
-	w := newWorld(t, b, nil).begin(dir)
+	w := newHarness(t, b, nil).newSession(dir)
 	w.agent.send(ask("1", "c1", "make all"))
 	if got := w.agent.next(); got != said("1", "a1") {
 		t.Fatal(got)
@@ -226,13 +226,13 @@ func TestRelay_askedBeforeInPart(t *testing.T) {
 		id := strconv.Itoa(10 + i)
 		w.agent.send(strings.Replace(send, "%d", id, 1))
 		w.refused(id)
-		w.nothing()
+		w.expectNothing()
 	}
 	if asked := len(b.Asked()); asked != 8 {
 		t.Errorf("people were asked %d times, want 8", asked)
 	}
-	w.passes(w.agent, w.editor, terminal("20", line)) // and what they allowed still counts
-	w.passes(w.agent, w.editor, write("21", name, "two\n"))
+	w.expectForwarded(w.agent, w.editor, terminal("20", line)) // and what they allowed still counts
+	w.expectForwarded(w.agent, w.editor, write("21", name, "two\n"))
 }
 
 // What leads elsewhere by a link is another file than was asked about.
@@ -242,7 +242,7 @@ func TestRelay_throughALink(t *testing.T) {
 	b.Approve("file-edit:*")
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "profile")
 	name := filepath.Join(dir, "a.txt")
-	w := newWorld(t, b, nil).begin(dir)
+	w := newHarness(t, b, nil).newSession(dir)
 	w.agent.send(askEdit("1", "c1", name, "", "two\n"))
 	if got := w.agent.next(); got != said("1", "a1") {
 		t.Fatal(got)
@@ -252,26 +252,26 @@ func TestRelay_throughALink(t *testing.T) {
 	}
 	w.agent.send(write("2", name, "two\n"))
 	w.refused("2")
-	w.nothing()
+	w.expectNothing()
 }
 
 // What waits is taken back with its turn, by the agent, and by the end of the editor.
 func TestRelay_errandTakenBack(t *testing.T) {
-	for name, end := range map[string]func(w *world){
-		"the turn": func(w *world) {
-			w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
+	for name, end := range map[string]func(w *harness){
+		"the turn": func(w *harness) {
+			w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
 		},
-		"by the agent": func(w *world) {
+		"by the agent": func(w *harness) {
 			w.agent.send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"w"}}`)
 		},
-		"the editor": func(w *world) { _ = w.editor.in.Close() },
+		"the editor": func(w *harness) { _ = w.editor.in.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := saysotest.New(t)
 			b.Leave("*")
-			w := newWorld(t, b, nil).begin(t.TempDir())
+			w := newHarness(t, b, nil).newSession(t.TempDir())
 			w.agent.send(write(`"w"`, "/tmp/x", "x"))
-			w.opened(1)
+			w.waitForOpen(1)
 			end(w)
 			if got := w.agent.next(); !strings.Contains(got, `"id":"w"`) || !strings.Contains(got, `"code":-32800`) {
 				t.Errorf("%s", got)
@@ -289,14 +289,14 @@ func TestRelay_errandTakenBack(t *testing.T) {
 func TestRelay_errandEditorGoneAtTheYes(t *testing.T) {
 	b := saysotest.New(t)
 	b.Approve("*")
-	var w *world
-	w = newWorld(t, b, func(o *acprelay.Options) {
+	var w *harness
+	w = newHarness(t, b, func(o *acprelay.Options) {
 		o.Plain = func(err error) error { // between the decision and what is done with it
 			_ = w.editor.in.Close()
 			w.ended <- <-w.ended // with which the editor is known to be gone
 			return err
 		}
-	}).begin(t.TempDir())
+	}).newSession(t.TempDir())
 	told := make(chan string, 1)
 	go func() { // ends with the pipe
 		if line, err := w.editor.out.ReadString('\n'); err == nil {
@@ -338,12 +338,12 @@ func TestRelay_errandsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := saysotest.New(t, saysotest.ApproveAll())
-			w := newWorld(t, b, nil).begin(t.TempDir())
+			w := newHarness(t, b, nil).newSession(t.TempDir())
 			go w.agent.send(line)
 			w.refused("1")
-			w.nothing()
-			if len(b.Asked()) != 0 || !strings.Contains(w.noted(), "nobody was asked") {
-				t.Errorf("asked %d, noted %s", len(b.Asked()), w.noted())
+			w.expectNothing()
+			if len(b.Asked()) != 0 || !strings.Contains(w.notesText(), "nobody was asked") {
+				t.Errorf("asked %d, noted %s", len(b.Asked()), w.notesText())
 			}
 		})
 	}
@@ -355,7 +355,7 @@ func TestRelay_errandsLeftOut(t *testing.T) {
 	b := saysotest.New(t)
 	b.Approve("*")
 	b.Leave("bash:*")
-	w := newWorld(t, b, nil).begin(t.TempDir())
+	w := newHarness(t, b, nil).newSession(t.TempDir())
 	for _, line := range []string{
 		strings.Replace(write("1", "/a", "x"), "write_text_file", "write_Text_File", 1),
 		strings.Replace(write("1", "/a", "x"), "fs/", " fs/", 1),
@@ -365,18 +365,18 @@ func TestRelay_errandsLeftOut(t *testing.T) {
 	} {
 		w.agent.send(line)
 	}
-	w.nothing()
-	if n := strings.Count(w.noted(), "has the editor do something and wants no answer"); n != 3 {
-		t.Errorf("noted %d times: %s", n, w.noted())
+	w.expectNothing()
+	if n := strings.Count(w.notesText(), "has the editor do something and wants no answer"); n != 3 {
+		t.Errorf("noted %d times: %s", n, w.notesText())
 	}
 	w.agent.send(terminal("7", `"command":"ls"`))
-	w.opened(1)
+	w.waitForOpen(1)
 	w.agent.send(write("7", "/a", "x"))
 	w.editor.send(done("7")) // it was not told
-	w.nothing()
-	w.passes(w.agent, w.editor, write("8", "/a", "x"))
+	w.expectNothing()
+	w.expectForwarded(w.agent, w.editor, write("8", "/a", "x"))
 	w.agent.send(write("8", "/b", "x"))
-	w.nothing()
+	w.expectNothing()
 	if n := len(b.Events(sayso.EventRequested)); n != 2 {
 		t.Errorf("asked %d times", n)
 	}
@@ -401,7 +401,7 @@ func (evens) Judge(_ context.Context, c sayso.Call, _ sayso.Facts) sayso.Verdict
 // A thousand at once are each passed on once, and only those that are allowed.
 func TestRelay_manyErrands(t *testing.T) {
 	b := saysotest.New(t, saysotest.WithPolicy(evens{}))
-	w := newWorld(t, b, nil).begin("/w")
+	w := newHarness(t, b, nil).newSession("/w")
 	const n = 1000
 	go func() {
 		for i := range n {
@@ -434,12 +434,12 @@ func TestRelay_manyErrands(t *testing.T) {
 
 // More than is kept is refused.
 func TestRelay_tooManyErrands(t *testing.T) {
-	acprelay.SetMaxWeight(t, 3000)
+	acprelay.SetMaxHeldBytes(t, 3000)
 	b := saysotest.New(t)
 	b.Leave("*")
-	w := newWorld(t, b, nil).begin("/w")
+	w := newHarness(t, b, nil).newSession("/w")
 	w.agent.send(write("1", "/w/a", strings.Repeat("x", 2000)))
-	w.opened(1)
+	w.waitForOpen(1)
 	w.agent.send(write("2", "/w/b", strings.Repeat("x", 2000)))
 	if text := w.refused("2"); !strings.Contains(text, "Too many") {
 		t.Errorf("%s", text)
@@ -447,31 +447,31 @@ func TestRelay_tooManyErrands(t *testing.T) {
 	w.agent.send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`)
 	_ = w.agent.next()
 	w.agent.send(write("3", "/w/c", strings.Repeat("x", 2000))) // there is room again
-	w.opened(2)
-	w.nothing()
+	w.waitForOpen(2)
+	w.expectNothing()
 }
 
 // What was told of a call waits with each question about it, and counts.
 func TestRelay_tooMuchTold(t *testing.T) {
-	acprelay.SetMaxWeight(t, 5000)
+	acprelay.SetMaxHeldBytes(t, 5000)
 	b := saysotest.New(t)
 	b.Leave("*")
-	w := newWorld(t, b, nil).begin("/w")
-	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"c1","title":"`+strings.Repeat("x", 3000)+`"}}}`)
+	w := newHarness(t, b, nil).newSession("/w")
+	w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"c1","title":"`+strings.Repeat("x", 3000)+`"}}}`)
 	w.agent.send(ask("1", "c1", "ls"))
-	w.opened(1)
+	w.waitForOpen(1)
 	w.agent.send(ask("2", "c1", "ls"))
-	if got := w.agent.next(); got != said("2", "r1") || !strings.Contains(w.noted(), "than is kept") {
-		t.Errorf("%s, noted %s", got, w.noted())
+	if got := w.agent.next(); got != said("2", "r1") || !strings.Contains(w.notesText(), "than is kept") {
+		t.Errorf("%s, noted %s", got, w.notesText())
 	}
 }
 
 // While the gate is switched off, the editor does what it is told.
 func TestRelay_errandsOff(t *testing.T) {
 	b := saysotest.New(t)
-	w := newWorld(t, b, func(o *acprelay.Options) { o.Off = func() bool { return true } }).begin(t.TempDir())
-	w.passes(w.agent, w.editor, write("1", "/a", "x"))
-	w.passes(w.editor, w.agent, done("1"))
+	w := newHarness(t, b, func(o *acprelay.Options) { o.Off = func() bool { return true } }).newSession(t.TempDir())
+	w.expectForwarded(w.agent, w.editor, write("1", "/a", "x"))
+	w.expectForwarded(w.editor, w.agent, done("1"))
 	if len(b.Asked()) != 0 {
 		t.Error("people were asked")
 	}

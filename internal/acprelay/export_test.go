@@ -9,9 +9,9 @@ func SetMaxMessage(t *testing.T, n int) {
 	t.Cleanup(func() { maxMessage = before })
 }
 
-// SetMaxWeight has fewer bytes be too much to wait at once, for one test.
-func SetMaxWeight(t *testing.T, n int) {
-	before := maxWeight
-	maxWeight = n
-	t.Cleanup(func() { maxWeight = before })
+// SetMaxHeldBytes has fewer bytes be too much to wait at once, for one test.
+func SetMaxHeldBytes(t *testing.T, n int) {
+	before := maxHeldBytes
+	maxHeldBytes = n
+	t.Cleanup(func() { maxHeldBytes = before })
 }

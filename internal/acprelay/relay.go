@@ -76,37 +76,37 @@ type Relay struct {
 	agent  *lines.Sink
 	told   acp.Told // of the one reader of the agent
 
-	telling sync.WaitGroup // what the editor said
-	mark    string         // with which our own ids begin
+	answering sync.WaitGroup // what the editor said
+	idPrefix  string         // with which our own ids begin
 
-	mu       sync.Mutex             // guards what follows
-	desks    map[string]*drive.Desk // by the root of the project
-	held     map[string]*held       // by the agent's id of the request
-	weight   int                    // of the lines of what is held
-	sessions *lately[string]        // by our name for it: the folder it works in
-	begun    *lately[string]        // by the editor's id of the request: the folder of a session that is to begin
-	cards    map[string]*put        // by our id: what the editor may be asked, or was
-	late     []string               // our ids of what the editor was asked and has not answered, and is over; the oldest first
-	asked    *lately[asked]         // by call: our ids of what was asked about it
-	runs     *lately[run]           // by the agent's id of the request: what the editor does
-	screens  *lately[run]           // by terminal: the command that runs in it
-	met      *lately[bool]          // sessions, as they are called here
-	hello    string                 // the editor's id of the request with which it begins
-	peer     acp.Peer
-	gone     bool // the editor is
-	noise    int
+	mu             sync.Mutex                // guards what follows
+	desks          map[string]*drive.Desk    // by the root of the project
+	held           map[string]*held          // by the agent's id of the request
+	heldBytes      int                       // of the lines of what is held
+	sessions       *recent[string]           // by our name for it: the folder it works in
+	newSessions    *recent[string]           // by the editor's id of the request: the folder of a session that is to begin
+	editorRequests map[string]*editorRequest // by our id: what the editor may be asked, or was
+	late           []string                  // our ids of what the editor was asked and has not answered, and is over; the oldest first
+	asked          *recent[asked]            // by call: our ids of what was asked about it
+	runs           *recent[run]              // by the agent's id of the request: what the editor does
+	terminals      *recent[run]              // by terminal: the command that runs in it
+	seenSessions   *recent[bool]             // sessions, as they are called here
+	initializeID   string                    // the editor's id of the request with which it begins
+	peer           acp.Peer
+	editorGone     bool // the editor is
+	skipped        int
 }
 
 // held is a request of the agent that waits for the gate.
 type held struct {
-	key, session string
-	desk         *drive.Desk
-	reply        func(sayso.Decision, error) []byte
-	cancelled    []byte
-	put          *put   // a question at the editor; nil if it is not asked
-	pass         []byte // what the editor is to do, once that is allowed; nil for a request for permission
-	run          run
-	size         int // of its line
+	key, session  string
+	desk          *drive.Desk
+	reply         func(sayso.Decision, error) []byte
+	cancelled     []byte
+	editorRequest *editorRequest // a question at the editor; nil if it is not asked
+	pass          []byte         // what the editor is to do, once that is allowed; nil for a request for permission
+	run           run
+	size          int // of its line
 }
 
 // The most that is remembered of each.
@@ -132,30 +132,30 @@ func New(o Options, editor, agent io.Writer) (*Relay, error) {
 	}
 	return &Relay{
 		o: o, editor: lines.NewSink(editor), agent: lines.NewSink(agent),
-		desks: map[string]*drive.Desk{}, held: map[string]*held{}, sessions: newLately[string](maxSessions), begun: newLately[string](maxSessions),
-		mark: newMark(), cards: map[string]*put{}, asked: newLately[asked](maxAsked), runs: newLately[run](maxRuns), screens: newLately[run](maxRuns),
-		met: newLately[bool](maxSessions),
+		desks: map[string]*drive.Desk{}, held: map[string]*held{}, sessions: newRecent[string](maxSessions), newSessions: newRecent[string](maxSessions),
+		idPrefix: newIDPrefix(), editorRequests: map[string]*editorRequest{}, asked: newRecent[asked](maxAsked), runs: newRecent[run](maxRuns), terminals: newRecent[run](maxRuns),
+		seenSessions: newRecent[bool](maxSessions),
 	}, nil
 }
 
 // FromAgent relays what the agent sends, until it sends no more.
 func (r *Relay) FromAgent(ctx context.Context, from io.Reader) error {
-	return each(from, func(line []byte) error { return r.fromAgent(ctx, line) })
+	return eachLine(from, func(line []byte) error { return r.fromAgent(ctx, line) })
 }
 
 // FromEditor relays what the editor sends, until it sends no more. What the agent
 // waits for then is cancelled.
 func (r *Relay) FromEditor(ctx context.Context, from io.Reader) error {
-	err := each(from, func(line []byte) error { return r.fromEditor(ctx, line) })
+	err := eachLine(from, func(line []byte) error { return r.fromEditor(ctx, line) })
 	r.mu.Lock()
-	r.gone = true
+	r.editorGone = true
 	r.mu.Unlock()
-	r.cancel(func(*held) bool { return true }, false, "the editor is gone")
+	r.cancelHeld(func(*held) bool { return true }, false, "the editor is gone")
 	return err
 }
 
-// each calls do with each line.
-func each(from io.Reader, do func([]byte) error) error {
+// eachLine calls do with each line.
+func eachLine(from io.Reader, do func([]byte) error) error {
 	in := lines.NewReader(from, maxMessage)
 	for {
 		line, whole, err := in.Next()
@@ -166,13 +166,13 @@ func each(from io.Reader, do func([]byte) error) error {
 			err = do(line)
 		}
 		if err != nil {
-			return ended(err)
+			return ignoreClosed(err)
 		}
 	}
 }
 
-// ended is nil where an end of the relay was closed.
-func ended(err error) error {
+// ignoreClosed is nil where an end of the relay was closed.
+func ignoreClosed(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
@@ -183,51 +183,51 @@ func ended(err error) error {
 func (r *Relay) fromAgent(ctx context.Context, line []byte) error {
 	m, err := acp.Read(line)
 	if err != nil {
-		return r.unreadable(line, err)
+		return r.skipUnreadable(line, err)
 	}
 	switch {
-	case m.Request() && r.marked(m.Key()):
-		r.drown("the agent", errTwin)
+	case m.Request() && r.isOwnID(m.Key()):
+		r.noteSkipped("the agent", errDuplicateID)
 		return nil
 	case m.Method == acp.Ask && m.Request():
-		return r.ask(ctx, &m)
+		return r.handlePermissionRequest(ctx, &m)
 	case m.Method == acp.Ask:
-		r.drown("the agent", errors.New("it asks for permission and wants no answer"))
+		r.noteSkipped("the agent", errors.New("it asks for permission and wants no answer"))
 		return nil
 	case m.Errand():
-		return r.errand(ctx, &m)
-	case m.Method == acp.CancelRequest && r.cancelled(&m):
+		return r.handleErrand(ctx, &m)
+	case m.Method == acp.CancelRequest && r.cancelRequest(&m):
 		return nil
 	case m.Method == acp.Update:
-		r.hear(ctx, &m)
+		r.recordToolCall(ctx, &m)
 	case m.Request():
-		r.screen(&m)
+		r.recordTerminalRequest(&m)
 	case m.Response():
-		r.learn(&m)
+		r.recordAgent(&m)
 	}
 	return r.editor.Send(line)
 }
 
-// unreadable leaves out a line of the agent that is no message, and tells the editor
+// skipUnreadable leaves out a line of the agent that is no message, and tells the editor
 // if it waits for it.
-func (r *Relay) unreadable(line []byte, why error) error {
-	r.drown("the agent", why)
+func (r *Relay) skipUnreadable(line []byte, why error) error {
+	r.noteSkipped("the agent", why)
 	if id := rpc.SoleID(line); id != nil {
 		return r.editor.Send(acp.Refuse(id, why))
 	}
 	return nil
 }
 
-// maxNoise is how many lines that are no messages are told of.
-const maxNoise = 8
+// maxNotedSkips is how many lines that are no messages are told of.
+const maxNotedSkips = 8
 
-// drown tells that a line is left out.
-func (r *Relay) drown(whose string, why error) {
+// noteSkipped tells that a line is left out.
+func (r *Relay) noteSkipped(whose string, why error) {
 	r.mu.Lock()
-	r.noise++
-	n := r.noise
+	r.skipped++
+	n := r.skipped
 	r.mu.Unlock()
-	if n <= maxNoise {
+	if n <= maxNotedSkips {
 		r.o.Note("a line of " + whose + " is left out: " + why.Error())
 	}
 }
@@ -236,41 +236,41 @@ func (r *Relay) drown(whose string, why error) {
 func (r *Relay) fromEditor(ctx context.Context, line []byte) error {
 	m, err := acp.Read(line)
 	if err != nil {
-		r.drown("the editor", err)
+		r.noteSkipped("the editor", err)
 		return nil
 	}
-	if m.Response() && r.editorSaid(ctx, &m) {
+	if m.Response() && r.handleEditorAnswer(ctx, &m) {
 		return nil
 	}
 	if m.Response() {
-		r.done(ctx, &m)
+		r.recordEnd(ctx, &m)
 	}
-	r.listen(&m)
+	r.recordSession(&m)
 	err = r.agent.Send(line)
 	if m.Method == acp.CancelSession {
 		session := m.Session().ID
-		r.cancel(func(h *held) bool { return h.session == session }, false, "the turn was cancelled in the editor")
+		r.cancelHeld(func(h *held) bool { return h.session == session }, false, "the turn was cancelled in the editor")
 	}
 	return err
 }
 
-// waits reports whether a request of the agent waits for the gate.
-func (r *Relay) waits(key string) bool {
+// isHeld reports whether a request of the agent waits for the gate.
+func (r *Relay) isHeld(key string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.held[key] != nil
 }
 
-// listen takes down which sessions the editor begins, and where.
-func (r *Relay) listen(m *acp.Message) {
+// recordSession takes down which sessions the editor begins, and where.
+func (r *Relay) recordSession(m *acp.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch m.Method {
 	case acp.Initialize:
-		r.hello = m.Key()
+		r.initializeID = m.Key()
 	case acp.NewSession, acp.ForkSession:
 		if m.Request() {
-			r.begun.put(m.Key(), m.Session().Cwd)
+			r.newSessions.put(m.Key(), m.Session().Cwd)
 		}
 	case acp.LoadSession, acp.ResumeSession:
 		s := m.Session()
@@ -278,29 +278,29 @@ func (r *Relay) listen(m *acp.Message) {
 	}
 }
 
-// learn takes down what an answer of the agent says of itself, and of a session.
-func (r *Relay) learn(m *acp.Message) {
+// recordAgent takes down what an answer of the agent says of itself, and of a session.
+func (r *Relay) recordAgent(m *acp.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := m.Key()
-	if key == r.hello {
+	if key == r.initializeID {
 		r.peer, _ = m.Agent()
-		r.hello = ""
+		r.initializeID = ""
 	}
-	if cwd, ok := r.begun.take(key); ok {
+	if cwd, ok := r.newSessions.take(key); ok {
 		if s := m.Session(); s.ID != "" {
 			r.sessions.put(acp.SessionName(s.ID), cwd)
 		}
 	}
 }
 
-// hear takes down what the agent tells of a call, and records how one ended.
-func (r *Relay) hear(ctx context.Context, m *acp.Message) {
+// recordToolCall takes down what the agent tells of a call, and records how one ended.
+func (r *Relay) recordToolCall(ctx context.Context, m *acp.Message) {
 	session, c, ok := r.told.Hear(m)
 	if !ok {
 		return
 	}
-	r.redraw(m, session, c.ID)
+	r.withdrawChanged(m, session, c.ID)
 	if !c.Over() {
 		return
 	}
@@ -316,12 +316,12 @@ func (r *Relay) hear(ctx context.Context, m *acp.Message) {
 // Close ends what waits, which then is parked, and the sessions.
 func (r *Relay) Close(ctx context.Context) {
 	r.mu.Lock()
-	desks, met := r.desks, r.met
+	desks, met := r.desks, r.seenSessions
 	r.mu.Unlock()
 	for _, d := range desks {
 		d.Close(ctx, "")
 	}
-	r.telling.Wait()
+	r.answering.Wait()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	for session := range met.by {

@@ -15,7 +15,7 @@ import (
 
 // What is no request for permission passes as it is, whatever stands in it.
 func TestRelay_verbatim(t *testing.T) {
-	w := newWorld(t, saysotest.New(t), nil)
+	w := newHarness(t, saysotest.New(t), nil)
 	long := strings.Repeat(`\u00e9 "x" \ud83d `, 60_000)
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","id":0,"method":"terminal/kill","params":{"path":"/a","_meta":{"x":[1.0,1e2]}},"_ext":null}`,
@@ -25,8 +25,8 @@ func TestRelay_verbatim(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"x","params":` + strconv.Quote(strings.ReplaceAll(long, `\ud83d`, "")) + `}`,
 		`{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no"}}`, `{"id":null,"error":{}}`,
 	} {
-		w.passes(w.agent, w.editor, line)
-		w.passes(w.editor, w.agent, line)
+		w.expectForwarded(w.agent, w.editor, line)
+		w.expectForwarded(w.editor, w.agent, line)
 	}
 }
 
@@ -35,7 +35,7 @@ func TestRelay_answers(t *testing.T) {
 	b := saysotest.New(t)
 	b.Approve("bash:make*")
 	b.Deny("bash:rm*", "use make clean")
-	w := newWorld(t, b, nil).begin(t.TempDir())
+	w := newHarness(t, b, nil).newSession(t.TempDir())
 	w.agent.send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"c1","kind":"execute","rawInput":{"description":"builds"}}}}`)
 	_ = w.editor.next()
 	w.agent.send(ask("0", "c1", "make all"))
@@ -46,14 +46,14 @@ func TestRelay_answers(t *testing.T) {
 	if got := w.agent.next(); got != said(`"x"`, "r1") {
 		t.Errorf("denied: %s", got)
 	}
-	if !strings.Contains(w.noted(), "use make clean") {
-		t.Errorf("the note reached nobody: %s", w.noted())
+	if !strings.Contains(w.notesText(), "use make clean") {
+		t.Errorf("the note reached nobody: %s", w.notesText())
 	}
 	asked := b.Asked()
 	if len(asked) != 2 || asked[0].Caller != "acp/Pilot" || asked[0].Tool != "bash" || asked[0].Said["title"] != "harmless" || asked[0].Said["description"] != "builds" {
 		t.Errorf("asked: %+v", asked)
 	}
-	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed"}}}`)
+	w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed"}}}`)
 	w.relay.Close(t.Context())
 	if n := len(b.Events(sayso.EventFinished)); n != 1 {
 		t.Errorf("%d outcomes, want 1", n)
@@ -66,7 +66,7 @@ func TestRelay_answers(t *testing.T) {
 // An agent may ask about one call more than once, and each is a question.
 func TestRelay_asksTwice(t *testing.T) {
 	b := saysotest.New(t, saysotest.ApproveAll())
-	w := newWorld(t, b, nil).begin(t.TempDir())
+	w := newHarness(t, b, nil).newSession(t.TempDir())
 	for i, command := range []string{"ls /", "make", "make"} {
 		id := strconv.Itoa(i)
 		w.agent.send(ask(id, "c1", command))
@@ -77,7 +77,7 @@ func TestRelay_asksTwice(t *testing.T) {
 	if n := len(b.Asked()); n != 3 {
 		t.Errorf("asked %d times", n)
 	}
-	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed"}}}`)
+	w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed"}}}`)
 	w.relay.Close(t.Context())
 	if n := len(b.Events(sayso.EventFinished)); n != 3 {
 		t.Errorf("%d outcomes, want 3", n)
@@ -88,7 +88,7 @@ func TestRelay_asksTwice(t *testing.T) {
 // record of the other.
 func TestRelay_twoSessions(t *testing.T) {
 	b := saysotest.New(t, saysotest.ApproveAll())
-	w := newWorld(t, b, func(o *acprelay.Options) { o.Workspace = t.TempDir() }).begin("/")
+	w := newHarness(t, b, func(o *acprelay.Options) { o.Workspace = t.TempDir() }).newSession("/")
 	for id, session := range []string{"s1", "s2"} {
 		w.agent.send(strings.Replace(ask(strconv.Itoa(id), "c1", "make "+session), `"s1"`, strconv.Quote(session), 1))
 		if got := w.agent.next(); got != said(strconv.Itoa(id), "a1") {
@@ -96,7 +96,7 @@ func TestRelay_twoSessions(t *testing.T) {
 		}
 	}
 	for session, status := range map[string]string{"s1": "failed", "s2": "completed"} {
-		w.passes(w.agent, w.editor, fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":%q}}}`, session, status))
+		w.expectForwarded(w.agent, w.editor, fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":%q}}}`, session, status))
 	}
 	w.relay.Close(t.Context())
 	ended := b.Events(sayso.EventFinished)
@@ -115,11 +115,11 @@ func TestRelay_twoSessions(t *testing.T) {
 func TestRelay_cancel(t *testing.T) {
 	b := saysotest.New(t)
 	b.Leave("*")
-	w := newWorld(t, b, nil).begin(t.TempDir())
+	w := newHarness(t, b, nil).newSession(t.TempDir())
 	w.agent.send(ask("0", "c1", "make"))
 	w.agent.send(strings.Replace(ask("1", "c2", "make"), `"s1"`, `"s2"`, 1))
-	w.opened(2)
-	w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
+	w.waitForOpen(2)
+	w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
 	if got := w.agent.next(); got != said("0", "") {
 		t.Errorf("cancelled: %s", got)
 	}
@@ -144,25 +144,25 @@ func TestRelay_cancel(t *testing.T) {
 func TestRelay_agentTakesBack(t *testing.T) {
 	b := saysotest.New(t)
 	b.Leave("*")
-	w := newWorld(t, b, nil).begin(t.TempDir())
+	w := newHarness(t, b, nil).newSession(t.TempDir())
 	w.agent.send(ask("5", "c1", "make"))
-	w.opened(1)
+	w.waitForOpen(1)
 	w.agent.send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":5}}`)
 	if got := w.agent.next(); got != said("5", "") {
 		t.Errorf("taken back: %s", got)
 	}
-	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":6}}`) // of something else
+	w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":6}}`) // of something else
 }
 
 // An editor that is gone answers nothing any more.
 func TestRelay_editorGone(t *testing.T) {
 	b := saysotest.New(t)
 	b.Leave("*")
-	w := newWorld(t, b, nil).begin(t.TempDir())
+	w := newHarness(t, b, nil).newSession(t.TempDir())
 	for i := range 20 {
 		w.agent.send(ask(strconv.Itoa(i), fmt.Sprint("c", i), fmt.Sprint("make ", i)))
 	}
-	w.opened(20)
+	w.waitForOpen(20)
 	_ = w.editor.in.Close()
 	for range 20 {
 		if got := w.agent.next(); !strings.Contains(got, `"cancelled"`) {
@@ -189,9 +189,9 @@ func TestRelay_editorGone(t *testing.T) {
 func TestRelay_agentGone(t *testing.T) {
 	b := saysotest.New(t)
 	b.Leave("*")
-	w := newWorld(t, b, nil).begin(t.TempDir())
+	w := newHarness(t, b, nil).newSession(t.TempDir())
 	w.agent.send(ask("0", "c1", "make"))
-	w.opened(1)
+	w.waitForOpen(1)
 	_ = w.agent.in.Close()
 	if err := <-w.ended; err != nil {
 		t.Error(err)
@@ -207,7 +207,7 @@ func TestRelay_many(t *testing.T) {
 	b := saysotest.New(t)
 	b.Approve("bash:make*")
 	b.Deny("bash:rm*", "no")
-	w := newWorld(t, b, nil).begin(t.TempDir())
+	w := newHarness(t, b, nil).newSession(t.TempDir())
 	const n = 40
 	want := map[string]bool{}
 	go func() {
@@ -247,15 +247,15 @@ func TestRelay_refuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := saysotest.New(t, saysotest.ApproveAll())
-			w := newWorld(t, b, nil).begin(t.TempDir())
+			w := newHarness(t, b, nil).newSession(t.TempDir())
 			w.agent.send(c.line)
 			if got := w.agent.next(); got != c.want {
 				t.Errorf("%s", got)
 			}
-			if len(b.Asked()) != 0 || !strings.Contains(w.noted(), "nobody was asked") {
-				t.Errorf("asked %d, noted %s", len(b.Asked()), w.noted())
+			if len(b.Asked()) != 0 || !strings.Contains(w.notesText(), "nobody was asked") {
+				t.Errorf("asked %d, noted %s", len(b.Asked()), w.notesText())
 			}
-			w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
+			w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
 		})
 	}
 }
@@ -264,7 +264,7 @@ func TestRelay_refuses(t *testing.T) {
 func TestRelay_leavesOut(t *testing.T) {
 	b := saysotest.New(t)
 	b.Leave("*")
-	w := newWorld(t, b, nil).begin(t.TempDir())
+	w := newHarness(t, b, nil).newSession(t.TempDir())
 	good := ask("3", "c1", "make")
 	for _, line := range []string{
 		"npm warn deprecated", `[` + good + `]`, good + good, strings.Replace(good, `"method"`, `"method":"x","method"`, 1),
@@ -273,14 +273,14 @@ func TestRelay_leavesOut(t *testing.T) {
 	} {
 		w.agent.send(line)
 	}
-	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
+	w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
 	w.agent.send(ask("4", "c1", "make"))
-	w.opened(1)
+	w.waitForOpen(1)
 	w.agent.send(ask("4", "c2", "make")) // whose answer could not be told from the first's
 	w.editor.send(said("4", "a1"))       // it was not asked
 	w.editor.send(`{"id":4,"result":{},"result":{"outcome":{"outcome":"selected","optionId":"a1"}}}`)
-	w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
-	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
+	w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
+	w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
 	if n := len(b.Events(sayso.EventRequested)); n != 1 {
 		t.Errorf("asked %d times", n)
 	}
@@ -294,7 +294,7 @@ func TestRelay_leavesOut(t *testing.T) {
 // A message that is too long to be looked at ends the relay.
 func TestRelay_tooLong(t *testing.T) {
 	acprelay.SetMaxMessage(t, 100_000)
-	w := newWorld(t, saysotest.New(t), nil)
+	w := newHarness(t, saysotest.New(t), nil)
 	go func() { _, _ = io.WriteString(w.agent.in, `{"method":"x","params":"`+strings.Repeat("x", 300_000)) }()
 	if err := <-w.ended; !errors.Is(err, sayso.ErrInvalid) {
 		t.Errorf("%v", err)
@@ -304,9 +304,9 @@ func TestRelay_tooLong(t *testing.T) {
 // While the gate is switched off the editor is asked, and answers.
 func TestRelay_off(t *testing.T) {
 	b := saysotest.New(t)
-	w := newWorld(t, b, func(o *acprelay.Options) { o.Off = func() bool { return true } }).begin(t.TempDir())
-	w.passes(w.agent, w.editor, ask("0", "c1", "make"))
-	w.passes(w.editor, w.agent, said("0", "a2"))
+	w := newHarness(t, b, func(o *acprelay.Options) { o.Off = func() bool { return true } }).newSession(t.TempDir())
+	w.expectForwarded(w.agent, w.editor, ask("0", "c1", "make"))
+	w.expectForwarded(w.editor, w.agent, said("0", "a2"))
 	if len(b.Asked()) != 0 {
 		t.Error("people were asked")
 	}

@@ -1,19 +1,19 @@
 package acprelay
 
-// lately keeps a number of things by name, and forgets the oldest. The zero lately keeps
+// recent keeps a number of things by name, and forgets the oldest. The zero recent keeps
 // nothing.
-type lately[V any] struct {
-	most  int
+type recent[V any] struct {
+	limit int
 	by    map[string]V
 	order []string // the oldest first
 }
 
-func newLately[V any](most int) *lately[V] { return &lately[V]{most: most, by: map[string]V{}} }
+func newRecent[V any](most int) *recent[V] { return &recent[V]{limit: most, by: map[string]V{}} }
 
 // put keeps one thing, in the place of another of its name.
-func (l *lately[V]) put(name string, v V) {
+func (l *recent[V]) put(name string, v V) {
 	if _, known := l.by[name]; !known {
-		if len(l.order) >= l.most {
+		if len(l.order) >= l.limit {
 			l.take(l.order[0])
 		}
 		l.order = append(l.order, name)
@@ -22,13 +22,13 @@ func (l *lately[V]) put(name string, v V) {
 }
 
 // get is the thing of a name.
-func (l *lately[V]) get(name string) (V, bool) {
+func (l *recent[V]) get(name string) (V, bool) {
 	v, ok := l.by[name]
 	return v, ok
 }
 
 // take is get, and forgets it.
-func (l *lately[V]) take(name string) (V, bool) {
+func (l *recent[V]) take(name string) (V, bool) {
 	v, ok := l.by[name]
 	if !ok {
 		return v, false

@@ -34,16 +34,16 @@ func (l lets) Judge(_ context.Context, c sayso.Call, _ sayso.Facts) sayso.Verdic
 	return v
 }
 
-// beside is a relay whose editor is asked as well, where the policy lets it be.
-func beside(t *testing.T, policy lets) (*world, *broker.Broker) {
+// openWithEditor is a relay whose editor is asked as well, where the policy lets it be.
+func openWithEditor(t *testing.T, policy lets) (*harness, *broker.Broker) {
 	t.Helper()
 	b, err := broker.New(memory.New(nil), policy, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Close() })
-	w := newWorld(t, nil, func(o *acprelay.Options) { o.Gate, o.Actor, o.Editor = b.Gate(asker), asker, b })
-	return w.begin("/"), b
+	w := newHarness(t, nil, func(o *acprelay.Options) { o.Gate, o.Actor, o.Editor = b.Gate(asker), asker, b })
+	return w.newSession("/"), b
 }
 
 // events are those of the log, of some types.
@@ -77,9 +77,9 @@ const (
 	theirs = `[{"optionId":"a1","kind":"allow_once","name":"Yes"},{"optionId":"a2","kind":"allow_always","name":"Always"},{"optionId":"r1","kind":"reject_once","name":"No"}]`
 )
 
-// card is the next question that the editor is asked, which must be the agent's own but
+// editorRequest is the next question that the editor is asked, which must be the agent's own but
 // for its id and its options, and its id.
-func (w *world) card(line string) (id string) {
+func (w *harness) editorRequest(line string) (id string) {
 	w.t.Helper()
 	got := w.editor.next()
 	id, _, _ = strings.Cut(strings.TrimPrefix(got, `{"jsonrpc":"2.0","id":`), ",")
@@ -115,9 +115,9 @@ func TestEditor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, b := beside(t, true)
+				w, b := openWithEditor(t, true)
 				w.agent.send(ask("3", "c1", "make"))
-				id := w.card(ask("3", "c1", "make"))
+				id := w.editorRequest(ask("3", "c1", "make"))
 				time.Sleep(tt.after) // of the bubble: the person reads
 				w.editor.send(strings.Replace(tt.answer, "ID", id, 1))
 				if tt.agent != "" {
@@ -128,14 +128,14 @@ func TestEditor(t *testing.T) {
 					synctest.Wait()
 					w.answer(b, sayso.Deny)
 					if tt.agent == "" && strings.Contains(tt.answer, `"id":3`) {
-						w.takenBack(id) // it was not answered
+						w.expectCancelled(id) // it was not answered
 					}
 					if got := w.agent.next(); got != said("3", "r1") {
 						t.Errorf("denied elsewhere, and the agent heard %s", got)
 					}
 				}
-				w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
-				w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
+				w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
+				w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
 				got := events(t, b, sayso.EventAnswered, sayso.EventAnswerRefused)
 				if tt.record != "" && got[0] != tt.record || tt.record == "" && (len(got) != 1 || got[0] != "approval.answered terminal") {
 					t.Errorf("on the record: %q, want %q", got, tt.record)
@@ -146,7 +146,7 @@ func TestEditor(t *testing.T) {
 }
 
 // answer answers the one open request at a terminal.
-func (w *world) answer(b *broker.Broker, e sayso.Effect) {
+func (w *harness) answer(b *broker.Broker, e sayso.Effect) {
 	w.t.Helper()
 	in := b.Inbox(person)
 	open, err := in.Requests(w.t.Context(), sayso.RowQuery{States: sayso.OpenStates()})
@@ -162,18 +162,18 @@ func (w *world) answer(b *broker.Broker, e sayso.Effect) {
 // too late, is on the record and does not reach the agent.
 func TestEditor_late(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, b := beside(t, true)
+		w, b := openWithEditor(t, true)
 		w.agent.send(ask("3", "c1", "make"))
-		id := w.card(ask("3", "c1", "make"))
+		id := w.editorRequest(ask("3", "c1", "make"))
 		time.Sleep(time.Minute) // of the bubble
 		w.answer(b, sayso.Deny)
-		w.takenBack(id)
+		w.expectCancelled(id)
 		if got := w.agent.next(); got != said("3", "r1") {
 			t.Errorf("the agent heard %s", got)
 		}
 		w.editor.send(said(id, "sayso-allow"))
 		w.editor.send(said(id, "sayso-allow"))
-		w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
+		w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
 		synctest.Wait()
 		if got := events(t, b, sayso.EventAnswered, sayso.EventAnswerRefused); strings.Join(got, ", ") != "approval.answered terminal, answer.refused elicitation" {
 			t.Errorf("on the record: %q", got)
@@ -185,20 +185,20 @@ func TestEditor_late(t *testing.T) {
 // nor does the call run on its word.
 func TestEditor_doesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, b := beside(t, true)
+		w, b := openWithEditor(t, true)
 		w.agent.send(ask("3", "c1", "make"))
 		time.Sleep(time.Minute) // of the bubble: the question is being written
 		w.answer(b, sayso.Deny)
 		if got := w.agent.next(); got != said("3", "r1") {
 			t.Errorf("the agent heard %s", got)
 		}
-		w.takenBack(w.card(ask("3", "c1", "make"))) // in their order
-		w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
+		w.expectCancelled(w.editorRequest(ask("3", "c1", "make"))) // in their order
+		w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
 	})
 }
 
-// takenBack is that the editor is told to forget a question.
-func (w *world) takenBack(id string) {
+// expectCancelled is that the editor is told to forget a question.
+func (w *harness) expectCancelled(id string) {
 	w.t.Helper()
 	if got := w.editor.next(); got != `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":`+id+`}}` {
 		w.t.Errorf("taken back: %s", got)
@@ -211,23 +211,23 @@ func TestEditor_sameID(t *testing.T) {
 	for name, elsewhere := range map[string]bool{"taken back": false, "denied elsewhere": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, b := beside(t, true)
+				w, b := openWithEditor(t, true)
 				w.agent.send(ask("3", "c1", "make"))
-				first := w.card(ask("3", "c1", "make"))
+				first := w.editorRequest(ask("3", "c1", "make"))
 				time.Sleep(time.Minute) // of the bubble: the person reads
 				if elsewhere {
 					w.answer(b, sayso.Deny)
-					w.takenBack(first)
+					w.expectCancelled(first)
 					_ = w.agent.next()
 				} else {
 					w.agent.send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}`)
-					w.takenBack(first)
+					w.expectCancelled(first)
 					if got := w.agent.next(); got != said("3", "") {
 						t.Errorf("it took back, and heard %s", got)
 					}
 				}
 				w.agent.send(ask("3", "c2", "make deploy"))
-				second := w.card(ask("3", "c2", "make deploy"))
+				second := w.editorRequest(ask("3", "c2", "make deploy"))
 				if first == second {
 					t.Errorf("both are %s to the editor", first)
 				}
@@ -240,7 +240,7 @@ func TestEditor_sameID(t *testing.T) {
 				}
 				w.agent.send(strings.Replace(ask("3", "c3", "make deploy"), `"id":3`, `"id":`+second, 1))
 				w.agent.send(`{"jsonrpc":"2.0","id":` + second + `,"method":"fs/read_text_file","params":{}}`)
-				w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
+				w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
 				synctest.Wait()
 				for _, e := range events(t, b, sayso.EventAnswered) {
 					if e != "approval.answered terminal" {
@@ -253,7 +253,7 @@ func TestEditor_sameID(t *testing.T) {
 				}
 				synctest.Wait()
 				w.editor.send(said(second, "sayso-allow")) // once more, and it stays here
-				w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
+				w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
 			})
 		})
 	}
@@ -262,10 +262,10 @@ func TestEditor_sameID(t *testing.T) {
 // What an agent calls its options does not reach the editor.
 func TestEditor_lyingOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, _ := beside(t, true)
+		w, _ := openWithEditor(t, true)
 		w.agent.send(strings.Replace(ask("3", "c1", "make"), theirs,
 			`[{"optionId":"sayso-deny","kind":"allow_once","name":"Deny","_meta":{"label":"Deny"}},{"optionId":"sayso-allow","kind":"reject_once","name":"Allow"}]`, 1))
-		id := w.card(ask("3", "c1", "make"))
+		id := w.editorRequest(ask("3", "c1", "make"))
 		time.Sleep(time.Minute) // of the bubble: the person reads
 		w.editor.send(said(id, "sayso-deny"))
 		if got := w.agent.next(); got != said("3", "sayso-allow") { // which is its own way to say no
@@ -296,7 +296,7 @@ func TestEditor_decidedMeanwhile(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = b.Close() })
 		s := slow{b, make(chan struct{}), make(chan struct{})}
-		w := newWorld(t, nil, func(o *acprelay.Options) { o.Gate, o.Actor, o.Editor = b.Gate(asker), asker, s }).begin("/")
+		w := newHarness(t, nil, func(o *acprelay.Options) { o.Gate, o.Actor, o.Editor = b.Gate(asker), asker, s }).newSession("/")
 		w.agent.send(ask("3", "c1", "make"))
 		<-s.looked
 		w.answer(b, sayso.Allow)
@@ -305,7 +305,7 @@ func TestEditor_decidedMeanwhile(t *testing.T) {
 		}
 		close(s.goOn)
 		synctest.Wait()
-		w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
+		w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
 	})
 }
 
@@ -322,16 +322,16 @@ func TestEditor_notAsked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, b := beside(t, lets(name != "no rule"))
+				w, b := openWithEditor(t, lets(name != "no rule"))
 				if name == "hidden in what was told before" {
-					w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"c1",`+
+					w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"c1",`+
 						`"title":"harmless","kind":"execute","rawInput":{"command":"make","cwd":"/a\u202e/b"}}}}`)
 				}
 				w.agent.send(line)
 				time.Sleep(time.Minute) // of the bubble
 				w.editor.send(said("3", "a1"))
-				w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
-				w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
+				w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","method":"after"}`)
+				w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
 				if got := events(t, b, sayso.EventAnswered, sayso.EventAnswerRefused); len(got) != 0 {
 					t.Errorf("on the record: %q", got)
 				}
@@ -344,16 +344,16 @@ func TestEditor_notAsked(t *testing.T) {
 // own question is no news to the agent.
 func TestEditor_cancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, _ := beside(t, true)
+		w, _ := openWithEditor(t, true)
 		w.agent.send(ask("3", "c1", "make"))
-		id := w.card(ask("3", "c1", "make"))
+		id := w.editorRequest(ask("3", "c1", "make"))
 		time.Sleep(time.Minute) // of the bubble
-		w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
+		w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
 		if got := w.agent.next(); got != said("3", "") {
 			t.Errorf("the agent heard %s", got)
 		}
 		w.editor.send(said(id, ""))
-		w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
+		w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","method":"after"}`)
 	})
 }
 
@@ -380,7 +380,7 @@ func TestEditor_redrawn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, b := beside(t, true)
+				w, b := openWithEditor(t, true)
 				call := `"toolCallId":"c1",`
 				if strings.Contains(tt.update, "toolCallId") {
 					call = ""
@@ -390,14 +390,14 @@ func TestEditor_redrawn(t *testing.T) {
 				w.agent.send(line)
 				id := ""
 				if tt.early {
-					w.passes(w.agent, w.editor, update)
+					w.expectForwarded(w.agent, w.editor, update)
 				} else {
-					id = w.card(line)
+					id = w.editorRequest(line)
 					w.agent.send(update)
 				}
 				switch {
 				case tt.early && tt.stays:
-					id = w.card(line)
+					id = w.editorRequest(line)
 				case tt.early:
 					time.Sleep(time.Minute) // of the bubble: it is not asked
 				case tt.stays:
@@ -429,8 +429,8 @@ func TestEditor_redrawn(t *testing.T) {
 				if got := events(t, b, sayso.EventAnswered); len(got) != 1 || got[0] != "approval.answered terminal" {
 					t.Errorf("on the record: %q", got)
 				}
-				if !tt.early && !strings.Contains(w.noted(), "the editor is not asked any more") {
-					t.Errorf("noted: %s", w.noted())
+				if !tt.early && !strings.Contains(w.notesText(), "the editor is not asked any more") {
+					t.Errorf("noted: %s", w.notesText())
 				}
 			})
 		})

@@ -16,12 +16,12 @@ import (
 	"github.com/sayso-dev/sayso/saysotest"
 )
 
-// world is a relay between an editor and an agent that the test plays, before a real
+// harness is a relay between an editor and an agent that the test plays, before a real
 // broker.
-type world struct {
+type harness struct {
 	t             *testing.T
 	broker        *saysotest.Broker
-	editor, agent *side
+	editor, agent *peer
 	relay         *acprelay.Relay
 	ended         chan error // of both ways
 
@@ -29,8 +29,8 @@ type world struct {
 	notes []string
 }
 
-// side is one end of the relay.
-type side struct {
+// peer is one end of the relay.
+type peer struct {
 	t    *testing.T
 	in   *io.PipeWriter
 	from *io.PipeReader
@@ -40,15 +40,15 @@ type side struct {
 // patience is how long a test waits for a line that must come.
 const patience = 30 * time.Second
 
-func newWorld(t *testing.T, b *saysotest.Broker, change func(*acprelay.Options)) *world {
+func newHarness(t *testing.T, b *saysotest.Broker, change func(*acprelay.Options)) *harness {
 	t.Helper()
-	w := &world{t: t, broker: b, ended: make(chan error, 2)}
+	w := &harness{t: t, broker: b, ended: make(chan error, 2)}
 	editorIn, editorTo := io.Pipe()
 	agentIn, agentTo := io.Pipe()
 	fromEditor, toEditor := io.Pipe()
 	fromAgent, toAgent := io.Pipe()
-	w.editor = &side{t, editorTo, fromEditor, bufio.NewReader(fromEditor)}
-	w.agent = &side{t, agentTo, fromAgent, bufio.NewReader(fromAgent)}
+	w.editor = &peer{t, editorTo, fromEditor, bufio.NewReader(fromEditor)}
+	w.agent = &peer{t, agentTo, fromAgent, bufio.NewReader(fromAgent)}
 	o := acprelay.Options{Note: func(text string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -80,18 +80,18 @@ func newWorld(t *testing.T, b *saysotest.Broker, change func(*acprelay.Options))
 	return w
 }
 
-// begin has the editor begin the session s1 in a folder.
-func (w *world) begin(cwd string) *world {
+// newSession has the editor begin the session s1 in a folder.
+func (w *harness) newSession(cwd string) *harness {
 	w.t.Helper()
-	w.passes(w.editor, w.agent, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
-	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"Pilot","version":"1.2"}}}`)
-	w.passes(w.editor, w.agent, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, cwd))
-	w.passes(w.agent, w.editor, `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}`)
+	w.expectForwarded(w.editor, w.agent, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
+	w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"Pilot","version":"1.2"}}}`)
+	w.expectForwarded(w.editor, w.agent, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, cwd))
+	w.expectForwarded(w.agent, w.editor, `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}`)
 	return w
 }
 
-// passes has one side send a line, which the other must get as it is.
-func (w *world) passes(from, to *side, line string) {
+// expectForwarded has one side send a line, which the other must get as it is.
+func (w *harness) expectForwarded(from, to *peer, line string) {
 	w.t.Helper()
 	sent := make(chan struct{})
 	go func() { defer close(sent); from.send(line) }()
@@ -101,7 +101,7 @@ func (w *world) passes(from, to *side, line string) {
 	<-sent
 }
 
-func (s *side) send(line string) {
+func (s *peer) send(line string) {
 	s.t.Helper()
 	stop := time.AfterFunc(patience, func() { _ = s.in.CloseWithError(errors.New("nobody reads")) })
 	defer stop.Stop()
@@ -111,7 +111,7 @@ func (s *side) send(line string) {
 }
 
 // next is the next line, for which it does not wait for ever.
-func (s *side) next() string {
+func (s *peer) next() string {
 	s.t.Helper()
 	stop := time.AfterFunc(patience, func() { _ = s.from.Close() })
 	defer stop.Stop()
@@ -122,15 +122,15 @@ func (s *side) next() string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-// noted are the notes so far.
-func (w *world) noted() string {
+// notesText are the notes so far.
+func (w *harness) notesText() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return strings.Join(w.notes, "\n")
 }
 
-// opened waits until so many requests were recorded.
-func (w *world) opened(n int) {
+// waitForOpen waits until so many requests were recorded.
+func (w *harness) waitForOpen(n int) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
