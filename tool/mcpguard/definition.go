@@ -22,9 +22,9 @@ type definition struct {
 // maxPages is how many pages of a list are looked through for a tool.
 const maxPages = 10_000
 
-// defined finds a tool in the list that this client is given. What is not there
+// definitionOf finds a tool in the list that this client is given. What is not there
 // is not there to be called, as the SDK answers itself.
-func defined(ctx context.Context, r *mcp.CallToolRequest, next mcp.MethodHandler) (definition, error) {
+func definitionOf(ctx context.Context, r *mcp.CallToolRequest, next mcp.MethodHandler) (definition, error) {
 	p := &mcp.ListToolsParams{Meta: r.Params.Meta}
 	for range maxPages {
 		res, err := next(ctx, listMethod, &mcp.ListToolsRequest{Session: r.Session, Params: p, Extra: r.Extra})

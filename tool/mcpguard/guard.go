@@ -70,7 +70,7 @@ func Middleware(gate sayso.Gate, name string, o *Options) mcp.Middleware {
 			if !ok || r.Params == nil || r.Session == nil {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "a call of a tool names a tool"}
 			}
-			return g.called(ctx, r, next)
+			return g.handleCall(ctx, r, next)
 		}
 	}
 }
@@ -88,8 +88,8 @@ type guard struct {
 	rounds rounds
 }
 
-// asked is one call, from when it came until it is answered.
-type asked struct {
+// guardedCall is one call, from when it came until it is answered.
+type guardedCall struct {
 	*guard
 	request    *mcp.CallToolRequest
 	next       mcp.MethodHandler
@@ -100,21 +100,21 @@ type asked struct {
 
 var errNoGate = fmt.Errorf("%w: the tools of this server have no gate, or no name", sayso.ErrUnavailable)
 
-// called answers a call of a tool.
-func (g *guard) called(ctx context.Context, r *mcp.CallToolRequest, next mcp.MethodHandler) (mcp.Result, error) {
+// handleCall answers a call of a tool.
+func (g *guard) handleCall(ctx context.Context, r *mcp.CallToolRequest, next mcp.MethodHandler) (mcp.Result, error) {
 	if g.gate == nil || g.name == "" {
 		return refusal(r, sayso.Told(sayso.Decision{}, errNoGate))
 	}
-	d, err := defined(ctx, r, next)
+	d, err := definitionOf(ctx, r, next)
 	if err != nil {
 		return nil, err
 	}
-	a := &asked{guard: g, request: r, next: next, definition: d}
+	a := &guardedCall{guard: g, request: r, next: next, definition: d}
 	a.call = g.describe(r, d)
-	if args, ok := g.rounds.goesOn(a); ok {
-		return a.runs(ctx, args)
+	if args, ok := g.rounds.take(a); ok {
+		return a.run(ctx, args)
 	}
-	return a.pass(ctx)
+	return a.admit(ctx)
 }
 
 // describe is a call as the gate takes it. It keeps nothing of the request that
@@ -133,16 +133,16 @@ func (g *guard) describe(r *mcp.CallToolRequest, d definition) sayso.Call {
 	return c
 }
 
-// pass puts a call to the gate, and runs it or says why it does not run.
-func (a *asked) pass(ctx context.Context) (mcp.Result, error) {
-	still := a.beat(ctx)
+// admit puts a call to the gate, and runs it or says why it does not run.
+func (a *guardedCall) admit(ctx context.Context) (mcp.Result, error) {
+	still := a.startProgress(ctx)
 	defer still()
-	gate := &looking{Gate: a.gate, look: a.unchanged}
+	gate := &recheckGate{Gate: a.gate, recheck: a.recheck}
 	var out mcp.Result
 	_, err := tool.Run(ctx, gate, a.admission(a.patience()), func(ctx context.Context, c sayso.Call) (mcp.Result, error) {
 		still()
 		var err error
-		out, err = a.runs(ctx, c.Args)
+		out, err = a.run(ctx, c.Args)
 		if r, ok := out.(*mcp.CallToolResult); ok && err == nil && r.IsError {
 			err = errFailed
 		}
@@ -154,10 +154,10 @@ func (a *asked) pass(ctx context.Context) (mcp.Result, error) {
 		}
 		return out, err
 	}
-	if a.over(ctx) {
-		a.takeBack(ctx, gate.decision, err)
+	if a.isAbandoned(ctx) {
+		a.withdraw(ctx, gate.decision, err)
 	}
-	return refusal(a.request, told(err))
+	return refusal(a.request, refusalText(err))
 }
 
 // errFailed reports a tool that ran and says itself that it failed.
@@ -165,19 +165,19 @@ var errFailed = errors.New("the tool failed")
 
 // admission puts the call to the gate: the tool itself asks for nothing, and
 // policy decides.
-func (a *asked) admission(patience time.Duration) sayso.Admission {
+func (a *guardedCall) admission(patience time.Duration) sayso.Admission {
 	return sayso.Admission{Call: a.call, Asking: true, Patience: patience, Strict: a.o.Strict}
 }
 
-func (a *asked) patience() time.Duration {
+func (a *guardedCall) patience() time.Duration {
 	if a.request.Params.GetProgressToken() == nil {
 		return a.o.Impatience
 	}
 	return a.o.Patience
 }
 
-// runs calls the handler with the arguments that were admitted.
-func (a *asked) runs(ctx context.Context, args sayso.Args) (mcp.Result, error) {
+// run calls the handler with the arguments that were admitted.
+func (a *guardedCall) run(ctx context.Context, args sayso.Args) (mcp.Result, error) {
 	a.ran = true
 	params := *a.request.Params
 	params.Name = a.call.Tool
@@ -193,8 +193,8 @@ func (a *asked) runs(ctx context.Context, args sayso.Args) (mcp.Result, error) {
 	return out, err
 }
 
-// told is what the model is told of a call that did not run.
-func told(err error) string {
+// refusalText is what the model is told of a call that did not run.
+func refusalText(err error) string {
 	var own *enforce.RefusedError
 	if errors.As(err, &own) {
 		return own.Text
@@ -209,13 +209,13 @@ func told(err error) string {
 	return stopped.Error()
 }
 
-// current is the revision from which on results say whether they are complete.
-const current = "2026-07-28"
+// completeSince is the revision from which on results say whether they are complete.
+const completeSince = "2026-07-28"
 
 // refusal is the result of a call that does not run.
 func refusal(r *mcp.CallToolRequest, text string) (mcp.Result, error) {
 	result := &mcp.CallToolResult{}
-	if r.ProtocolVersion() >= current { // which has no other way to be said
+	if r.ProtocolVersion() >= completeSince { // which has no other way to be said
 		if err := result.UnmarshalJSON([]byte(`{"content":[],"resultType":"complete"}`)); err != nil {
 			return nil, err
 		}

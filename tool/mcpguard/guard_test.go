@@ -29,7 +29,7 @@ func TestMiddleware(t *testing.T) {
 	if said, failed := w.call(cs, "echo", text{"hello"}); said != "hello" || failed {
 		t.Errorf("got %q, %v", said, failed)
 	}
-	w.did("echo hello")
+	w.expectRan("echo hello")
 	want := []sayso.EventType{sayso.EventRequested, sayso.EventAnswered, sayso.EventResolved, sayso.EventRedeemed, sayso.EventFinished}
 	if got := w.types(); !slices.Equal(got, want) {
 		t.Errorf("the record is %v", got)
@@ -42,7 +42,7 @@ func TestMiddleware(t *testing.T) {
 	if said, failed := w.call(cs, "echo", text{"bye"}); !strings.HasPrefix(said, "Denied by person (ticket ") || !strings.HasSuffix(said, ": not today") || !failed {
 		t.Errorf("got %q, %v", said, failed)
 	}
-	w.did()
+	w.expectRan()
 }
 
 // A tool that says itself that it failed is answered as it answered, and failed on
@@ -53,8 +53,8 @@ func TestMiddleware_failed(t *testing.T) {
 	if said, failed := w.call(w.client(nil), "broken", nil); said != "it broke" || !failed {
 		t.Errorf("got %q, %v", said, failed)
 	}
-	w.did("broken")
-	if e := w.until(sayso.EventFinished); !strings.Contains(string(e.Payload), `"failed":true`) {
+	w.expectRan("broken")
+	if e := w.waitForEvent(sayso.EventFinished); !strings.Contains(string(e.Payload), `"failed":true`) {
 		t.Errorf("the outcome is %s", e.Payload)
 	}
 }
@@ -81,7 +81,7 @@ func TestMiddleware_rest(t *testing.T) {
 func TestMiddleware_without(t *testing.T) {
 	b := saysotest.New(t, saysotest.ApproveAll())
 	for what, m := range map[string]mcp.Middleware{"gate": mcpguard.Middleware(nil, "notes", nil), "name": mcpguard.Middleware(b.Gate(), "", nil)} {
-		w := &world{t: t, gate: b, server: mcp.NewServer(&mcp.Implementation{Name: "n", Version: "1"}, nil), ran: make(chan string, 1)}
+		w := &harness{t: t, gate: b, server: mcp.NewServer(&mcp.Implementation{Name: "n", Version: "1"}, nil), ran: make(chan string, 1)}
 		w.server.AddReceivingMiddleware(m)
 		w.server.AddTool(&mcp.Tool{Name: "raw", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			w.ran <- "raw"
@@ -90,7 +90,7 @@ func TestMiddleware_without(t *testing.T) {
 		if said, failed := w.call(w.client(nil), "raw", nil); !failed || !strings.HasPrefix(said, "Could not find out") {
 			t.Errorf("without a %s: %q", what, said)
 		}
-		w.did()
+		w.expectRan()
 	}
 }
 
@@ -106,13 +106,13 @@ func TestMiddleware_edited(t *testing.T) {
 	if said, failed := w.call(cs, "raw", map[string]any{"n": 1}); failed {
 		t.Errorf("got %q", said)
 	}
-	w.did(`raw {"n":7}`)
+	w.expectRan(`raw {"n":7}`)
 	edit(`{"n":"seven"}`)
 	said, failed := w.call(cs, "raw", map[string]any{"n": 2})
 	if !failed || !strings.HasPrefix(said, "Approved with other arguments (ticket ") || !strings.Contains(said, "Nothing ran.") {
 		t.Errorf("got %q", said)
 	}
-	w.did()
+	w.expectRan()
 	if n := len(w.gate.Events(sayso.EventRedeemed)); n != 1 {
 		t.Errorf("%d receipts were redeemed", n)
 	}
@@ -132,7 +132,7 @@ func TestMiddleware_changed(t *testing.T) {
 	if said, failed := w.call(cs, "raw", nil); !failed || !strings.HasPrefix(said, "No longer valid (ticket ") {
 		t.Errorf("got %q", said)
 	}
-	w.did()
+	w.expectRan()
 	if n := len(w.gate.Events(sayso.EventRedeemed)); n != 0 {
 		t.Error("the receipt was redeemed")
 	}
@@ -190,20 +190,20 @@ func TestMiddleware_gone(t *testing.T) {
 		}
 		cs := w.connect(&mcp.IOTransport{Reader: theirs, Writer: theirs}, nil, func() { _ = ss.Wait() })
 		go func() { _, _ = cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: text{"a"}}) }()
-		r := w.asked()
+		r := w.openRequest()
 		_ = theirs.Close() // as when it is killed
 		if o == nil {
-			w.until(sayso.EventWithdrawn)
+			w.waitForEvent(sayso.EventWithdrawn)
 			continue
 		}
-		w.until(sayso.EventParked)
+		w.waitForEvent(sayso.EventParked)
 		if err := w.answer(r, sayso.Allow); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if said, failed := w.call(w.client(nil), "echo", text{"a"}); said != "a" || failed {
 			t.Errorf("%s: %q", name, said)
 		}
-		w.did("echo a")
+		w.expectRan("echo a")
 	}
 }
 
@@ -230,13 +230,13 @@ func TestMiddleware_waits(t *testing.T) {
 			done <- r
 		}()
 		time.Sleep(31 * time.Second) // of the bubble
-		if err := w.answer(w.asked(), sayso.Allow); err != nil {
+		if err := w.answer(w.openRequest(), sayso.Allow); err != nil {
 			t.Fatal(err)
 		}
 		if r := <-done; r == nil || r.IsError {
 			t.Errorf("got %+v", r)
 		}
-		w.did("echo a")
+		w.expectRan("echo a")
 		if n := len(w.gate.Events(sayso.EventRequested)); n != 1 {
 			t.Errorf("people were asked %d times", n)
 		}
@@ -287,7 +287,7 @@ func TestMiddleware_strict(t *testing.T) {
 			t.Errorf("%s: %s", args, got)
 		}
 	}
-	w.did()
+	w.expectRan()
 	if n := len(w.gate.Asked()); n != 0 {
 		t.Errorf("people were asked %d times", n)
 	}
@@ -307,7 +307,7 @@ func TestMiddleware_rounds(t *testing.T) {
 	if said, failed := w.call(cs, "form", map[string]any{"n": 1}); said != "thank you" || failed {
 		t.Errorf("got %q", said)
 	}
-	w.did(`form {"n":2} `, `form {"n":2} one`)
+	w.expectRan(`form {"n":2} `, `form {"n":2} one`)
 	if n := len(w.gate.Asked()); n != 1 {
 		t.Errorf("people were asked %d times", n)
 	}
@@ -321,7 +321,7 @@ func TestMiddleware_rounds(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", p, r, err)
 		}
 	}
-	w.did()
+	w.expectRan()
 	w.gate.Approve("*")
 	failing := w.client(&mcp.ClientOptions{ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 		return nil, errors.New("nobody is there")
@@ -329,7 +329,7 @@ func TestMiddleware_rounds(t *testing.T) {
 	if _, err := failing.CallTool(t.Context(), &mcp.CallToolParams{Name: "form"}); err == nil {
 		t.Error("a form that nobody filled in was taken")
 	}
-	w.did("form {} ")
+	w.expectRan("form {} ")
 	w.gate.Deny("*", "no")
 	for state, line := range map[string]string{"two": "", "one": "form {} one"} { // in any order
 		r, err := failing.CallTool(t.Context(), &mcp.CallToolParams{Name: "form", RequestState: state})
@@ -337,8 +337,8 @@ func TestMiddleware_rounds(t *testing.T) {
 			t.Errorf("state %s: %+v, %v", state, r, err)
 		}
 		if line != "" {
-			w.did(line)
+			w.expectRan(line)
 		}
-		w.did()
+		w.expectRan()
 	}
 }

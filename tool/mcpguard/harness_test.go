@@ -18,8 +18,8 @@ type text struct {
 	Text string `json:"text"`
 }
 
-// world is a server behind a gate, and what its tools did.
-type world struct {
+// harness is a server behind a gate, and what its tools did.
+type harness struct {
 	t      *testing.T
 	gate   *saysotest.Broker
 	server *mcp.Server
@@ -28,9 +28,9 @@ type world struct {
 
 // open makes a server with the tools echo (of the SDK's typed kind), raw (which
 // validates nothing itself), broken and form, which asks for input.
-func open(t *testing.T, o *mcpguard.Options) *world {
+func open(t *testing.T, o *mcpguard.Options) *harness {
 	t.Helper()
-	w := &world{t: t, gate: saysotest.New(t), ran: make(chan string, 64)}
+	w := &harness{t: t, gate: saysotest.New(t), ran: make(chan string, 64)}
 	w.server = mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1"}, nil)
 	w.server.AddReceivingMiddleware(mcpguard.Middleware(w.gate.Gate(), "notes", o))
 	destructive := false
@@ -61,7 +61,7 @@ func open(t *testing.T, o *mcpguard.Options) *world {
 }
 
 // client connects a client in memory.
-func (w *world) client(o *mcp.ClientOptions) *mcp.ClientSession {
+func (w *harness) client(o *mcp.ClientOptions) *mcp.ClientSession {
 	w.t.Helper()
 	ours, theirs := mcp.NewInMemoryTransports()
 	ss, err := w.server.Connect(w.t.Context(), ours, nil)
@@ -71,7 +71,7 @@ func (w *world) client(o *mcp.ClientOptions) *mcp.ClientSession {
 	return w.connect(theirs, o, func() { _ = ss.Wait() })
 }
 
-func (w *world) connect(to mcp.Transport, o *mcp.ClientOptions, ended func()) *mcp.ClientSession {
+func (w *harness) connect(to mcp.Transport, o *mcp.ClientOptions, ended func()) *mcp.ClientSession {
 	w.t.Helper()
 	cs, err := mcp.NewClient(&mcp.Implementation{Name: "lab client", Version: "1"}, o).Connect(w.t.Context(), to, nil)
 	if err != nil {
@@ -83,7 +83,7 @@ func (w *world) connect(to mcp.Transport, o *mcp.ClientOptions, ended func()) *m
 
 // call calls a tool and returns the text of its result, and whether it is an
 // error.
-func (w *world) call(cs *mcp.ClientSession, name string, args any) (said string, failed bool) {
+func (w *harness) call(cs *mcp.ClientSession, name string, args any) (said string, failed bool) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
@@ -97,8 +97,8 @@ func (w *world) call(cs *mcp.ClientSession, name string, args any) (said string,
 	return said, r.IsError
 }
 
-// did fails unless exactly these runs came since it was last looked.
-func (w *world) did(want ...string) {
+// expectRan fails unless exactly these runs came since it was last looked.
+func (w *harness) expectRan(want ...string) {
 	w.t.Helper()
 	for _, line := range want {
 		select {
@@ -118,7 +118,7 @@ func (w *world) did(want ...string) {
 }
 
 // types are the types of all events, without those of sessions.
-func (w *world) types() (all []sayso.EventType) {
+func (w *harness) types() (all []sayso.EventType) {
 	for _, e := range w.gate.Events() {
 		if e.RequestID != "" {
 			all = append(all, e.Type)
@@ -127,8 +127,8 @@ func (w *world) types() (all []sayso.EventType) {
 	return all
 }
 
-// asked waits until a request is open, and returns it.
-func (w *world) asked() sayso.Request {
+// openRequest waits until a request is open, and returns it.
+func (w *harness) openRequest() sayso.Request {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -150,8 +150,8 @@ func (w *world) asked() sayso.Request {
 
 var auditor = sayso.Actor{Principal: "auditor", Kind: sayso.PrincipalAdmin, Channel: "embedded"}
 
-// until waits for an event of a type.
-func (w *world) until(t sayso.EventType) sayso.Event {
+// waitForEvent waits for an event of a type.
+func (w *harness) waitForEvent(t sayso.EventType) sayso.Event {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -166,14 +166,14 @@ func (w *world) until(t sayso.EventType) sayso.Event {
 }
 
 // answer answers a request as the person.
-func (w *world) answer(r sayso.Request, e sayso.Effect) error {
+func (w *harness) answer(r sayso.Request, e sayso.Effect) error {
 	_, err := w.gate.Inbox().Answer(context.Background(), r.ID, sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: e})
 	return err
 }
 
 // cancels has a client cancel a call that people are asked about, and checks that a
 // later yes runs nothing.
-func (w *world) cancels(cs *mcp.ClientSession) {
+func (w *harness) cancels(cs *mcp.ClientSession) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan error)
@@ -181,12 +181,12 @@ func (w *world) cancels(cs *mcp.ClientSession) {
 		_, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: "echo", Arguments: text{"a"}})
 		done <- err
 	}()
-	r := w.asked()
+	r := w.openRequest()
 	cancel()
 	<-done
-	w.until(sayso.EventWithdrawn)
+	w.waitForEvent(sayso.EventWithdrawn)
 	if err := w.answer(r, sayso.Allow); !errors.Is(err, sayso.ErrWithdrawn) {
 		w.t.Errorf("answering: %v", err)
 	}
-	w.did()
+	w.expectRan()
 }

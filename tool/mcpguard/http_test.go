@@ -15,7 +15,7 @@ import (
 
 // serve puts the server on the network, and returns its address. The tokens of
 // its users are their names.
-func (w *world) serve(stateless, users bool) string {
+func (w *harness) serve(stateless, users bool) string {
 	w.t.Helper()
 	var h http.Handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return w.server }, &mcp.StreamableHTTPOptions{
 		Stateless: stateless, PropagateRequestCancellation: true,
@@ -40,7 +40,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // user connects a client of a user over HTTP.
-func (w *world) user(name, address string) *mcp.ClientSession {
+func (w *harness) user(name, address string) *mcp.ClientSession {
 	w.t.Helper()
 	return w.connect(&mcp.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: bearer(name)}}, nil, func() {})
 }
@@ -55,12 +55,12 @@ func TestMiddleware_http(t *testing.T) {
 		if said, failed := w.call(cs, "echo", text{"hello"}); said != "hello" || failed {
 			t.Errorf("%s: got %q, %v", name, said, failed)
 		}
-		w.did("echo hello")
+		w.expectRan("echo hello")
 		w.gate.Deny("notes/echo", "not today")
 		if said, failed := w.call(cs, "echo", text{"bye"}); !strings.HasSuffix(said, ": not today") || !failed {
 			t.Errorf("%s: got %q, %v", name, said, failed)
 		}
-		w.did()
+		w.expectRan()
 	}
 }
 

@@ -33,7 +33,7 @@ const (
 )
 
 // key is all that must be the same when a call comes again.
-func (a *asked) key(state string) (sayso.Digest, bool) {
+func (a *guardedCall) key(state string) (sayso.Digest, bool) {
 	plain, err := jcs.Object(a.call.Args)
 	if err != nil {
 		return sayso.Digest{}, false
@@ -43,7 +43,7 @@ func (a *asked) key(state string) (sayso.Digest, bool) {
 
 // begin remembers a call that may come again with the state that its handler
 // returned.
-func (r *rounds) begin(a *asked, args sayso.Args, state string) {
+func (r *rounds) begin(a *guardedCall, args sayso.Args, state string) {
 	k, ok := a.key(state)
 	if !ok {
 		return
@@ -54,7 +54,7 @@ func (r *rounds) begin(a *asked, args sayso.Args, state string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forget(k)
-	for r.makesRoom(a.call.Session, len(args)) {
+	for r.makeRoom(a.call.Session, len(args)) {
 	}
 	if r.open == nil {
 		r.open = map[sayso.Digest]round{}
@@ -66,10 +66,10 @@ func (r *rounds) begin(a *asked, args sayso.Args, state string) {
 	}
 }
 
-// makesRoom forgets the oldest call of a session that has as many as it may or, if
+// makeRoom forgets the oldest call of a session that has as many as it may or, if
 // there is no room for one more with so many bytes of arguments, the oldest of all.
 // It reports whether there may be more to forget. The mutex is held.
-func (r *rounds) makesRoom(session string, bytes int) bool {
+func (r *rounds) makeRoom(session string, bytes int) bool {
 	var oldest, own sayso.Digest
 	of := 0
 	for k, o := range r.open {
@@ -130,9 +130,9 @@ func (r *rounds) end(session string) {
 	}
 }
 
-// goesOn returns the arguments of a call that is the next round of one that was
+// take returns the arguments of a call that is the next round of one that was
 // let run. Each state goes on once.
-func (r *rounds) goesOn(a *asked) (sayso.Args, bool) {
+func (r *rounds) take(a *guardedCall) (sayso.Args, bool) {
 	p := a.request.Params
 	if p.RequestState == "" && p.InputResponses == nil {
 		return nil, false

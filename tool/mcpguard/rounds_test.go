@@ -14,8 +14,8 @@ import (
 )
 
 // again is a call that comes again with a state.
-func again(session, state string) *asked {
-	return &asked{
+func again(session, state string) *guardedCall {
+	return &guardedCall{
 		request: &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{RequestState: state}},
 		call:    sayso.Call{Session: session, Tool: "form", Args: sayso.Args("{}")},
 	}
@@ -23,7 +23,7 @@ func again(session, state string) *asked {
 
 func (r *rounds) takes(t *testing.T, session, state string, want bool) {
 	t.Helper()
-	if _, ok := r.goesOn(again(session, state)); ok != want {
+	if _, ok := r.take(again(session, state)); ok != want {
 		t.Errorf("%s %s goes on: %v", session, state, ok)
 	}
 }

@@ -17,9 +17,9 @@ const (
 	step = 1e-6
 )
 
-// beat tells a client that gave a progress token from time to time that its call
+// startProgress tells a client that gave a progress token from time to time that its call
 // waits, until the returned function is called.
-func (a *asked) beat(ctx context.Context) (stop func()) {
+func (a *guardedCall) startProgress(ctx context.Context) (stop func()) {
 	token := a.request.Params.GetProgressToken()
 	if token == nil {
 		return func() {}
