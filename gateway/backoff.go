@@ -15,14 +15,14 @@ const (
 	maxTries      = 5
 )
 
-// errNotResumable is a server that does not go on with a stream.
+// errNotResumable is a server that does not resume a stream.
 var errNotResumable = errors.New("the server does not go on with the stream")
 
-// resumable reports whether a stream that ended like this may be gone on with: the
+// resumable reports whether a stream that ended like this may be resumed: the
 // server ended it, or it broke off.
 func resumable(end error) bool { return end == nil || errors.Is(end, errBroken) }
 
-// backoff is how long to wait before a stream is gone on with. A server that cannot
+// backoff is how long to wait before a stream is resumed. A server that cannot
 // be reached is tried a few times, later and later. One that can is come back to for
 // as long as it has us, when it says, but not in haste where it has nothing to tell.
 type backoff struct {

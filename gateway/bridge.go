@@ -70,7 +70,7 @@ func (u Remote) Serve(ctx context.Context, o Options, in io.Reader, out io.Write
 var endSignals = []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT}
 
 // bridge is the one client of a [Remote]. It is the sender to the server, and the
-// requester for whom that is talked to.
+// requester for which the server is called.
 type bridge struct {
 	up          *upstream
 	conv        *conversation
@@ -221,7 +221,7 @@ func (b *bridge) Send(text []byte) error {
 }
 
 // senderFor is the way that a message takes: with the session, unless it says that it
-// stands alone.
+// is stateless.
 func (b *bridge) senderFor(m *message) *httpSender {
 	o, err := readRequestMeta(m)
 	if err == nil && o.version >= statelessSince && visible(o.version) {

@@ -16,7 +16,7 @@ import (
 	"github.com/sayso-dev/sayso/internal/sse"
 )
 
-// requester is for whom a server that speaks HTTP is talked to.
+// requester is for whom a server that speaks HTTP is called: a [bridge] or a [session].
 type requester interface {
 	// baseContext ends when nothing is wanted of the server any more.
 	baseContext() context.Context
@@ -329,7 +329,7 @@ func (c *conversation) callState(m *message) (call, here bool) {
 }
 
 // relayStream relays the stream that answers a request. One that ends before it did is
-// gone on with, if the server lets us: for as long as that is wanted, where the server
+// resumed, if the server lets us: for as long as that is wanted, where the server
 // ends its streams itself and has us come back (SEP-1699).
 func (w *httpSender) relayStream(ctx context.Context, m *message, body io.Reader) {
 	events := newEventLines(body)

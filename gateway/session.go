@@ -66,7 +66,7 @@ const maxFinished = 32
 var maxOpen, maxOpenBytes = 1024, 64 << 20 // less in tests
 
 // makeSession begins a session, which its client knows by its id unless its requests
-// stand alone: then it lasts. For the gate its calls are in the session of this name.
+// are stateless: then it lasts. For the gate its calls are in the session of this name.
 func (up *upstream) makeSession(owner, named string, alone bool) *session {
 	o, f := up.Options, up.handler
 	o.Session, o.Client = named, owner

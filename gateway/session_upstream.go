@@ -34,7 +34,7 @@ func (s *session) isWanted(m *message) bool {
 	return st == nil || !st.cancelled
 }
 
-// handleStreamClosed has the client come back for the answer, as the server has us.
+// handleStreamClosed has the client reconnect for the answer, as the server has us.
 func (s *session) handleStreamClosed(m *message, after time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -52,7 +52,7 @@ type stream struct {
 	closed       bool
 	readerID     int // counts those who read
 	attached     bool
-	reconnectID  int           // the reader who is to come back later, as the server has us come back
+	reconnectID  int           // the reader who is to reconnect later, as the server has us
 	retryAfter   time.Duration // how much later
 	reconnecting bool          // it left, and comes back
 	transient    bool          // little of it is kept while nobody reads
@@ -108,7 +108,7 @@ func (s *stream) trim() {
 }
 
 // addLong appends an answer that passes as it comes, to a client that reads now. One
-// that was sent away is waited for. To another it is lost: it is too long to be kept.
+// that is to reconnect is waited for. To another it is lost: it is too long to be kept.
 func (s *stream) addLong() *lossyWriter {
 	from, to := io.Pipe()
 	s.mu.Lock()
@@ -123,7 +123,7 @@ func (s *stream) addLong() *lossyWriter {
 	return &lossyWriter{w: to}
 }
 
-// awaitReconnect waits for a client that was sent away. Nothing long waits for one that does
+// awaitReconnect waits for a client that is to reconnect. Nothing long waits for one that does
 // not come back. The mutex is held.
 func (s *stream) awaitReconnect() {
 	s.reconnecting = true
@@ -148,14 +148,14 @@ func (s *stream) dropLong() {
 	}
 }
 
-// reconnectDelay is how much later the client is to come back.
+// reconnectDelay is how much later the client is to reconnect.
 func (s *stream) reconnectDelay() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.retryAfter
 }
 
-// askReconnect has the client come back for the rest, if it reads and knows how.
+// askReconnect has the client reconnect for the rest, if it reads and knows how.
 func (s *stream) askReconnect(after time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +227,7 @@ type streamReader struct {
 	stream       *stream
 	id           int
 	at           int  // the number of the next event
-	canReconnect bool // the client can be told to come back
+	canReconnect bool // the client can be told to reconnect
 	reconnecting bool // it was
 	long         *io.PipeReader
 }
