@@ -2,8 +2,11 @@ package server
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sayso-dev/sayso"
 )
@@ -30,4 +33,20 @@ func (t *Texts) Keep(part string) bool {
 		}
 	}
 	return false
+}
+
+var fqName = regexp.MustCompile(`fqName: "(sayso_\w+)"`)
+
+// MetricNames are the names of what /metrics can show, in order.
+func (s *Server) MetricNames() []string {
+	ch := make(chan *prometheus.Desc)
+	go func() { defer close(ch); s.metrics.registry.Describe(ch) }()
+	var names []string
+	for d := range ch {
+		if m := fqName.FindStringSubmatch(d.String()); m != nil { // and not one of the runtime
+			names = append(names, m[1])
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -32,7 +32,7 @@ func (s *Server) ready(x *exchange) (any, error) {
 }
 
 // exposeMetrics writes the metrics in the text format of Prometheus. Who shows
-// no token is not told of open requests.
+// no token, or that of somebody who asks, is not told of open requests.
 func (s *Server) exposeMetrics(x *exchange) (any, error) {
 	families, err := s.metrics.registry.Gather()
 	if err != nil { // what could be gathered is shown all the same
@@ -42,7 +42,7 @@ func (s *Server) exposeMetrics(x *exchange) (any, error) {
 	format := expfmt.NewFormat(expfmt.TypeTextPlain)
 	enc := expfmt.NewEncoder(&text, format)
 	for _, f := range families {
-		if x.as == nil && strings.HasPrefix(f.GetName(), openRequestsName) {
+		if (x.as == nil || !x.as.actor.Kind.Looks()) && strings.HasPrefix(f.GetName(), openRequestsName) {
 			continue
 		}
 		if err := enc.Encode(f); err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// openRequestsName begins the names of what only people with a token see.
+// openRequestsName begins the names of what only those see who may see the
+// requests of others.
 const openRequestsName = "sayso_open_requests"
 
 // metrics are what /metrics shows. Labels are words of ours alone, never ids,
@@ -27,6 +28,8 @@ type metrics struct {
 	delivery    prometheus.Histogram
 	openList    prometheus.Histogram
 	http        *prometheus.HistogramVec // by route and class of status
+	commit      prometheus.Histogram
+	appends     prometheus.Histogram
 
 	all, asked atomic.Int64 // calls that were decided, and those that people were asked about
 }
@@ -35,6 +38,8 @@ type metrics struct {
 var (
 	quick   = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5}
 	patient = []float64{.01, .1, .5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400}
+
+	together = []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000} // not seconds
 )
 
 func newMetrics(more ...prometheus.Collector) (*metrics, error) {
@@ -50,6 +55,8 @@ func newMetrics(more ...prometheus.Collector) (*metrics, error) {
 		delivery:    histogram("sayso_event_delivery_seconds", "Time from an event to its being written to a follower.", quick),
 		openList:    histogram("sayso_open_list_seconds", "Time to list open requests.", quick),
 		http:        histograms("sayso_http_request_seconds", "Time of HTTP requests, waiting for people included.", append(quick, patient[7:]...), "route", "status"),
+		commit:      histogram("sayso_commit_seconds", "Time of a commit to the log.", quick),
+		appends:     histogram("sayso_commit_appends", "Appends that one commit took together.", together),
 	}
 	prompted := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "sayso_prompts_per_100_calls", Help: "Of 100 calls, how many people were asked about.",
@@ -57,7 +64,7 @@ func newMetrics(more ...prometheus.Collector) (*metrics, error) {
 	var errs []error
 	for _, c := range append([]prometheus.Collector{
 		m.response, m.decisions, m.calls, m.prompts, m.recovered, m.interrupted, m.unanswered, m.delivery,
-		m.openList, m.http, prompted, collectors.NewGoCollector(),
+		m.openList, m.http, m.commit, m.appends, prompted, collectors.NewGoCollector(),
 	}, more...) {
 		errs = append(errs, m.registry.Register(c))
 	}
@@ -72,6 +79,12 @@ func (m *metrics) ended(asked bool) {
 		m.prompts.Inc()
 		m.asked.Add(1)
 	}
+}
+
+// committed notes one commit to the log.
+func (m *metrics) committed(appends int, took time.Duration) {
+	m.appends.Observe(float64(appends))
+	m.commit.Observe(took.Seconds())
 }
 
 func (m *metrics) promptRate() float64 {

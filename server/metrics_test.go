@@ -6,7 +6,9 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,9 +45,12 @@ func TestMetricsAndLogLines(t *testing.T) {
 	r := w.open("s1", canary)
 	w.metric("admin", `sayso_open_requests{age="1m"} 1`)
 	w.metric("admin", `sayso_open_requests_cut 0`)
-	if body := string(w.do("", "GET", "/metrics", "").body); strings.Contains(body, "sayso_open_requests") {
-		t.Error("who shows no token is told of open requests")
+	for _, who := range []string{"", "agent", "tool"} {
+		if body := string(w.do(who, "GET", "/metrics", "").body); strings.Contains(body, "sayso_open_requests") {
+			t.Errorf("%q is told of open requests", who)
+		}
 	}
+	w.metric("viewer", `sayso_open_requests{age="1m"} 1`)
 	if _, err := w.b.Inbox(actors["person"]).Answer(t.Context(), r.ID, allow(r)); err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +104,39 @@ func TestMetricsAndLogLines(t *testing.T) {
 	}
 	if strings.Contains(logs, "git push") {
 		t.Errorf("the log holds arguments:\n%s", logs)
+	}
+}
+
+func TestCommitsAreMeasured(t *testing.T) {
+	w := newWorld(t, func(o *server.Options) {
+		o.Commits = func(tell func(int, time.Duration)) { tell(3, 2*time.Millisecond) }
+	})
+	text := w.metric("", "sayso_commit_appends_sum 3")
+	if !strings.Contains(text, `sayso_commit_seconds_bucket{le="0.0025"} 1`) || !strings.Contains(text, `sayso_commit_seconds_bucket{le="0.001"} 0`) {
+		t.Error(text)
+	}
+}
+
+// docs/metrics.md has a row for each metric, and none for another.
+func TestMetrics_documented(t *testing.T) {
+	page, err := os.ReadFile("../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(func(sayso.Actor) (sayso.Gate, sayso.Inbox) { return brokenLog{}, brokenLog{} }, &server.Options{
+		Authenticate: func(string) (sayso.Actor, error) { return sayso.Actor{}, sayso.ErrNotAllowed },
+		Notices:      undelivered{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `(sayso_[a-z0-9_]+)").FindAllStringSubmatch(string(page), -1) {
+		rows = append(rows, row[1])
+	}
+	slices.Sort(rows)
+	if want := s.MetricNames(); !slices.Equal(rows, want) {
+		t.Errorf("the page has\n%v, there are\n%v", rows, want)
 	}
 }
 

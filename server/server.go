@@ -131,6 +131,9 @@ type Options struct {
 	Logger *slog.Logger
 	// Version is the release of this program; empty for one that is no release.
 	Version string
+	// Commits has the log tell of its commits, for the metrics, as the one of
+	// package store/sqlite does; nil for a log that does not.
+	Commits func(tell func(appends int, took time.Duration))
 	// Trace makes a span of each request; nil for none.
 	Trace Trace
 
@@ -190,6 +193,9 @@ func New(door func(sayso.Actor) (sayso.Gate, sayso.Inbox), opts *Options) (*Serv
 	s.leaving, s.leave = context.WithCancelCause(context.Background())
 	if s.metrics, err = newMetrics(append(noticeMetrics(o.Notices), openRequests(door))...); err != nil {
 		return nil, err
+	}
+	if o.Commits != nil {
+		o.Commits(s.metrics.committed)
 	}
 	s.routes = plant(s.available())
 	return s, nil

@@ -183,6 +183,7 @@ func (a *app) server(e *local.Engine, out *outbox.Outbox, logger *slog.Logger) (
 		Proxies:   proxies,
 		Page:      web.Handler(),
 		Logger:    logger,
+		Commits:   e.Log.TellCommits,
 		Version:   versionOf(),
 	})
 }

@@ -319,7 +319,7 @@ func (w *world) everything() {
 		w.n.clean(t, name, text)
 	}
 	for name, wants := range map[string][]string{
-		"the server's log": {"goroutine", "requested"}, "notices": {"ticket"}, "metrics": {"sayso_"}, "a WebSocket": {"approval.requested"},
+		"the server's log": {"goroutine", "requested"}, "notices": {"ticket"}, "metrics": {"sayso_commit_appends_count"}, "a WebSocket": {"approval.requested"},
 		"sayso log": {"edited", "grant.created", "approval.withdrawn", "deny once", "approval.redeemed", "approval.finished"},
 	} {
 		for _, want := range wants {
@@ -327,6 +327,9 @@ func (w *world) everything() {
 				t.Errorf("%s lacks %q, so not all was done that was meant to be looked at", name, want)
 			}
 		}
+	}
+	if strings.Contains(surfaces["metrics"], "sayso_commit_appends_count 0\n") {
+		t.Error("the server counted no commit, though it made some")
 	}
 	raw, err := os.ReadFile(w.m.Paths().Database())
 	if seen, _ := w.n.found(string(raw)); err != nil || seen == "" {

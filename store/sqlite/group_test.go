@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -268,5 +269,36 @@ func TestGroup_beginsAgain(t *testing.T) {
 	}
 	if events, err := l.Stream(t.Context(), asked.Events[0].Stream, 0); err != nil || len(events) != 1 {
 		t.Errorf("the stream has %d events, %v", len(events), err)
+	}
+}
+
+// A commit is told of once, with how many appends it took; one that did not
+// happen is not.
+func TestTellCommits(t *testing.T) {
+	l := open(t, place(t), nil)
+	m := storetest.NewMaker(1)
+	var told []int
+	l.TellCommits(func(appends int, took time.Duration) {
+		if took <= 0 {
+			t.Errorf("a commit took %v", took)
+		}
+		told = append(told, appends) // the next commit waits for this one
+	})
+	_, twice := m.Request(storetest.Wish{CallID: "a"})
+	_, other := m.Request(storetest.Wish{})
+	_, third := m.Request(storetest.Wish{})
+	if _, err := l.Append(t.Context(), twice); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append(t.Context(), twice); !errors.Is(err, sayso.ErrConflict) {
+		t.Fatal(err)
+	}
+	for _, err := range together(t, l, []sayso.Batch{other, third}) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if want := []int{1, 2}; !slices.Equal(told, want) {
+		t.Errorf("told of commits of %v appends, want %v", told, want)
 	}
 }

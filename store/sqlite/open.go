@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -53,7 +54,8 @@ type Log struct {
 	hub     hub
 	watch   watch
 	held    leases
-	server  *os.File // locked while a server runs; nil in others
+	told    atomic.Pointer[func(int, time.Duration)] // of each commit; see TellCommits
+	server  *os.File                                 // locked while a server runs; nil in others
 	closed  chan struct{}
 	once    sync.Once
 	closing error

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 
@@ -290,6 +291,7 @@ type addition struct {
 func (w *writer) transact(ps []*pending, results []result, one func(*writer, *prepared) ([]sayso.Event, error),
 ) (a addition, err error) {
 	failpoint.Hit("append.before-begin")
+	begun := time.Now()
 	if err := run(w.conn, `BEGIN IMMEDIATE`, nil); err != nil {
 		return a, unavailable("append", err)
 	}
@@ -326,8 +328,15 @@ func (w *writer) transact(ps []*pending, results []result, one func(*writer, *pr
 		return a, err
 	}
 	failpoint.Hit("append.after-commit")
+	if tell := w.log.told.Load(); tell != nil {
+		(*tell)(len(ps), time.Since(begun))
+	}
 	return a, nil
 }
+
+// TellCommits has tell called for each commit of this process from now on: how many
+// appends it took together, and how long it took. The next commit waits for it.
+func (l *Log) TellCommits(tell func(appends int, took time.Duration)) { l.told.Store(&tell) }
 
 // length is how many events batches have together.
 func length(ps []*pending) (n int) {
