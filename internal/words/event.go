@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,9 @@ type Told struct {
 	Switch  string        `json:"switch"`
 	Policy  string        `json:"policy"`
 	Files   []string      `json:"files"`
+
+	Policies map[string]sayso.Effect `json:"policies"`
+	Requests []sayso.ID              `json:"requests"`
 }
 
 // Teller tells events, and knows of which tools the grants are that it told of.
@@ -70,7 +74,9 @@ func (t Teller) Story(e sayso.Event) string {
 			p.Reason = ""
 		}
 		parts = append(parts, "by", Safe(e.Actor.Principal), tail(p.Reason))
-	case sayso.EventSessionStarted, sayso.EventSessionEnded, sayso.EventSessionPolicy:
+	case sayso.EventSessionPolicy:
+		parts = append(parts, Safe(e.SessionID), policies(p.Policies), "by", Safe(e.Actor.Principal))
+	case sayso.EventSessionStarted, sayso.EventSessionEnded:
 		parts = append(parts, Safe(e.SessionID))
 	case sayso.EventParked:
 		parts = append(parts, stopped(p.Cause))
@@ -81,6 +87,10 @@ func (t Teller) Story(e sayso.Event) string {
 		}
 	case sayso.EventPolicyLoaded:
 		parts = append(parts, loaded(p))
+	case sayso.EventPolicyAccepted:
+		parts = append(parts, accepted(p), "by", Safe(e.Actor.Principal))
+	case sayso.EventContentErased:
+		parts = append(parts, erased(len(p.Requests)), "by", Safe(e.Actor.Principal), tail(p.Why))
 	default:
 		parts = append(parts, Safe(p.Reason+p.Why))
 	}
@@ -152,6 +162,34 @@ func during(ns int64) string {
 
 // loaded names a policy as status does.
 func loaded(p Told) string { return Safe(Policy(p.Policy, p.Files)) }
+
+// accepted names a project's policy that a person accepted, or took back.
+func accepted(p Told) string {
+	if p.Policy == "" {
+		return "taken back: " + Safe(strings.Join(p.Files, ", "))
+	}
+	return loaded(p)
+}
+
+// policies says what the tools of a session may do.
+func policies(set map[string]sayso.Effect) string {
+	parts := make([]string, 0, len(set))
+	for _, tool := range slices.Sorted(maps.Keys(set)) {
+		parts = append(parts, Safe(tool)+"="+set[tool].String())
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, " ")
+}
+
+// erased says of how many requests the content was emptied.
+func erased(n int) string {
+	if n == 1 {
+		return "1 request"
+	}
+	return fmt.Sprintf("%d requests", n)
+}
 
 // Policy names a policy: its files, and the beginning of its version.
 func Policy(version string, files []string) string {

@@ -27,10 +27,21 @@ func TestStory(t *testing.T) {
 		{sayso.EventModeChanged, `{"mode":"approve_all","for_ns":1800000000000}`, "mode.changed approve_all for 30m by root"},
 		{sayso.EventModeChanged, `{"mode":"","switch":"locked"}`, "mode.changed locked by root"},
 		{sayso.EventPolicyLoaded, `{"policy":"p1","files":[]}`, "policy.loaded built-ins alone (p1)"},
+		{sayso.EventPolicyAccepted, `{"policy":"sha256:` + strings.Repeat("0a", 32) + `","files":["/p/.sayso/policy.yaml"]}`,
+			"policy.accepted /p/.sayso/policy.yaml (" + strings.Repeat("0a", 6) + ") by root"},
+		{sayso.EventPolicyAccepted, `{"policy":"","files":["/p/.sayso/policy.yaml"]}`, "policy.accepted taken back: /p/.sayso/policy.yaml by root"},
+		{sayso.EventSessionPolicy, `{"policies":{"web-fetch":"deny","bash":"allow","x\u001b[1m":"ask"}}`,
+			`session.policy s1 bash=allow web-fetch=deny x\x1b[1m=ask by root`},
+		{sayso.EventSessionPolicy, `{"policies":{}}`, "session.policy s1 none by root"},
+		{sayso.EventContentErased, `{"requests":["` + string(id) + `"],"why":"asked to"}`, "content.erased 1 request by root - asked to"},
+		{sayso.EventContentErased, `{"requests":["` + string(id) + `","` + string(id) + `"],"why":""}`, "content.erased 2 requests by root"},
 		{sayso.EventGrantCreated, `{"tool":"bash"}`, "grant.created " + id.Short() + " bash by root"},
 		{sayso.EventGrantRevoked, `{"reason":"revoked"}`, "grant.revoked " + id.Short() + " bash by root"},
 	} {
 		e := sayso.Event{Type: c.kind, Actor: root, Payload: sayso.Args(c.payload)}
+		if c.kind == sayso.EventSessionPolicy {
+			e.SessionID = "s1"
+		}
 		if strings.HasPrefix(string(c.kind), "grant.") {
 			e.Stream = sayso.GrantStream(id)
 		}
