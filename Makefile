@@ -33,7 +33,8 @@ build: $(BIN)/sayso $(BIN)/sayso-hook ## build both programs into bin/
 $(BIN)/%: $(SOURCES) $(PAGE)
 	@mkdir -p $(BIN)
 	@[ '$*' != sayso ] || [ -n '$(PAGE)' ] || [ -f web/dist/page/index.html ] || echo 'no page in $@: for it, install Node 20 or newer, and type make build again' >&2
-	CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -ldflags '$(LDFLAGS)' -o $@ ./cmd/$*
+	@echo 'building $@; the first time takes a minute or two'
+	@CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -ldflags '$(LDFLAGS)' -o $@ ./cmd/$*
 
 .PHONY: web
 web: web/dist/page/index.html ## build the page, which needs Node 20 or newer

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -90,7 +91,7 @@ func (a *app) demo(ctx context.Context, o demoOptions) (err error) {
 	if !o.keep {
 		defer func() { err = errors.Join(err, os.RemoveAll(place.root)) }()
 	}
-	lines := &heldLines{w: a.err}
+	lines := &heldLines{w: a.err, columns: width(a.err)}
 	agent := &demoAgent{facts: a.facts, folder: place.work, tell: lines.call}
 	l, err := a.demoGate(ctx, place, o, agent.opened)
 	if err != nil {
@@ -160,7 +161,7 @@ func (a *app) demoGate(ctx context.Context, place demoPlace, o demoOptions, open
 }
 
 func (a *app) demoWelcome(place demoPlace, o demoOptions) {
-	fmt.Fprintf(a.err, "An agent works in %s.\nEach of its calls stops at the gate. Policy lets some through; the others wait for you.\n", place.work)
+	fmt.Fprintf(a.err, "An agent works in %s.\nEach of its calls stops at the gate. Policy lets some through;\nthe others wait for you.\n", place.work)
 	if len(o.answers) == 0 && !o.strict && !o.approveAll {
 		here := "Answer here, or in another terminal:"
 		if _, tty := a.terminal(); !tty {
@@ -208,7 +209,8 @@ func (a *app) demoRun(ctx context.Context, agent *demoAgent, in sayso.Inbox, o d
 // heldLines print what the agent does, a line at a time, and hold the lines
 // back while a question is on the screen.
 type heldLines struct {
-	w io.Writer
+	w       io.Writer
+	columns int // of the terminal; zero for none
 
 	mu   sync.Mutex // guards what follows
 	held bool
@@ -219,7 +221,10 @@ type heldLines struct {
 func (h *heldLines) call(n int, line string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.kept = append(h.kept, fmt.Sprintf("call %d  %s\n", n+1, printable(line)))
+	head := fmt.Sprintf("call %d  ", n+1)
+	text := strings.TrimLeft(printable(line), " ")
+	head += strings.Repeat(" ", len(printable(line))-len(text))
+	h.kept = append(h.kept, hanging(h.columns, len(head), head, text)+"\n")
 	h.flush()
 }
 
@@ -350,7 +355,7 @@ func (a *app) demoVerify(ctx context.Context, e *local.Engine) error {
 		if self() != "sayso" {
 			next = "make install, then " + next
 		}
-		a.print("\nThe log: %s, whole and unchanged. Next: %s", count(int(head.Seq), "event"), next)
+		a.print("\nThe log: %s, whole and unchanged.\nNext: %s", count(int(head.Seq), "event"), next)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (a *app) exit(err error) int {
 		a.note("%v", err)
 		return exitNo
 	}
-	fmt.Fprintf(a.err, "sayso: error: %s\n", printable(err.Error()))
+	a.tell("error: " + printable(err.Error()))
 	h := hintOf(err)
 	if errors.Is(err, syscall.ECONNREFUSED) && ownHint(err) == "" && a.settings.Server != "" {
 		h = "nothing listens at " + withoutSecrets(a.settings.Server) + "; on its machine: sayso status, sayso serve"
@@ -106,7 +106,17 @@ func ownHint(err error) string {
 
 // note tells the person something that is no answer.
 func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.err, "sayso: "+format+"\n", visible(args)...)
+	a.tell(fmt.Sprintf(format, visible(args)...))
+}
+
+// tell writes a text for people, on a terminal in lines that end between words.
+func (a *app) tell(text string) {
+	const head = "sayso: "
+	columns := width(a.err)
+	if strings.Contains(text, "\n") {
+		columns = 0 // its lines are somebody's own
+	}
+	fmt.Fprintln(a.err, hanging(columns, len(head), head, text))
 }
 
 func quote(s string) string { return strconv.Quote(s) }

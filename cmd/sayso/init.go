@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -218,11 +219,20 @@ func (a *app) replace(ctx context.Context, path string, old, text []byte, o init
 		o.warn.tell(a)
 		return !o.dry, nil
 	}
-	for _, line := range present.Frame(present.Diff(path, string(old), string(text)).Content, 1<<16, "", "") {
+	change := present.Diff(path, string(old), string(text))
+	for _, line := range present.Frame(change.Content, 1<<16, "", "") {
 		a.print("%s", line)
 	}
+	a.note("%s: %s", path, linesOf(change))
 	o.warn.tell(a)
 	return a.write(ctx, path, old, text, o)
+}
+
+// linesOf is how many lines a change adds and takes away: what was printed of it may be
+// longer than a screen.
+func linesOf(change sayso.Presentation) string {
+	some := func(name string) int { n, _ := strconv.Atoi(change.Metadata[name]); return n }
+	return fmt.Sprintf("%s added, %s removed", count(some("added"), "line"), count(some("removed"), "line"))
 }
 
 // write asks, and writes what was shown.

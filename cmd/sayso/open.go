@@ -110,7 +110,7 @@ func (a *app) drawQR(link string) error {
 // pageAddress is where the server that runs now has its page.
 func (a *app) pageAddress(ctx context.Context) (string, error) {
 	if !local.Answers(ctx, a.paths.Socket()) {
-		return "", hint(fmt.Errorf("%w: no server runs, and the page is a server's", sayso.ErrUnavailable), "sayso serve")
+		return "", hint(fmt.Errorf("%w: no server runs, and the page is a server's", sayso.ErrUnavailable), "in another terminal: sayso serve")
 	}
 	text, err := os.ReadFile(a.paths.Address())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -46,7 +46,7 @@ func (a *app) policyInit(name string, show bool) error {
 	if err := home.Write(file, text); err != nil {
 		return err
 	}
-	a.print("wrote %s: it is in force from the next call on", file)
+	a.say("", "wrote "+file+": it is in force from the next call on")
 	a.note("say what it should say of your own programs; `sayso policy check` looks for mistakes")
 	return nil
 }
