@@ -92,6 +92,7 @@ type bridge struct {
 	sending     int                     // messages that are on their way to the client
 	unreachable bool                    // it could not be reached the last time
 	backlogged  bool                    // it took nothing that nobody waits for, the last time
+	losing      bool                    // it did not take the last notification that it was sent
 	proven      bool                    // a request was taken in the session
 	closed      bool
 	drained     chan struct{} // closed when nothing is open any more; nil while that is no matter
@@ -301,8 +302,11 @@ func (b *bridge) drain() {
 	}
 }
 
+// initializedDelays is how many retry delays a server has to take what begins a session.
+const initializedDelays = 5
+
 // sendNotification sends a message that nothing answers. Only what begins a session is waited
-// for, as the server takes nothing before it.
+// for, as a server may take nothing before it; but not long, as one may never say so.
 func (b *bridge) sendNotification(m *message) {
 	w := b.senderFor(m)
 	switch m.method {
@@ -310,9 +314,12 @@ func (b *bridge) sendNotification(m *message) {
 		b.mu.Lock()
 		b.initialized = true
 		b.mu.Unlock()
-		ctx, cancel := context.WithTimeout(b.ctx, ioTimeout)
-		defer cancel()
-		b.noteLost(w.sendNotification(ctx, m))
+		taken, done := context.WithTimeout(b.ctx, initializedDelays*retryDelay)
+		b.spawn(func() {
+			defer done()
+			b.deliver(m, w)
+		})
+		<-taken.Done()
 		return
 	case cancelledMethod:
 		if b.cancelRequest(m, w) {
@@ -324,10 +331,15 @@ func (b *bridge) sendNotification(m *message) {
 	}
 	b.spawn(func() {
 		defer func() { <-b.notifySlots }()
-		ctx, cancel := context.WithTimeout(b.ctx, ioTimeout)
-		defer cancel()
-		b.noteLost(w.sendNotification(ctx, m))
+		b.deliver(m, w)
 	})
+}
+
+// deliver sends a notification, and gives it up where the server does not take it.
+func (b *bridge) deliver(m *message, w *httpSender) {
+	ctx, cancel := context.WithTimeout(b.ctx, ioTimeout)
+	defer cancel()
+	b.noteLost(w.sendNotification(ctx, m))
 }
 
 // acquireSlot makes room for a message that nobody waits for. A server that takes none of
@@ -369,10 +381,17 @@ func (b *bridge) setBacklogged(full bool) bool {
 	return news
 }
 
-// noteLost notes that a message was lost.
+// noteLost notes that a message was lost: the first of those that are, one after the other.
 func (b *bridge) noteLost(err error) {
-	if err != nil && b.ctx.Err() == nil {
-		b.up.Options.Note("a message to " + b.up.Name + " was lost: " + b.up.errorText(err))
+	if err != nil && b.ctx.Err() != nil {
+		return // it is not wanted any more
+	}
+	b.mu.Lock()
+	news := err != nil && !b.losing
+	b.losing = err != nil
+	b.mu.Unlock()
+	if news {
+		b.up.Options.Note("a message to " + b.up.Name + " was lost (" + b.up.errorText(err) + "); of others nothing is said until it takes one")
 	}
 }
 

@@ -132,6 +132,12 @@ func TestRemoteTrustedOnceAnswered(t *testing.T) {
 	if got := d.roundTrip(hello); !strings.Contains(got, `"error"`) {
 		t.Fatal(got)
 	}
+	call, _ := statelessEcho("1", "hi")
+	d.client.send(call)
+	d.answer(d.requests(1)[0], sayso.Allow)
+	if got := d.responseTo("1"); !strings.Contains(got, "could not be reached") {
+		t.Error(got)
+	}
 	if pinned() {
 		t.Error("an address that never answered is trusted")
 	}
@@ -156,11 +162,35 @@ func TestRemoteTrustedOnceAnswered(t *testing.T) {
 	}
 }
 
-// blockProgress has the server take no message about progress until its client gives up. Each
+// A server that has not answered yet is not to be the trusted one where another has become
+// that meanwhile.
+func TestRemoteTrustedElsewhere(t *testing.T) {
+	up := newTestServer(t)
+	up.handle("tools/call", eventStream("data: "+echoResult+"\n\n"))
+	up.handle("ping", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	d := openBridge(t, rules{"echo": sayso.Allow}, up.remote())
+	ping, _ := statelessMessage("0", "ping", "", "")
+	if got := d.roundTrip(ping); !strings.Contains(got, `"error"`) { // which is no answer of the server
+		t.Fatal(got)
+	}
+	if _, err := d.broker.Meet(t.Context(), asker, "srv", []sayso.Definition{{Text: sayso.Args(`{"url":"https://other.example"}`)}}); err != nil {
+		t.Fatal(err)
+	}
+	call, _ := statelessEcho("1", "hi")
+	d.client.send(call)
+	if got := d.refusalOf(d.responseTo("1"), "1"); !strings.Contains(got, "is not the one that was trusted") {
+		t.Error(got)
+	}
+	if calls := up.received("tools/call"); len(calls) != 0 {
+		t.Errorf("the server got %+v", calls)
+	}
+}
+
+// block has the server take no message of this method until its client gives up. Each
 // that is given up comes by the channel.
-func (s *testServer) blockProgress() <-chan struct{} {
+func (s *testServer) block(method string) <-chan struct{} {
 	given := make(chan struct{}, 128)
-	s.handle("notifications/progress", func(_ http.ResponseWriter, r *http.Request) {
+	s.handle(method, func(_ http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		given <- struct{}{}
 	})
@@ -175,7 +205,7 @@ func TestRemoteBlockedNotifications(t *testing.T) {
 	gateway.SetRetryDelay(t, 10*time.Millisecond)
 	up := newTestServer(t)
 	up.startSessions("one")
-	up.blockProgress()
+	up.block("notifications/progress")
 	gone := make(chan struct{})
 	up.handle("resources/read", func(_ http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
@@ -211,24 +241,47 @@ func TestRemoteBlockedNotifications(t *testing.T) {
 	}
 }
 
-// A notification that the server does not take is given up, and told as lost.
+// Notifications that the server does not take are given up, and told as lost: the first
+// of those that are, one after the other.
 func TestRemoteLostNotification(t *testing.T) {
-	defer gateway.SetIOTimeout(time.Second)()
+	defer gateway.SetIOTimeout(300 * time.Millisecond)()
 	up := newTestServer(t)
 	up.startSessions("one")
-	given := up.blockProgress()
+	given := up.block("notifications/progress")
 	d := openBridge(t, nil, up.remote())
 	d.initialize()
-	d.client.send(progress)
-	select {
-	case <-given:
-	case <-time.After(30 * time.Second):
-		t.Fatal("it still waits")
+	for range 3 {
+		d.client.send(progress)
+		select {
+		case <-given:
+		case <-time.After(30 * time.Second):
+			t.Fatal("it still waits")
+		}
+		d.listTools() // meanwhile it is told
 	}
 	d.closeClient()
-	if got := strings.Join(d.notes, "\n"); !strings.Contains(got, "a message to srv was lost") {
-		t.Errorf("a person is told %q", got)
+	if n := strings.Count(strings.Join(d.notes, "\n"), "a message to srv was lost"); n != 1 {
+		t.Errorf("a person is told %d times: %q", n, d.notes)
 	}
+}
+
+// A server that never says that it took the beginning of a session holds up nothing
+// for long: what comes behind it is sent while that still waits.
+func TestRemoteBlockedInitialized(t *testing.T) {
+	gateway.SetRetryDelay(t, 10*time.Millisecond)
+	up := newTestServer(t)
+	up.startSessions("one")
+	given := up.block("notifications/initialized")
+	d := openBridge(t, nil, up.remote())
+	d.initialize()
+	d.listTools()
+	select {
+	case <-given:
+		t.Error("it was given up first")
+	default:
+	}
+	d.signal <- syscall.SIGTERM
+	<-d.ended
 }
 
 // rejectSession has a server say in JSON that it knows no session but the last.

@@ -50,8 +50,24 @@ func (k *serverTrust) expectIdentity(ctx context.Context, o Options, identity sa
 	return nil
 }
 
-// confirmIdentity handles that the server did. Calls that come before are judged with what it is
-// all the same, and it is known by that from then on.
+// awaitsAnswer reports whether a server that is only an address as yet is to be trusted
+// when it has answered: still nothing is trusted under its name. Calls that come before are
+// judged all the same, and are no answer.
+func (k *serverTrust) awaitsAnswer(ctx context.Context, o Options) (bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.unconfirmed {
+		return false, nil
+	}
+	pins, err := o.Pins.Pins(ctx)
+	if err != nil {
+		return false, err
+	}
+	_, there := pins.Of(o.Name)[""]
+	return !there, nil
+}
+
+// confirmIdentity handles that the server did, so that it is known by what it is from then on.
 func (k *serverTrust) confirmIdentity(ctx context.Context, o Options) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -236,15 +252,29 @@ const (
 	toolNameText = "Refused: %s. Nothing ran. Stop and report this to the user."
 )
 
+// serverTrusted reports whether the server is the one that is trusted, or will be once it
+// has answered.
+func (r *Relay) serverTrusted(ctx context.Context) bool {
+	identity, ok := r.trust.identityTrusted()
+	if ok {
+		return true
+	}
+	if first, err := r.trust.awaitsAnswer(ctx, r.o); first || err != nil {
+		return err == nil
+	}
+	if !r.isAccepted(ctx, sayso.Definition{Text: identity}) {
+		return false
+	}
+	r.trust.acceptIdentity(identity)
+	return true
+}
+
 // checkTool says whether a tool may be called at all, and why not. known says that
 // the server listed it.
 func (r *Relay) checkTool(ctx context.Context, name string) (t tool, known bool, why string) {
 	t, known = r.trust.tool(name)
-	if identity, ok := r.trust.identityTrusted(); !ok {
-		if !r.isAccepted(ctx, sayso.Definition{Text: identity}) {
-			return t, known, fmt.Sprintf(serverChangedText, r.o.Name)
-		}
-		r.trust.acceptIdentity(identity)
+	if !r.serverTrusted(ctx) {
+		return t, known, fmt.Sprintf(serverChangedText, r.o.Name)
 	}
 	if !known {
 		if why := nameProblem(name); why != "" {
