@@ -96,6 +96,17 @@ func SetMaxOpen(n, bytes int) (reset func()) {
 	return func() { maxOpen, maxOpenBytes = was, long }
 }
 
+// Nobody answers soon in tests, but in those of that.
+func init() { taskPatience = time.Nanosecond }
+
+// SetTaskPatience sets how long a call waits before its client has a task, until the
+// test has ended.
+func SetTaskPatience(t *testing.T, d time.Duration) {
+	before := taskPatience
+	taskPatience = d
+	t.Cleanup(func() { taskPatience = before })
+}
+
 // SetMaxTasks has conversations have fewer tasks, until the returned function is
 // called.
 func SetMaxTasks(n int) (reset func()) {

@@ -139,9 +139,9 @@ func (r *Relay) elicitInResult(ctx context.Context, h *heldCall, q *question) {
 }
 
 // holdTask puts a call to the gate whose client takes a task for an answer. It gets
-// one if people are asked.
+// one if people are asked, and nobody has answered soon.
 func (r *Relay) holdTask(ctx context.Context, h *heldCall) {
-	d, err := r.admit(ctx, h, noPatience)
+	d, err := r.admit(ctx, h, taskPatience)
 	var pending *sayso.PendingError
 	if errors.As(err, &pending) && !pending.Stop {
 		r.answerWithTask(ctx, h, pending)

@@ -68,8 +68,9 @@ const (
 // wait for something of the client.
 var maxTasks, maxInputRequired = 1024, 64 // less in tests
 
-// noPatience is the patience of who only wants to know whether people are asked.
-const noPatience = time.Nanosecond
+// taskPatience is how long a call waits whose client takes a task for an answer: one
+// that a program approves is decided by then, and answered like any other.
+var taskPatience = time.Second // less in tests
 
 // newRequestID is an id of ours for a request to the server, that nobody guesses.
 func newRequestID() jsontext.Value { return jsontext.Value(`"sayso-` + rand.Text() + `"`) }

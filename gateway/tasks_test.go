@@ -116,6 +116,28 @@ func TestTasks_wantingForHours(t *testing.T) {
 	})
 }
 
+// A call that is decided soon is answered like any other, whatever its client takes.
+func TestTasks_decidedSoon(t *testing.T) {
+	gateway.SetTaskPatience(t, time.Minute)
+	w := open(t, rules{})
+	w.listTools(echoTool)
+	call := taskCall("1", "hi")
+	w.client.send(call)
+	w.answer(w.requests(1)[0], sayso.Allow)
+	w.server.expect(call)
+	const answer = `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[]}}`
+	w.server.send(answer)
+	w.client.expect(answer)
+	w.client.send(taskCall("2", "no"))
+	w.answer(w.requests(1)[0], sayso.Deny)
+	if got := w.client.receive(); strings.Contains(got, "taskId") || !strings.Contains(got, `"isError":true`) {
+		t.Errorf("a call that was denied: %s", got)
+	}
+	if n := w.relay.Tasks(); n != 0 {
+		t.Errorf("%d tasks are kept", n)
+	}
+}
+
 // What people are asked about a server that wants the client's model to write
 // something is no call of a tool, and no task.
 func TestTasks_notSampling(t *testing.T) {
