@@ -11,10 +11,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,34 +115,6 @@ func startServer(t *testing.T, program, mode string, env ...string) string {
 			t.Fatalf("the conformance server does not listen: %v", err)
 		}
 	}
-}
-
-// withToken passes on what comes, with a token: the suite can send none. What
-// names the address where it comes to names that of the gate then.
-func withToken(t *testing.T, to, token string) string {
-	t.Helper()
-	target, err := url.Parse(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var here string
-	p := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
-		r.Out.URL, r.Out.Host = target, strings.Replace(r.In.Host, here, ":"+target.Port(), 1)
-		r.Out.Header.Set("Authorization", "Bearer "+token)
-		if origin := r.In.Header.Get("Origin"); origin != "" {
-			r.Out.Header.Set("Origin", strings.Replace(origin, here, ":"+target.Port(), 1))
-		}
-	}, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-		if !errors.Is(err, context.Canceled) { // by the suite, which has seen enough
-			http.Error(w, err.Error(), http.StatusBadGateway)
-		}
-	}}
-	s := httptest.NewUnstartedServer(p)
-	at := s.Listener.Addr().String()
-	here = at[strings.LastIndex(at, ":"):]
-	s.Start()
-	t.Cleanup(s.Close)
-	return s.URL + "/mcp"
 }
 
 // checks are the checks of one scenario and how they ended.
@@ -310,7 +278,7 @@ func approveAll(ctx context.Context, t *testing.T, in api.Inbox) (n int) {
 		if err == nil {
 			r, err = in.Request(ctx, string(e.RequestID))
 		}
-		if err == nil && r.State == api.StateOpen {
+		if err == nil && r.State.Open() {
 			_, err = in.Answer(ctx, r.ID, api.Answer{Digest: r.Digest, Content: r.Content, Effect: api.Allow})
 			n++
 		}
