@@ -65,6 +65,7 @@ func TestWithToken(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	body, more := io.Pipe()
+	defer context.AfterFunc(ctx, func() { _ = body.Close() })() // else the client waits for it
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, withToken(t, s.URL, "token"), body)
 	if err != nil {
 		t.Fatal(err)
