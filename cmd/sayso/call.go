@@ -9,6 +9,7 @@ import (
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/words"
+	"github.com/sayso-dev/sayso/policy"
 	"github.com/sayso-dev/sayso/present"
 	"github.com/sayso-dev/sayso/redact"
 )
@@ -25,7 +26,7 @@ func (a *app) callCommand() *cobra.Command {
 		Long: "Reads a call a line and prints {\"preview\", \"redactions\", \"warnings\"} for each, or\nwith --text exactly what a terminal shows. Exits with 0 if all lines could be\nread, else with 1.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if text {
-				return a.eachCall(c.Context(), a.drawCall, a.drawError)
+				return a.drawCalls(c.Context())
 			}
 			return a.eachCall(c.Context(), a.previewOf, nil)
 		},
@@ -127,25 +128,38 @@ func (a *app) previewOf(c sayso.Call) error {
 	return a.printLine(p)
 }
 
-func (a *app) drawCall(c sayso.Call) error {
+// drawCalls draws each call of the input, as risky as it is without any policy
+// file and on no machine in particular.
+func (a *app) drawCalls(ctx context.Context) error {
+	builtins, err := policy.New(policy.Options{})
+	if err != nil {
+		return err
+	}
+	return a.eachCall(ctx, func(c sayso.Call) error { return a.drawCall(c, builtins.Judge(ctx, c, sayso.Facts{})) }, a.drawError)
+}
+
+func (a *app) drawCall(c sayso.Call, v sayso.Verdict) error {
 	p, err := previewed(c)
 	if err != nil {
 		return errors.Join(a.drawError(err), no{})
 	}
 	tool, server := c.CanonicalName()
-	v := present.View{
+	view := present.View{
 		Tool: tool, Server: server, From: p.texts["caller"], Host: c.Host, Session: c.Session, Cwd: p.texts["cwd"],
-		Risk: string(c.EffectiveKind().Risk()), Description: p.texts["description"], Said: map[string]string{},
+		Risk: present.Risk(v.Risk, nil), Danger: present.Dangers(v.Danger), Description: p.texts["description"], Said: map[string]string{},
 		Preview: p.full, Warnings: words.OfWhole(p.Warnings), Redactions: p.Redactions,
 	}
+	if v.Risk == sayso.RiskDestructive && len(v.Danger) > 0 {
+		view.Risk = "" // the danger says it
+	}
 	for name := range c.Said {
-		v.Said[name] = p.texts["said/"+name]
+		view.Said[name] = p.texts["said/"+name]
 	}
 	if isTerminal(a.out) {
-		fmt.Fprintln(a.out, present.Colored(v, width(a.out))) // which are safe as they come
+		fmt.Fprintln(a.out, present.Colored(view, width(a.out))) // which are safe as they come
 		return nil
 	}
-	fmt.Fprintln(a.out, present.Terminal(v, 0))
+	fmt.Fprintln(a.out, present.Terminal(view, 0))
 	return nil
 }
 
