@@ -1581,13 +1581,16 @@ def pydantic_ai_results(requests: Any, answers: Sequence[Any], *, approved: Call
 
 def langchain_calls(request: Any, *, key: str, session: str, **members: Any) -> list:
     """The calls that an interrupt of the human-in-the-loop middleware asks about.
-    They have no ids there, so key tells one interrupt from another: its id."""
+    They have no ids there, so key tells one interrupt from another: its id. What
+    the middleware describes is shown as the agent's words."""
     if not key:
         raise Invalid("key is the id of the interrupt")
-    return [
-        call(_member(a, "name"), _arguments(_member(a, "args")), session=session, call_id=f"{key}:{i}", **members)
-        for i, a in enumerate(_member(request, "action_requests"))
-    ]
+    out = []
+    for i, a in enumerate(_member(request, "action_requests")):
+        text = _member(a, "description")
+        said = {"said": {"description": text}} if isinstance(text, str) and text else {}
+        out.append(call(_member(a, "name"), _arguments(_member(a, "args")), session=session, call_id=f"{key}:{i}", **{**said, **members}))
+    return out
 
 
 def langchain_can_edit(request: Any) -> list:

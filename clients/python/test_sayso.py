@@ -401,6 +401,7 @@ class Frameworks(Live):
         self.assertEqual(sayso.langchain_can_edit(request), [False, True, False])
         self.answers("allow", args={"command": "make -n"})
         calls = sayso.langchain_calls(request, key="i1", session=self.session)
+        self.assertEqual([c.get("said") for c in calls], [{"description": d} for d in ("reads", "runs", "asks")])
         answers = agent().settle(calls, patience=60, can_edit=sayso.langchain_can_edit(request))
         made = sayso.langchain_decisions(request, answers)["decisions"]
         self.assertEqual(made[:2], [{"type": "approve"}, {"type": "edit", "edited_action": {"name": "bash", "args": {"command": "make -n"}}}])
