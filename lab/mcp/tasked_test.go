@@ -10,8 +10,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -248,44 +246,6 @@ func (s *tasked) serve(in io.Reader, out io.Writer) {
 		if answer, _ := s.answers(lines.Bytes()); answer != nil {
 			_, _ = out.Write(append(answer, '\n'))
 		}
-	}
-}
-
-// taskScenarios are those of the conformance suite about tasks, with how many checks
-// end well: all that say something.
-var taskScenarios = map[string]int{
-	"tasks-capability-negotiation": 5, "tasks-dispatch-and-envelope": 9, "tasks-lifecycle": 9, "tasks-mrtr-composition": 2, "tasks-mrtr-input": 4,
-	"tasks-request-headers": 5, "tasks-request-state-removal": 3, "tasks-required-task-error": 3, "tasks-wire-fields": 4,
-}
-
-// A server's own tasks are through the gate what they are without it, as the official
-// conformance suite finds: in front of a server that speaks HTTP and of a program,
-// each in front of every other scenario. With -update both are in front of all, and
-// the suite is run without the gate, too.
-func TestConformance_tasks(t *testing.T) {
-	conformance.Path(t)
-	s := httptest.NewServer(newTasked())
-	t.Cleanup(s.Close)
-	f := listening(t, "version: 1\nrules:\n  - allow: {server: [http, program]}\n",
-		fmt.Sprintf("version: 1\nservers:\n  http: {url: %q}\n  program: {command: %q, env: {LAB_TASKED: \"1\"}}\n", s.URL, os.Args[0]), 2)
-	through := []string{withToken(t, f.at["http"], f.token), withToken(t, f.at["program"], f.token)}
-	for _, at := range through { // people are asked about tools that were never listed
-		lists(t, at)
-	}
-	for i, scenario := range slices.Sorted(maps.Keys(taskScenarios)) {
-		t.Run(scenario, func(t *testing.T) {
-			t.Parallel() // most of the time they wait
-			ways, count := through[i%2:i%2+1], taskScenarios[scenario]
-			if *update {
-				ways = append([]string{s.URL}, through...)
-			}
-			want := fmt.Sprintf("%d/%d", count, count)
-			for _, way := range ways {
-				if got := conform(t, "2026-07-28", way, scenario)[scenario]; got.passed() != want {
-					t.Errorf("at %s %s checks end well, not %s: %v", way, got.passed(), want, got)
-				}
-			}
-		})
 	}
 }
 
