@@ -98,17 +98,18 @@ func (up *upstream) setClient() error {
 // newClient makes a client of HTTP that has shows look at each key before anything is
 // sent; nil looks at none.
 func (up *upstream) newClient(shows func(tls.ConnectionState) error) *http.Client {
-	return &http.Client{
-		Transport: &http.Transport{
-			Proxy: proxy, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, DisableCompression: true,
-			DialContext:         (&net.Dialer{Timeout: ioTimeout}).DialContext,
-			TLSHandshakeTimeout: ioTimeout, IdleConnTimeout: idleTimeout,
-			// A connection that ended without a word, as while a machine slept, is noticed.
-			HTTP2:           &http.HTTP2Config{SendPingTimeout: ioTimeout, PingTimeout: ioTimeout},
-			TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: up.Roots, VerifyConnection: shows},
-		},
-		CheckRedirect: checkRedirect,
+	var transport http.RoundTripper = &http.Transport{
+		Proxy: proxy, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, DisableCompression: true,
+		DialContext:         (&net.Dialer{Timeout: ioTimeout}).DialContext,
+		TLSHandshakeTimeout: ioTimeout, IdleConnTimeout: idleTimeout,
+		// A connection that ended without a word, as while a machine slept, is noticed.
+		HTTP2:           &http.HTTP2Config{SendPingTimeout: ioTimeout, PingTimeout: ioTimeout},
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: up.Roots, VerifyConnection: shows},
 	}
+	if up.Login != nil {
+		transport = up.Login.Transport(transport)
+	}
+	return &http.Client{Transport: transport, CheckRedirect: checkRedirect}
 }
 
 // proxy is what stands before a server by the environment: before this machine nothing

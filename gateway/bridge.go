@@ -24,6 +24,9 @@ type Remote struct {
 	// Plain has a server on another machine be spoken with over plain HTTP, along
 	// which everybody on the way reads.
 	Plain bool
+	// Login has requests to the server go with what a person logged in with; nil if
+	// that is not to be.
+	Login Login
 	// Roots are who may vouch for the server; nil for those of the system.
 	Roots *x509.CertPool
 	// Signals that would end a program end the conversation; nil for none.
@@ -120,7 +123,7 @@ func (u Remote) newBridge(ctx context.Context, o Options, out io.Writer) (*bridg
 	if err != nil {
 		return nil, err
 	}
-	up := &upstream{Upstream: Upstream{Options: o, URL: u.URL, Header: u.Header, Roots: u.Roots}, trust: newServerTrust()}
+	up := &upstream{Upstream: Upstream{Options: o, URL: u.URL, Header: u.Header, Login: u.Login, Roots: u.Roots}, trust: newServerTrust()}
 	up.secrets, up.client = up.secretsOf(), up.newClient(nil)
 	if err := up.trust.expectIdentity(ctx, o, identity); err != nil {
 		return nil, err
@@ -172,6 +175,10 @@ func (b *bridge) handleResponse(w *httpSender, resp *http.Response, err error) {
 	if b.ctx.Err() != nil {
 		return // it is not wanted any more
 	}
+	if isUnsent(err) {
+		b.up.Options.Note(b.up.errorText(err))
+		return
+	}
 	b.up.recordAnswered(b.ctx, resp, err)
 	b.mu.Lock()
 	before := b.unreachable
@@ -187,9 +194,15 @@ func (b *bridge) handleResponse(w *httpSender, resp *http.Response, err error) {
 // handleRejected tells a person what the client cannot do about it.
 func (b *bridge) handleRejected(w *httpSender, resp *http.Response) {
 	switch status := resp.StatusCode; {
+	case b.up.loginText(resp) != "":
+		said := b.up.loginText(resp)
+		if status == http.StatusUnauthorized {
+			said += "; if it gave you a token, give that in the place of a login: --header 'Authorization=Bearer env:VARIABLE'"
+		}
+		b.up.Options.Note(said)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		b.up.Options.Note(fmt.Sprintf("%s refuses with the status %d of HTTP: it wants to know who asks. If it gave you a token, type: --header 'Authorization=Bearer env:VARIABLE'; "+
-			"if you log in to it in the client, it cannot go through sayso mcp", b.up.Name, status))
+			"if people log in to it, type: sayso mcp login URL", b.up.Name, status))
 	case status == http.StatusMethodNotAllowed && !w.stateless:
 		b.up.Options.Note(b.up.Name + " takes no messages there (status 405 of HTTP): is the address right, and is it one for streamable HTTP?")
 	}

@@ -245,6 +245,10 @@ func (w *httpSender) roundTrip(ctx context.Context, m *message) {
 		}
 	}
 	w.requester.handleResponse(w, resp, err)
+	if isUnsent(err) {
+		w.failUnanswered(m, sentence(w.up.errorText(err))+" The server did not get the request.")
+		return
+	}
 	if err != nil {
 		w.failUnanswered(m, "The server could not be reached ("+w.up.errorText(err)+"). Whether it got the request is not known.")
 		return
@@ -289,6 +293,10 @@ func (w *httpSender) saveSessionID(m *message, resp *http.Response) {
 // relayError relays what a server that refused a request said of it.
 func (w *httpSender) relayError(m *message, resp *http.Response, kind string) {
 	w.requester.handleRejected(w, resp)
+	if text := w.up.loginText(resp); text != "" {
+		w.failUnanswered(m, text)
+		return
+	}
 	if kind == "application/json" {
 		text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 		flatten(text)

@@ -19,14 +19,7 @@ const minSecret = 6
 // secretsOf is what a server is sent by which it knows us, in the ways that it may say
 // it back, the longest first.
 func (u *Upstream) secretsOf() (all [][]byte) {
-	add := func(value string) {
-		if len(value) < minSecret {
-			return
-		}
-		for _, spelled := range []string{value, strings.ReplaceAll(value, "/", `\/`), strings.ReplaceAll(strings.ReplaceAll(value, `\`, `\\`), `"`, `\"`)} {
-			all = append(all, []byte(spelled))
-		}
-	}
+	add := func(value string) { all = append(all, spellings(value)...) }
 	for _, values := range u.Header {
 		for _, value := range values {
 			add(value)
@@ -52,10 +45,29 @@ func (u *Upstream) secretsOf() (all [][]byte) {
 	return all
 }
 
+// spellings are the ways in which a value may be said back; none if it is no secret.
+func spellings(value string) (all [][]byte) {
+	if len(value) < minSecret {
+		return nil
+	}
+	for _, spelled := range []string{value, strings.ReplaceAll(value, "/", `\/`), strings.ReplaceAll(strings.ReplaceAll(value, `\`, `\\`), `"`, `\"`)} {
+		all = append(all, []byte(spelled))
+	}
+	return all
+}
+
 // redactSecrets is a text of the server without what is ours.
 func (up *upstream) redactSecrets(text []byte) []byte {
 	for _, own := range up.secrets {
 		if bytes.Contains(text, own) {
+			text = bytes.ReplaceAll(text, own, []byte(redacted))
+		}
+	}
+	if up.Login == nil {
+		return text
+	}
+	for _, secret := range up.Login.Secrets() {
+		for _, own := range spellings(secret) {
 			text = bytes.ReplaceAll(text, own, []byte(redacted))
 		}
 	}

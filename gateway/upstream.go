@@ -36,6 +36,9 @@ type Upstream struct {
 	// PassAuthorization has the client's Authorization go to the server; then the
 	// client's own token for us is in another header.
 	PassAuthorization bool
+	// Login has requests to the server go with what a person logged in with; nil if
+	// nobody did.
+	Login Login
 	// Roots are who may vouch for the server; nil for those of the system.
 	Roots *x509.CertPool
 

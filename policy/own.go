@@ -28,6 +28,7 @@ var answeringTwo = map[string]map[string]bool{
 	"log":     set("erase", "archive", "export"),
 	"notices": set("retry", "test", "carry"),
 	"tools":   set("accept"),
+	"mcp":     set("login", "logout"),
 }
 
 // ownCommand is the final denial of a command with which an agent would answer

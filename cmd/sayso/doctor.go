@@ -77,6 +77,7 @@ func (d *doctor) run(ctx context.Context, still bool) error {
 	d.switches()
 	d.database(ctx)
 	d.policy(ctx)
+	d.loggedIn()
 	dir, err := os.Getwd()
 	if err != nil {
 		d.add("settings", fail, "", "%v", err)
@@ -200,6 +201,21 @@ func (d *doctor) switches() {
 	}
 	if d.paths.Locked() {
 		d.add("switches", warn, "sayso lock --release", "locked: everything asks or denies")
+	}
+}
+
+// loggedIn tells of the logins to MCP servers.
+func (d *doctor) loggedIn() {
+	all, err := d.logins().List()
+	if err != nil {
+		d.add("logins", warn, "sayso mcp login URL", "%v", err)
+	}
+	for _, l := range all {
+		if l.Ended != "" {
+			d.add("logins", warn, l.Command, "%s needs a login: %s", l.URL, l.Ended)
+			continue
+		}
+		d.add("logins", ok, "", "%s: %s", l.URL, loginStands(l, d.now()))
 	}
 }
 

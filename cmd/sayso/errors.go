@@ -9,7 +9,6 @@ import (
 	"syscall"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/redact"
 )
 
@@ -94,12 +93,14 @@ func hintOf(err error) string {
 // ownHint is what an error itself says is to be typed next.
 func ownHint(err error) string {
 	var hinted *hintError
-	var open *home.OpenError
-	switch {
-	case errors.As(err, &hinted):
+	if errors.As(err, &hinted) {
 		return hinted.hint
-	case errors.As(err, &open):
-		return open.Hint()
+	}
+	if says, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
+		return says.Hint()
 	}
 	return ""
 }

@@ -29,7 +29,6 @@ type initOptions struct {
 	dry, yes, undo bool
 	wall           bool // the host's own rule too
 	prompts        bool
-	http           bool // servers over HTTP to which the client may log in, too
 	hook           string
 	programs       map[string]*string // of the hosts, where they were named
 	warn           warnings           // what is told when the changes were shown, before the question

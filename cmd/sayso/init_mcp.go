@@ -16,6 +16,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/install"
+	"github.com/sayso-dev/sayso/internal/oauth"
 	"github.com/sayso-dev/sayso/redact"
 )
 
@@ -29,9 +30,9 @@ showing what changes, and keeps a copy of what was there. Names, variables and
 everything else in the file stay as they are, so rules hold. A server over HTTP
 whose entry has headers that say who asks is reached by sayso mcp --url: its
 address and its headers become variables of the same entry, as they are written.
-One without stays, as the client may log in to it, which sayso mcp cannot; --http
-takes those, too. With --undo the client starts and reaches its servers itself
-again; later edits are kept, and nothing but the file is needed.
+To one without the client may log in; behind the gate you do, once, by sayso mcp
+login URL, which is said of each. With --undo the client starts and reaches its
+servers itself again; later edits are kept, and nothing but the file is needed.
 The clients are: ` + names + `.`,
 		Example:   "  sayso init mcp claude-code\n  sayso init mcp codex files --dry-run",
 		ValidArgs: install.ClientNames(),
@@ -49,7 +50,6 @@ The clients are: ` + names + `.`,
 	c.Flags().StringVar(&o.scope, "scope", "user", "whose list: user, project, or local (Claude Code)")
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would change and stop")
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	c.Flags().BoolVar(&o.http, "http", false, "also servers over HTTP whose entries do not say who asks: those that you need not log in to")
 	c.Flags().BoolVar(&o.undo, "undo", false, "have the client start its servers itself again")
 	return c
 }
@@ -75,7 +75,7 @@ func (a *app) initMCP(ctx context.Context, client install.Client, names []string
 		if err != nil {
 			return err
 		}
-		g := install.Gateway{Program: program, Place: a.placeArgs(), Open: o.http}
+		g := install.Gateway{Program: program, Place: a.placeArgs()}
 		edit = func(l install.List, text []byte) ([]byte, error) { return l.Put(text, g, names) }
 		a.note("a server is then started by: %s", strings.Join(slices.Concat([]string{program, "mcp --name NAME"}, g.Place, []string{"-- COMMAND"}), " "))
 		a.warnOf(client, o)
@@ -194,11 +194,13 @@ func (a *app) becomes(before, after install.Server, o initOptions) string {
 		}
 	}
 	switch {
+	case !before.Gated && after.Gated && before.Open:
+		return "goes through the gate from now on, as " + printable(after.Known) + ": " + starts(after) + "; if it wants a login: " + a.loginFor(before.URL)
 	case !before.Gated && after.Gated:
 		return "goes through the gate from now on, as " + printable(after.Known) + ": " + starts(after)
 	case before.Gated && !after.Gated:
 		return "goes round the gate from now on: " + starts(after)
-	case o.undo && after.Gated && after.URL != "":
+	case o.undo && after.Gated && after.URL != "" && !after.Brought():
 		return "goes through the gate still: its entry is not one that sayso init mcp wrote; edit it by hand"
 	case after.Gated && after.Known == "":
 		return "goes through the gate, where policies know it by the name of its program; give it one: --name " + install.RuleName(after.Name)
@@ -212,10 +214,18 @@ func (a *app) becomes(before, after install.Server, o initOptions) string {
 		return "NOT GATED, and left as it is: " + after.Odd
 	case after.Left != "":
 		return "NOT GATED, and left as it is: " + after.Left
-	case after.Open && !o.http:
-		return "NOT GATED, and left as it is: nothing in its entry says who asks, so the client may log in to it, which sayso mcp cannot; if you need not log in to it, add --http"
 	}
 	return "NOT GATED: it was not named"
+}
+
+// loginFor is what to type to log in to a server, or that somebody did.
+func (a *app) loginFor(address string) string {
+	if to, err := a.logins().To(address); err == nil {
+		if there, err := to.There(); err == nil && there {
+			return "you are logged in"
+		}
+	}
+	return printable(oauth.Command(address))
 }
 
 // starts is the command of a server, or where it is, safe for the eye.

@@ -63,7 +63,6 @@ type namesake struct{ client, command string }
 func (a *app) look(c install.Client, dir string, known map[string]namesake) listed {
 	l := listed{Client: c.Name, Through: []string{}, Unknown: []string{}, Round: []string{}, Notes: []string{}, client: c}
 	var through, round []install.Server
-	open := install.Scope("") // of a list with a server that the client may log in to
 	for _, list := range a.counting(c, dir) {
 		_, servers, err := readList(list)
 		if err != nil {
@@ -83,16 +82,13 @@ func (a *app) look(c install.Client, dir string, known map[string]namesake) list
 			}
 			round = append(round, s)
 			l.Round = append(l.Round, s.Name+by(s))
-			if s.Odd == "" && s.Left == "" && !s.Open && l.Type == "" {
+			if s.Odd == "" && s.Left == "" && l.Type == "" {
 				l.Type = "sayso init mcp " + c.Name + " --scope " + string(list.Scope)
-			}
-			if s.Odd == "" && s.Left == "" && s.Open {
-				open = list.Scope
 			}
 		}
 	}
 	if len(round) > 0 && l.Type == "" {
-		l.Helps = helps(c, open)
+		l.Helps = helps(c)
 	}
 	for _, r := range round {
 		if twin := slices.IndexFunc(through, func(s install.Server) bool { return slices.Equal(s.Command, r.Command) && s.URL == r.URL }); twin >= 0 {
@@ -102,13 +98,9 @@ func (a *app) look(c install.Client, dir string, known map[string]namesake) list
 	return l
 }
 
-// helps is what can be done about servers that init mcp leaves as they are. open is the
-// scope of a list with one that the client may log in to; empty if there is none.
-func helps(c install.Client, open install.Scope) string {
+// helps is what can be done about servers that init mcp leaves as they are.
+func helps(c install.Client) string {
 	var ways []string
-	if open != "" {
-		ways = append(ways, "where it takes a token or needs no login, put the token as a header into its entry and type sayso init mcp "+c.Name+" --scope "+string(open)+" --http")
-	}
 	if c.Host != "" {
 		ways = append(ways, "type sayso init "+c.Host+", whose hook asks about the calls of all servers")
 	}
@@ -123,7 +115,7 @@ func (l listed) does() string {
 	case l.client.Host != "" && l.Hook == "":
 		return "sayso init " + l.client.Host
 	}
-	return "sayso init mcp " + l.Client + " --http --dry-run"
+	return "sayso init mcp " + l.Client + " --dry-run"
 }
 
 // counting are the lists of a client that count: that of another client does if

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 			detectAgent = func() (agentproc.Agent, bool) { return agentproc.Marked(os.Getenv) }
 			main()
 		},
-		"mcp-server": mcpServer, "mcp-http": mcpHTTP, "mcp-client": mcpClient, "mcp-listed": mcpListed, "mcp-caller": mcpCaller, "acp-agent": acpAgent, "acp-editor": acpEditor,
+		"mcp-server": mcpServer, "mcp-http": mcpHTTP, "mcp-client": mcpClient, "mcp-listed": mcpListed, "xdg-open": browser, "open": browser, "mcp-caller": mcpCaller, "acp-agent": acpAgent, "acp-editor": acpEditor,
 		"sayso-hook": func() {
 			hook.Main(hook.Env{
 				Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

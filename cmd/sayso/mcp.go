@@ -47,7 +47,8 @@ that the client has for it.
 With --url the server is one that speaks HTTP (streamable HTTP). What it is to be
 sent in headers stands in the environment, since others on this machine read
 command lines: --header NAME=env:VARIABLE, or --header 'Authorization=Bearer
-env:VARIABLE'. An address with a secret in it is --url env:VARIABLE.
+env:VARIABLE'. An address with a secret in it is --url env:VARIABLE. To a server
+that wants you to log in, log in once: sayso mcp login URL.
 
 With --listen it serves clients over HTTP, in front of that one server or of all
 that a file names (--config, else mcp.yaml beside the policy): each under
@@ -81,7 +82,7 @@ that a file names (--config, else mcp.yaml beside the policy): each under
 	c.Flags().StringVar(&o.listen, "listen", "", "serve clients over HTTP at this address of this machine")
 	c.Flags().StringVar(&o.config, "config", "", "file of the servers to serve")
 	c.Flags().Duration("patience", 0, "how long a call waits for people (SAYSO_PATIENCE; by default 50m for a client that asks for progress, 50s for others)")
-	c.AddCommand(a.mcpApproveCommand())
+	c.AddCommand(a.mcpApproveCommand(), a.mcpLoginCommand(), a.mcpLogoutCommand())
 	return c
 }
 

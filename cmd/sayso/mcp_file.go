@@ -33,6 +33,7 @@ type mcpUpstream struct {
 	url    string
 	header http.Header
 	passes bool // the client's Authorization goes on
+	login  bool // the person's login goes with each request
 	tokens []string
 }
 
@@ -160,8 +161,13 @@ func (r *mcpReader) server(key, n *yaml.Node) mcpUpstream {
 		},
 		"authorization": func(n *yaml.Node) {
 			reached(n)
-			if s.passes = r.text(n) == "pass"; !s.passes {
-				r.fail(n, "authorization is pass, so that the client's own goes to the server, or is not there; the server's own stands in headers")
+			switch r.text(n) {
+			case "pass":
+				s.passes = true
+			case "login":
+				s.login = true
+			default:
+				r.fail(n, "authorization is pass, so that the client's own goes to the server, or login, for what sayso mcp login was given, or is not there; the server's own stands in headers")
 			}
 		},
 		"tokens": func(n *yaml.Node) {
@@ -182,6 +188,8 @@ func (r *mcpReader) server(key, n *yaml.Node) mcpUpstream {
 		r.fail(addresses, "headers and authorization belong to a url, and %s has a command; write env", s.name)
 	case s.passes && len(s.header["Authorization"]) > 0:
 		r.fail(key, "the Authorization of %s is the client's, or that in headers; write one of them", s.name)
+	case s.login && len(s.header["Authorization"]) > 0:
+		r.fail(key, "the Authorization of %s is that of the login, or that in headers; write one of them", s.name)
 	}
 	if command != "" {
 		s.args = append([]string{command}, args...)

@@ -15,6 +15,7 @@ import (
 	"github.com/sayso-dev/sayso/inspect/address"
 	"github.com/sayso-dev/sayso/internal/boot"
 	"github.com/sayso-dev/sayso/internal/garbage"
+	"github.com/sayso-dev/sayso/internal/oauth"
 )
 
 // defaultMCPListen is where mcp listens if its file does not say.
@@ -97,10 +98,21 @@ func (a *app) front(base gateway.Options, servers []mcpUpstream) (*gateway.Handl
 	for _, s := range servers {
 		o := base
 		o.Name, o.Session = s.name, serverSession(s.name)
-		behind = append(behind, gateway.Upstream{
+		u := gateway.Upstream{
 			Options: o, Args: s.args, Env: s.env, Stderr: a.err,
 			URL: s.url, Header: s.header, PassAuthorization: s.passes, Owners: s.tokens,
-		})
+		}
+		if s.login {
+			to, err := a.logins().To(s.url)
+			if err != nil {
+				return nil, err
+			}
+			u.Login = to
+			if there, err := to.There(); err == nil && !there {
+				a.note("nobody is logged in for %s yet; type: %s", s.name, oauth.Command(s.url))
+			}
+		}
+		behind = append(behind, u)
 	}
 	tokens := a.paths.Tokens()
 	return gateway.NewHandler(gateway.HandlerOptions{Authenticate: func(secret string) (string, error) {

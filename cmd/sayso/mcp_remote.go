@@ -41,6 +41,7 @@ func (a *app) mcpRemote(ctx context.Context, o mcpOptions, args []string) error 
 	if err := checkServerName(o.name); err != nil {
 		return err
 	}
+	a.ofLogin(&remote)
 	relay, closing, err := a.relay(ctx, o)
 	if err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 
 // mcpHTTP FILE is an MCP server that speaks HTTP, with the tools that stand in
 // tools.json. It writes its address into the file, and each call with what it is
-// authorised by into the file ran. Under /moved it sends to another host, and under
-// /login it wants to know who asks.
+// authorised by into the file ran. Under /moved it sends to another host, under /login it
+// wants to know who asks, and under /guarded it says how to log in.
 func mcpHTTP() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -28,12 +28,15 @@ func mcpHTTP() {
 	if err := os.Rename(os.Args[1]+".new", os.Args[1]); err != nil {
 		panic(err)
 	}
+	g := &guarded{address: address}
 	panic(http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/moved":
 			http.Redirect(w, r, strings.Replace(address, "127.0.0.1", "localhost", 1)+"/mcp", http.StatusTemporaryRedirect)
 		case r.URL.Path == "/login":
 			http.Error(w, "who are you", http.StatusUnauthorized)
+		case slices.Contains(guardedPaths, r.URL.Path):
+			g.serve(w, r, mcpAnswer)
 		case r.Method != http.MethodPost:
 			w.WriteHeader(http.StatusMethodNotAllowed)
 		default:

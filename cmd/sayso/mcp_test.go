@@ -30,6 +30,9 @@ type rpc struct {
 		Status string     `json:"status"`
 		Result *rpcResult `json:"result"`
 	} `json:"result,omitzero"`
+	Error struct {
+		Message string `json:"message"`
+	} `json:"error,omitzero"`
 }
 
 // arrived FILE waits until there is a file.
@@ -194,5 +197,8 @@ func (p *mcpPeer) tell(m rpc) {
 			c.Text = "refused: " + c.Text
 		}
 		fmt.Println(c.Text)
+	}
+	if m.Error.Message != "" {
+		fmt.Println("error:", m.Error.Message)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/internal/local"
 	"github.com/sayso-dev/sayso/internal/notice"
+	"github.com/sayso-dev/sayso/internal/oauth"
 	"github.com/sayso-dev/sayso/internal/status"
 	"github.com/sayso-dev/sayso/internal/words"
 )
@@ -50,6 +51,7 @@ type state struct {
 	Watched bool              `json:"watched"`
 	Changed string            `json:"changed,omitempty"` // what MCP servers came with that waits to be accepted
 	Relayed []string          `json:"relayed,omitempty"` // agents that asked through sayso acp of late
+	Logins  []oauth.Status    `json:"logins,omitempty"`  // to MCP servers
 
 	prove string // what to type where it is not known
 }
@@ -78,6 +80,10 @@ func (s state) lawless() bool { return s.Mistake != "" && s.Stands == "" }
 func (a *app) status(ctx context.Context) error {
 	s := a.wired()
 	s.Locked, s.Watched = a.paths.Locked(), notice.Watched(a.paths.Watchers())
+	var unread error
+	if s.Logins, unread = a.logins().List(); unread != nil {
+		a.note("warning: %v", unread)
+	}
 	mistake := a.statusOfPolicy(&s)
 	broken := a.statusOfGate(ctx, &s)
 	if broken != nil {
@@ -249,6 +255,9 @@ func (a *app) printStatus(s state, aboutGate, aboutPolicy string) {
 		for _, line := range l.lines() {
 			a.say("servers  ", line)
 		}
+	}
+	for _, l := range s.Logins {
+		a.say("login    ", l.URL+": "+loginStands(l, a.now()))
 	}
 	if s.Changed != "" {
 		a.say("changed  ", s.Changed)

@@ -58,7 +58,7 @@ func (p Paths) dropCodes(now time.Time) error {
 }
 
 func readLogin(path string) (l login, err error) {
-	text, err := read(path)
+	text, err := Read(path)
 	if err != nil {
 		return l, err
 	}
@@ -78,7 +78,7 @@ func (p Paths) LoginCode(now time.Time, a sayso.Actor, device string) (string, e
 			return "", err
 		}
 	}
-	if err := errors.Join(p.Make(), makeFolder(p.codeFolder())); err != nil {
+	if err := errors.Join(p.Make(), MakeFolder(p.codeFolder())); err != nil {
 		return "", err
 	}
 	if err := p.dropCodes(now); err != nil {

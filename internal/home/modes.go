@@ -46,7 +46,7 @@ func (e *OpenError) Hint() string {
 // those that are open.
 func (p Paths) Make() error {
 	for _, dir := range p.Folders() {
-		if err := makeFolder(dir); err != nil {
+		if err := MakeFolder(dir); err != nil {
 			return err
 		}
 	}
@@ -77,8 +77,8 @@ func CheckSocketFolder(socket string) error {
 	return checkFolder(dir)
 }
 
-// makeFolder creates a folder closed to others, and refuses one that is open.
-func makeFolder(dir string) error {
+// MakeFolder creates a folder closed to others, and refuses one that is open.
+func MakeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make folder: %w", err)
 	}
@@ -158,7 +158,7 @@ func (p Paths) Audit() []error {
 // that lies beside the database and among the tokens.
 func (p Paths) files() []string {
 	files := []string{p.TokenList(), p.OffFile(), p.LockFile()}
-	for _, pattern := range []string{p.Database() + "*", filepath.Join(p.tokenFolder(), "*"), filepath.Join(p.Notices(), "*")} {
+	for _, pattern := range []string{p.Database() + "*", filepath.Join(p.tokenFolder(), "*"), filepath.Join(p.Notices(), "*"), filepath.Join(p.Logins(), "*", "*")} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			continue // the folder's name holds a pattern; the files by name are still looked at
@@ -195,8 +195,8 @@ func syncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// read returns a file that must be closed to others.
-func read(path string) ([]byte, error) {
+// Read returns a file that must be closed to others.
+func Read(path string) ([]byte, error) {
 	if err := checkFile(path); err != nil {
 		return nil, err
 	}

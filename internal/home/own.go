@@ -31,7 +31,7 @@ func ownFile(a sayso.Actor) string {
 // Mint makes the token for one of our own programs and keeps it in a file of
 // its own. A token that is already there and valid is left as it is.
 func (p Paths) Mint(now time.Time, a sayso.Actor) error {
-	if err := errors.Join(p.Make(), makeFolder(p.tokenFolder())); err != nil {
+	if err := errors.Join(p.Make(), MakeFolder(p.tokenFolder())); err != nil {
 		return err
 	}
 	tokens := p.Tokens()
@@ -52,7 +52,7 @@ func (p Paths) OwnToken(a sayso.Actor) (string, error) { return ReadToken(p.Toke
 
 // ReadToken reads a token from a file that must be closed to others.
 func ReadToken(path string) (string, error) {
-	text, err := read(path)
+	text, err := Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%w: no token in %s", sayso.ErrNotFound, path)
 	}

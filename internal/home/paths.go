@@ -92,13 +92,16 @@ func (p Paths) Watchers() string { return filepath.Join(p.State, "watch") }
 // Notices is the folder of what could not be delivered to targets elsewhere.
 func (p Paths) Notices() string { return filepath.Join(p.State, "notices") }
 
+// Logins is the folder of the logins to MCP servers.
+func (p Paths) Logins() string { return filepath.Join(p.State, "logins") }
+
 // Address holds the address of the page while a server runs that has one.
 func (p Paths) Address() string { return filepath.Join(p.Runtime, "address") }
 
 // Everything lists all that is ours in the folders: what uninstalling deletes.
 func (p Paths) Everything() []string {
 	list := []string{
-		p.TokenList(), p.TokenList() + ".lock", p.tokenFolder(), p.OffFile(), p.LockFile(), p.Watchers(), p.Notices(), p.Policy(), p.Socket(), p.Address(),
+		p.TokenList(), p.TokenList() + ".lock", p.tokenFolder(), p.OffFile(), p.LockFile(), p.Watchers(), p.Notices(), p.Logins(), p.Policy(), p.Socket(), p.Address(),
 		p.TrustedList(), p.TrustedList() + ".lock",
 	}
 	for _, name := range []string{"codes", "leases", "segments", "used"} {

@@ -18,7 +18,7 @@ func ReadSecret(path string) (string, error) {
 	if strings.HasPrefix(path, "~/") {
 		return "", fmt.Errorf("%w: %s: nobody is at home here; write the path from the root", sayso.ErrInvalid, path)
 	}
-	text, err := read(path)
+	text, err := Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%w: there is no file %s", sayso.ErrNotFound, path)
 	}

@@ -79,7 +79,7 @@ const Driven = "SAYSO_DRIVEN"
 // not parse, or from a time that has not come. The error says what is wrong
 // with the file, for status and doctor; off is false then.
 func (p Paths) IsOff(now time.Time) (o Off, off bool, err error) {
-	text, err := read(p.OffFile())
+	text, err := Read(p.OffFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return Off{}, false, nil
 	}

@@ -167,7 +167,7 @@ func (t *Tokens) readLocked() ([]Token, error) {
 }
 
 func readTokens(path string) ([]Token, error) {
-	text, err := read(path)
+	text, err := Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -41,7 +41,7 @@ type trustedFile struct {
 // Trusted returns the policy files of projects that a person accepted, each
 // with the text of its digest.
 func (p Paths) Trusted() ([]Trusted, error) {
-	text, err := read(p.TrustedList())
+	text, err := Read(p.TrustedList())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -37,7 +37,7 @@ func (t *Tokens) markLocked(id string, now time.Time) {
 	t.marked[id] = now
 	path := filepath.Join(t.usedFolder(), id)
 	err := os.Chtimes(path, now, now)
-	if errors.Is(err, fs.ErrNotExist) && makeFolder(t.usedFolder()) == nil {
+	if errors.Is(err, fs.ErrNotExist) && MakeFolder(t.usedFolder()) == nil {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 		if err == nil {
 			_ = f.Close()

@@ -44,8 +44,8 @@ func overHTTP(words []string) bool {
 		!slices.Contains(words, "--listen") && valueOf(words[2:], "--url") != ""
 }
 
-// brought reports whether the entry of a server with an address is one that we made.
-func (s Server) brought() bool { return valueOf(s.Flags, "--url") == "env:"+urlVariable }
+// Brought reports whether the entry of a server with an address is one that we made.
+func (s Server) Brought() bool { return valueOf(s.Flags, "--url") == "env:"+urlVariable }
 
 // address is that of a server behind our gateway, as it stands in the entry.
 func (l List) address(text []byte, entry *node, flags []string) string {
@@ -87,6 +87,9 @@ func (l List) left(text []byte, entry *node) (why string, open bool) {
 	}
 	for _, m := range entry.members {
 		known := slices.Contains([]string{r.url, "type", r.headers, r.bearer}, m.name)
+		if !known && strings.EqualFold(m.name, "oauth") {
+			return "the client logs in by what " + m.name + " in its entry says; take that out, and say the same to sayso mcp login (--client-id, --scope)", false
+		}
 		if !known && (login.MatchString(m.name) || r.only != nil && !slices.Contains(r.only, m.name)) {
 			return "sayso mcp does not know what " + m.name + " in its entry is for; if the client logs in by it, leave it", false
 		}

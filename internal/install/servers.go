@@ -31,7 +31,7 @@ type Server struct {
 
 	// Of a server with an address, Left is why the client reaches it itself, whatever is
 	// asked for, and Open reports whether nothing in the entry says who asks: the client
-	// may then log in to it.
+	// may log in to it, and behind the gate a person may have to.
 	Left string
 	Open bool
 }
@@ -41,8 +41,6 @@ type Server struct {
 type Gateway struct {
 	Program string
 	Place   []string
-	// Open has servers be put behind the gate, too, to which a client may log in.
-	Open bool
 }
 
 // List is one file with servers, for one scope.
@@ -228,7 +226,7 @@ func (l List) Put(text []byte, g Gateway, names []string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: the program must be an absolute path, not %q", sayso.ErrInvalid, g.Program)
 	}
 	wanted := func(s Server) bool {
-		return !s.Gated && s.Odd == "" && (len(s.Command) > 0 || s.Left == "" && (g.Open || !s.Open)) && meant(s, names)
+		return !s.Gated && s.Odd == "" && (len(s.Command) > 0 || s.Left == "") && meant(s, names)
 	}
 	return l.each(text, wanted, func(text []byte, m member) ([]byte, error) {
 		if m.value.get("command") == nil {
@@ -245,7 +243,7 @@ func (l List) Put(text []byte, g Gateway, names []string) ([]byte, error) {
 // Take returns a list in which the named servers, all if none is named, are
 // started by the client again, wherever the gateway's program is.
 func (l List) Take(text []byte, names []string) ([]byte, error) {
-	return l.each(text, func(s Server) bool { return s.Gated && meant(s, names) && (len(s.Command) > 0 || s.brought()) }, func(text []byte, m member) ([]byte, error) {
+	return l.each(text, func(s Server) bool { return s.Gated && meant(s, names) && (len(s.Command) > 0 || s.Brought()) }, func(text []byte, m member) ([]byte, error) {
 		words, _ := l.words(text, m.value)
 		if overHTTP(words) {
 			return l.giveBack(text, m, words[2:])
