@@ -13,8 +13,9 @@ import (
 )
 
 // guarded is the part of an MCP server that wants a login, and the server of that
-// login. The file lasts says for how many seconds a token is good, and whoever comes with
-// one that is in the file ended is not let in.
+// login. The file lasts says for how many seconds a token is good. Where the file ended is,
+// nobody is let in and nothing renewed; where broken is, that fails; where more is, a login
+// does not reach far enough; where echo is, what it was shown is said back.
 type guarded struct {
 	address string
 
@@ -80,6 +81,12 @@ func (g *guarded) serve(w http.ResponseWriter, r *http.Request, through http.Han
 		if _, err := os.Stat("more"); err == nil {
 			w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="notes:write"`)
 			http.Error(w, "you showed "+shown, http.StatusForbidden)
+			return
+		}
+		if _, err := os.Stat("echo"); err == nil {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			say(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"you showed %s"}}`, shown)
 			return
 		}
 		through(w, r)

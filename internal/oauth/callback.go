@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"html"
 	"net"
@@ -107,6 +108,9 @@ func (c *callback) wait(ctx context.Context) (url.Values, error) {
 	case answer := <-c.answers:
 		return answer, nil
 	case <-ctx.Done():
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil, ctx.Err() // the person ended it
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -123,6 +123,9 @@ func (l *Logins) granted(ctx context.Context, a Attempt, who issuer, before *rec
 		return err
 	}
 	answer, err := back.wait(waiting)
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
 	if err != nil {
 		return &hinted{err, Command(a.URL) + ", and then log in within " + a.Wait.String()}
 	}

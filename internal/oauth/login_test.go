@@ -3,6 +3,7 @@ package oauth_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -236,6 +237,18 @@ func TestLogin_nobodyComes(t *testing.T) {
 	}
 	if list, err := l.List(); err != nil || len(list) != 1 || list[0].Ended != "" {
 		t.Errorf("the login before is %+v, %v", list, err)
+	}
+}
+
+// A person who ends the command ends the wait.
+func TestLogin_ended(t *testing.T) {
+	w := newWorld(t)
+	l := store(t, time.Now)
+	ctx, cancel := context.WithCancel(t.Context())
+	a := w.attempt(nil)
+	a.Begin = func(context.Context, oauth.Page) error { cancel(); return nil }
+	if _, err := l.Login(ctx, a); !errors.Is(err, context.Canceled) {
+		t.Errorf("the login came to %v", err)
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
-	"github.com/sayso-dev/sayso/internal/failpoint"
 	"github.com/sayso-dev/sayso/internal/filelock"
 	"github.com/sayso-dev/sayso/internal/home"
 	"github.com/sayso-dev/sayso/internal/jcs"
@@ -126,7 +125,6 @@ func (l *Logins) write(r *record) error {
 			_ = os.Remove(name)
 		}
 	}
-	failpoint.Hit("login.before-write")
 	return home.Write(loginFile(place), text)
 }
 
