@@ -69,7 +69,7 @@ var claudeCodeTools = map[string]Tool{
 		Args: []string{"command", "description", "timeout", "run_in_background"}},
 	"PowerShell": {Name: "powershell", Kind: KindShell, Primary: "command", Operand: OperandText,
 		Args: []string{"command", "description", "timeout", "run_in_background"}},
-	"Monitor": {Name: "monitor", Kind: KindShell, Primary: "command", Operand: OperandText, Optional: true,
+	"Monitor": {Name: "bash", Kind: KindShell, Primary: "command", Operand: OperandCommand, Optional: true, // as its own rules for Bash are about it
 		Args: []string{"command", "description", "timeout_ms"}},
 	"Read": {Name: "file-read", Kind: KindRead, Primary: "file_path", Operand: OperandPath,
 		Args: []string{"file_path", "offset", "limit", "pages", "allow_large"}},

@@ -65,7 +65,7 @@ func TestEdited_driver(t *testing.T) {
 		"as it was made":          {change: func(a *sayso.Admission) { a.Call.Args = sayso.Args(kept) }, args: kept, own: true},
 		"neither":                 {mode: sayso.ModeApproveAll, change: func(a *sayso.Admission) { a.Call.Args = sayso.Args(`{"command":"mkdir ccc"}`) }},
 		"in another folder":       {mode: sayso.ModeApproveAll, change: func(a *sayso.Admission) { a.Call.Cwd = "/x" }},
-		"another tool":            {mode: sayso.ModeApproveAll, change: func(a *sayso.Admission) { a.Call.Tool = "Monitor" }},
+		"another tool":            {mode: sayso.ModeApproveAll, change: func(a *sayso.Admission) { a.Call.Tool = "PowerShell" }},
 		"where none can be made":  {mode: sayso.ModeApproveAll, change: func(a *sayso.Admission) { a.CanEdit = false }},
 		"a while later":           {mode: sayso.ModeApproveAll, after: 3 * time.Minute},
 		"after it ended":          {mode: sayso.ModeApproveAll, ended: true},

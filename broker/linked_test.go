@@ -105,7 +105,7 @@ func TestLinked_driver(t *testing.T) {
 		"another folder":       {change: func(c *sayso.Call) { c.Cwd = "/x" }},
 		"another session":      {change: func(c *sayso.Call) { c.Session = "s2" }},
 		"another host":         {change: func(c *sayso.Call) { c.Host = "codex" }},
-		"another tool":         {change: func(c *sayso.Call) { c.Tool = "Monitor" }},
+		"another tool":         {change: func(c *sayso.Call) { c.Tool = "PowerShell" }},
 		"another id":           {change: func(c *sayso.Call) { c.CallID = "toolu_2" }},
 		"no host":              {change: func(c *sayso.Call) { c.Host = "" }},
 	} {

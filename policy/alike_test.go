@@ -71,3 +71,24 @@ func TestTP1_hostsOfOtherNames(t *testing.T) {
 		}
 	}
 }
+
+// Claude Code's Monitor runs a command, and its own rules for Bash are about it.
+func TestJudge_monitor(t *testing.T) {
+	for _, tt := range []struct {
+		rule, args string
+		want       sayso.Effect
+	}{
+		{`deny: "bash:git push*"`, `{"command":"make && git push","description":"d","timeout_ms":1}`, sayso.Deny},
+		{`deny: bash`, `{"ws":{"url":"wss://x"},"description":"d"}`, sayso.Deny},
+		{`ask: "bash:git push*"`, `{"command":"sh -c 'git push'"}`, sayso.Ask},
+		{`allow: bash`, `{"command":"tail -f log","description":"d","timeout_ms":1}`, sayso.Allow},
+		{`allow: bash`, `{"command":"tail -f log > copy","description":"d"}`, sayso.Ask},
+		{`allow: bash`, `{"ws":{"url":"wss://x"},"description":"d"}`, sayso.Ask},
+	} {
+		c := sayso.Call{Host: "claude-code", Tool: "Monitor", Args: sayso.Args(tt.args), Cwd: "/home/dev/app"}
+		v := load(t, rules(tt.rule)).Judge(t.Context(), c, sayso.Facts{Workspace: "/home/dev/app", Cwd: "/home/dev/app"})
+		if v.Effect != tt.want {
+			t.Errorf("%s: %s is %s (%s), want %s", tt.rule, tt.args, v.Effect, v.Reason, tt.want)
+		}
+	}
+}

@@ -21,11 +21,14 @@ func (h Hook) Present(f sayso.Facts, content present.Content) sayso.Presentation
 	switch h.Call.Tool {
 	case "Bash":
 		return present.Command(in.Command, h.Call.Cwd, present.Understood(in.Command)...)
-	case "PowerShell", "Monitor":
-		p := present.Command(in.Command, h.Call.Cwd)
-		if p.Language = ""; h.Call.Tool == "PowerShell" {
-			p.Language = "powershell"
+	case "Monitor":
+		if in.Command == "" { // it watches something else
+			return present.Structured(h.Call.Args)
 		}
+		return present.Command(in.Command, h.Call.Cwd, present.Understood(in.Command)...)
+	case "PowerShell":
+		p := present.Command(in.Command, h.Call.Cwd)
+		p.Language = "powershell"
 		return p
 	case "Write":
 		return present.Found(f, "file_path", in.FilePath, content).Written(in.Content)
