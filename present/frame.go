@@ -42,6 +42,27 @@ func wrap(line string, first, next int) []string {
 	return out
 }
 
+// early are the parts of one line, each of at most so many columns. A part ends behind
+// a blank or a slash where its second half has one: the name of a file stays whole.
+func early(line string, room int) (parts []string) {
+	begin, soft, col := 0, 0, 0
+	for i, r := range line {
+		n := runeWidth(r)
+		if col+n > room && n > 0 {
+			at := i
+			if soft > begin+(i-begin)/2 && textWidth(line[soft:i])+n <= room {
+				at = soft
+			}
+			parts = append(parts, line[begin:at])
+			begin, col = at, textWidth(line[at:i])
+		}
+		if col += n; r == ' ' || r == '/' {
+			soft = i + 1
+		}
+	}
+	return append(parts, line[begin:])
+}
+
 // wrapRuns is wrap for a line of coloured runs. Tabs become blanks, so that
 // columns stay what they are counted as.
 func wrapRuns(line []colored, first, next int) [][]colored {

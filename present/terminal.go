@@ -186,8 +186,11 @@ func (d *drawing) field(label, text string) {
 	}
 	first := fmt.Sprintf("  %-10s ", label)
 	next := strings.Repeat(" ", len(first)-2) + `\ `
-	for _, l := range frameSafe(oneLine(text), d.Columns, first, next) {
-		d.line("", l)
+	for i, part := range early(oneLine(text), max(minRoom, d.Columns-len(first))) {
+		if i > 0 {
+			first = next
+		}
+		d.line("", first+part)
 	}
 }
 

@@ -113,6 +113,26 @@ func TestVW3_terminalWrapsAndLosesNothing(t *testing.T) {
 	}
 }
 
+// A path that is too long for its line goes on behind a slash, so that the name of the
+// file and the line in it are read as one; without a slash it goes on where it must.
+func TestTerminal_breaksPathsBehindASlash(t *testing.T) {
+	v := present.View{Why: `rule "installing", /home/ana/work/projects/shop/.config/sayso/policy.yaml:118`, Session: strings.Repeat("s", 70), Cwd: "/" + strings.Repeat("界", 40) + "/a"}
+	got := present.Terminal(v, 60)
+	for _, want := range []string{"  why        rule \"installing\", /home/ana/work/projects/\n           \\ shop/.config/sayso/policy.yaml:118\n", "  session    " + strings.Repeat("s", 47) + "\n           \\ " + strings.Repeat("s", 23) + "\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if n := strings.Count(got, "界"); n != 40 {
+		t.Errorf("%d of 40 characters are shown", n)
+	}
+	for line := range strings.SplitSeq(got, "\n") {
+		if w := utf8.RuneCountInString(line) + strings.Count(line, "界"); w > 60 {
+			t.Errorf("line is %d columns wide: %q", w, line)
+		}
+	}
+}
+
 func TestVW2_coloredAddsNothingButOurColours(t *testing.T) {
 	v := view()
 	got := present.Colored(v, 80)

@@ -29,6 +29,7 @@ func (a *app) chooseCover(ctx context.Context, offers []sayso.CoverOffer) (c say
 		a.note("a yes to this may not be remembered")
 		return "", false, nil
 	case 1:
+		fmt.Fprintf(a.err, "  remembered: %s\n", strings.ReplaceAll(words.CoverLines(offers)[0], "\n", "\n      "))
 		return offers[0].Cover, true, nil
 	}
 	for i, line := range words.CoverLines(offers) {

@@ -77,7 +77,7 @@ func (a *app) openPage(ctx context.Context, o openOptions) error {
 	if near && isTerminal(a.err) {
 		a.note("no QR code, since no phone reaches this address; sayso serve --public-url https://NAME is for phones")
 	}
-	a.note("good once, for %s; it signs you in as %s", home.CodeLife, a.person().Principal)
+	a.note("good once, for %s; it signs you in as %s", span(home.CodeLife), a.person().Principal)
 	return nil
 }
 
