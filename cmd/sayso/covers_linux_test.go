@@ -44,7 +44,7 @@ func TestPrompt_covers(t *testing.T) {
 // Where there is one cover nobody has to choose, and it is said all the same.
 func TestPrompt_theOnlyCoverIsSaid(t *testing.T) {
 	r, grants, _ := answeredBy(t, "rm -rf build", "", "", func(short string) []typist {
-		return []typist{{plainQuestion, "s"}, {"remembered: call ", ""}, {"to go on:", short + "\r"}}
+		return []typist{{plainQuestion, "s"}, {"remembered: call", ""}, {"to go on:", short + "\r"}}
 	})
 	if r.State != sayso.StateAllowed || len(grants) != 1 || grants[0].Cover != sayso.CoverCall {
 		t.Errorf("the request is %s, remembered is %v", r.State, grants)
