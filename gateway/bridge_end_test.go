@@ -280,8 +280,6 @@ func TestRemoteBlockedInitialized(t *testing.T) {
 		t.Error("it was given up first")
 	default:
 	}
-	d.signal <- syscall.SIGTERM
-	<-d.ended
 }
 
 // rejectSession has a server say in JSON that it knows no session but the last.
