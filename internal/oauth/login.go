@@ -117,11 +117,11 @@ func (l *Logins) granted(ctx context.Context, a Attempt, who issuer, before *rec
 	proof := oauth2.GenerateVerifier()
 	page := Page{Issuer: who.Issuer, Resource: r.Resource, Redirect: c.RedirectURL, Scopes: r.Scopes}
 	page.Address = c.AuthCodeURL(state, oauth2.S256ChallengeOption(proof), oauth2.SetAuthURLParam("resource", r.Resource))
-	waiting, cancel := context.WithTimeout(ctx, a.Wait)
-	defer cancel()
-	if err := a.Begin(waiting, page); err != nil {
+	if err := a.Begin(ctx, page); err != nil {
 		return err
 	}
+	waiting, cancel := context.WithTimeout(ctx, a.Wait)
+	defer cancel()
 	answer, err := back.wait(waiting)
 	if errors.Is(err, context.Canceled) {
 		return err

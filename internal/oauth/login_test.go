@@ -201,7 +201,11 @@ func TestLogin_refuses(t *testing.T) {
 			seen := make(chan string, 1)
 			a := w.attempt(seen)
 			if strings.Contains(tt.want, "state") {
-				a.Wait = 500 * time.Millisecond
+				a.Wait, a.Begin = time.Millisecond, func(ctx context.Context, p oauth.Page) error { // else the answer might come late
+					text, err := browse(ctx, p.Address)
+					seen <- text
+					return err
+				}
 			}
 			_, err := l.Login(t.Context(), a)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
