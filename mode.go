@@ -39,6 +39,18 @@ func ParseMode(s string) (Mode, error) {
 	return "", fmt.Errorf("%w: mode must be interactive, approve_all or strict", ErrInvalid)
 }
 
+// Within returns the mode, or the limit where that lets less through. The zero limit
+// is none, and a word that is no mode is strict.
+func (m Mode) Within(limit Mode) Mode {
+	switch {
+	case limit == "" || limit == ModeApproveAll || limit == ModeInteractive && m != ModeApproveAll:
+		return m
+	case limit == ModeInteractive:
+		return limit
+	}
+	return ModeStrict
+}
+
 // Apply turns what policy says into what happens in this mode. The zero Mode,
 // and a word that is no mode, are interactive.
 func (m Mode) Apply(v Match) Effect {

@@ -98,3 +98,16 @@ func TestParseMode(t *testing.T) {
 		}
 	}
 }
+
+func TestMode_Within(t *testing.T) {
+	const interactive, all, strict = sayso.ModeInteractive, sayso.ModeApproveAll, sayso.ModeStrict
+	for _, c := range []struct{ mode, limit, want sayso.Mode }{
+		{all, "", all}, {all, all, all}, {all, interactive, interactive}, {all, strict, strict},
+		{interactive, all, interactive}, {interactive, strict, strict}, {"", strict, strict}, {"", "", ""},
+		{strict, interactive, strict}, {strict, all, strict}, {all, "nonsense", strict}, {interactive, "nonsense", strict},
+	} {
+		if got := c.mode.Within(c.limit); got != c.want {
+			t.Errorf("%q within %q is %q, want %q", c.mode, c.limit, got, c.want)
+		}
+	}
+}

@@ -53,6 +53,9 @@ type Options struct {
 	// cannot approve all, which must have an end: approve_all counts as
 	// interactive, and a word that is no mode as strict.
 	Mode func() sayso.Mode
+	// ModeLimit returns the laxest mode that may be in force now, whatever was set;
+	// the zero one, and a nil function, are no limit.
+	ModeLimit func() sayso.Mode
 	// Wanted says which folders the policy in force names, for facts that were
 	// gathered for another; by default none.
 	Wanted func() sayso.FactsWanted
@@ -122,6 +125,9 @@ func New(log sayso.Log, policy sayso.Policy, opts *Options) (*Broker, error) {
 	}
 	if b.o.Mode == nil {
 		b.o.Mode = func() sayso.Mode { return sayso.ModeInteractive }
+	}
+	if b.o.ModeLimit == nil {
+		b.o.ModeLimit = func() sayso.Mode { return "" }
 	}
 	if b.o.Wanted == nil {
 		b.o.Wanted = func() sayso.FactsWanted { return sayso.FactsWanted{} }

@@ -87,7 +87,8 @@ func (b *Broker) recall(ctx context.Context, id, stream string) (sayso.Session, 
 
 // modeState is the mode in force: the session's own, or the one for all, or
 // the one that the options name now. A strict one for all holds for
-// every session, whatever was set for it.
+// every session, whatever was set for it, and none is laxer than the options let it
+// be.
 func (b *Broker) modeState(ctx context.Context, sessions ...*sayso.Session) (sayso.ModeState, error) {
 	now, recorded, err := b.clock(ctx)
 	if err != nil {
@@ -99,10 +100,13 @@ func (b *Broker) modeState(ctx context.Context, sessions ...*sayso.Session) (say
 			set = sayso.ModeState{Mode: m, Left: left}
 		}
 	}
-	if set.Mode != "" {
-		return set, nil
+	if set.Mode == "" {
+		set.Mode = endless(b.o.Mode())
 	}
-	return sayso.ModeState{Mode: endless(b.o.Mode())}, nil
+	if most := set.Mode.Within(b.o.ModeLimit()); most != set.Mode {
+		set = sayso.ModeState{Mode: most}
+	}
+	return set, nil
 }
 
 // endless is the mode that a word from outside the log means. There nothing
@@ -213,6 +217,9 @@ func (in inbox) Mode(ctx context.Context, session string) (sayso.ModeState, erro
 func (in inbox) SetMode(ctx context.Context, session string, m sayso.Mode, d time.Duration) error {
 	if _, err := sayso.ParseMode(string(m)); err != nil {
 		return err
+	}
+	if limit := in.b.o.ModeLimit(); m.Within(limit) != m {
+		return fmt.Errorf("%w: the policy in force, or how this was started, keeps the mode at %s; type: sayso policy check", sayso.ErrNotAllowed, limit)
 	}
 	if m == sayso.ModeApproveAll && (d <= 0 || d > 24*time.Hour) {
 		return fmt.Errorf("%w: approve_all must be given an end, at most 24 hours away", sayso.ErrInvalid)

@@ -15,16 +15,17 @@ type File struct {
 	// Warnings are things that are probably not meant.
 	Warnings []Warning
 
-	text      []byte
-	fallback  *sayso.Match // nil when the file has no default
-	deadline  *sayso.Deadline
-	mode      sayso.Mode
-	redaction Redaction
-	servers   map[string]bool // whose annotations are trusted
-	delegates []*matcher
-	delegated spot // where the file delegates
-	notices   []Notice
-	noticed   spot // where the file says who is told
+	text         []byte
+	fallback     *sayso.Match // nil when the file has no default
+	deadline     *sayso.Deadline
+	mode         sayso.Mode
+	noApproveAll bool // nobody may set that mode
+	redaction    Redaction
+	servers      map[string]bool // whose annotations are trusted
+	delegates    []*matcher
+	delegated    spot // where the file delegates
+	notices      []Notice
+	noticed      spot // where the file says who is told
 	part
 	parts []*part // what holds in single projects alone
 }
@@ -98,6 +99,7 @@ func (f *File) read(r *reader, doc *yaml.Node) {
 		"default":            func(_, n *yaml.Node) { f.readDefault(r, n) },
 		"deadline":           func(_, n *yaml.Node) { f.readDeadline(r, n) },
 		"mode":               func(_, n *yaml.Node) { f.readMode(r, n) },
+		"approve_all":        func(k, n *yaml.Node) { f.readApproveAll(r, k, n) },
 		"redaction":          func(_, n *yaml.Node) { f.readRedaction(r, n) },
 		"servers":            func(_, n *yaml.Node) { f.readServers(r, n) },
 		"delegate":           func(k, n *yaml.Node) { f.readDelegates(r, k, n) },
@@ -184,6 +186,13 @@ func (f *File) readMode(r *reader, n *yaml.Node) {
 	}
 	word, _ := r.word(n, "mode", string(sayso.ModeInteractive), string(sayso.ModeStrict))
 	f.mode = sayso.Mode(word)
+}
+
+// readApproveAll reads whether anybody may set the mode of that name.
+func (f *File) readApproveAll(r *reader, key, n *yaml.Node) {
+	if may, ok := r.boolean(n, key.Value); ok {
+		f.noApproveAll = !may
+	}
 }
 
 func (f *File) readRedaction(r *reader, n *yaml.Node) {

@@ -274,6 +274,22 @@ func TestTiers(t *testing.T) {
 	if p.Mode() != sayso.ModeStrict || p.Deadline().After != 2*3600e9 || !p.Deadline().Deny || v.Deadline != p.Deadline() {
 		t.Errorf("mode %s, deadline %+v", p.Mode(), p.Deadline())
 	}
+	for _, c := range []struct {
+		user, org string
+		want      sayso.Mode
+	}{
+		{"", "", ""},
+		{"mode: strict\n", "", ""}, // one's own, which one may set aside
+		{"approve_all: false\n", "", sayso.ModeInteractive},
+		{"approve_all: true\n", "approve_all: false\n", sayso.ModeInteractive},
+		{"", "mode: strict\n", sayso.ModeStrict},
+		{"approve_all: false\n", "mode: strict\n", sayso.ModeStrict},
+		{"", "mode: interactive\n", ""},
+	} {
+		if got := loadWith(t, policy.Options{}, "version: 1\n"+c.user, "version: 1\n"+c.org).ModeLimit(); got != c.want {
+			t.Errorf("user %q, organisation %q: modes up to %q, want %q", c.user, c.org, got, c.want)
+		}
+	}
 	if r := p.Redaction(); len(r.Names) != 2 || r.MaxItems != 5 || r.MaxString != 100 {
 		t.Errorf("redaction %+v", r)
 	}

@@ -55,6 +55,7 @@ type Policy struct {
 	fallbacks []fallback
 	deadline  sayso.Deadline
 	mode      sayso.Mode
+	modeLimit sayso.Mode
 	redaction Redaction
 	warnings  []Warning
 	rooted    []*rooted
@@ -240,6 +241,12 @@ func (p *Policy) settle(tiers []Tiered) {
 		if f.mode == sayso.ModeStrict {
 			p.mode = sayso.ModeStrict
 		}
+		switch {
+		case f.mode == sayso.ModeStrict && t.Tier == TierOrg:
+			p.modeLimit = sayso.ModeStrict
+		case f.noApproveAll && p.modeLimit == "":
+			p.modeLimit = sayso.ModeInteractive
+		}
 		p.redaction = p.redaction.with(f.redaction)
 	}
 }
@@ -275,6 +282,11 @@ func (p *Policy) Version() string { return p.version }
 // Mode returns the mode that holds where nobody has set another: the strictest
 // that a file names, interactive if none does.
 func (p *Policy) Mode() sayso.Mode { return p.mode }
+
+// ModeLimit returns the laxest mode that anybody may set: strict where the
+// organisation's file is, interactive where a file forbids approve_all. The zero
+// mode is no limit.
+func (p *Policy) ModeLimit() sayso.Mode { return p.modeLimit }
 
 // Deadline returns how long requests may wait.
 func (p *Policy) Deadline() sayso.Deadline { return p.deadline }

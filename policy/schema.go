@@ -86,6 +86,7 @@ var fileShape = &shape{
 		{"default", "What happens to a call that nothing speaks about.", words("ask", "deny", "allow")},
 		{"deadline", "How long a request waits for people, and where it leads then.", deadlineShape},
 		{"mode", "What happens to asks where nobody has set another mode. strict denies what would be asked.", words("interactive", "strict")},
+		{"approve_all", "false forbids the mode of that name, whoever would set it.", aBool},
 		{"redaction", "What is hidden and cut besides, before anything is shown.", redactionShape},
 		{"servers", "MCP servers by name, and what of theirs is trusted.", &shape{named: serverShape}},
 		{"notices", "Who elsewhere is told what waits: webhooks and chats.", listOf(noticeShape)},

@@ -42,7 +42,7 @@ func OpenEngine(ctx context.Context, paths home.Paths, o Options) (*Engine, erro
 	e := &Engine{Log: log, Policy: NewRules(paths), mode: o.Mode}
 	e.broker, err = broker.New(log, e.Policy, &broker.Options{
 		Ready: e.ready, Wanted: e.Policy.Wanted, Locked: paths.Locked, Opened: o.Opened, KeepContent: o.KeepContent,
-		Mode: e.modeNow, Loaded: e.Policy.Loaded, Redactor: e.redactorNow,
+		Mode: e.modeNow, ModeLimit: e.modeLimit, Loaded: e.Policy.Loaded, Redactor: e.redactorNow,
 	})
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
@@ -89,6 +89,15 @@ func (e *Engine) modeNow() sayso.Mode {
 		return sayso.ModeStrict
 	}
 	return e.mode
+}
+
+// modeLimit is the laxest mode that may be set: a program that was started strict
+// stays so.
+func (e *Engine) modeLimit() sayso.Mode {
+	if e.mode == sayso.ModeStrict {
+		return sayso.ModeStrict
+	}
+	return e.Policy.ModeLimit()
 }
 
 // Door returns the gate and the inbox of a principal.

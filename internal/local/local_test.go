@@ -312,3 +312,67 @@ func TestDE5_theOldPolicyStands(t *testing.T) {
 		t.Errorf("told %q", told)
 	}
 }
+
+// What is set holds before one's own policy, and never before what the organisation
+// says, nor before how the program was started.
+func TestEngine_modeThatWasSet(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		begun   sayso.Mode
+		policy  string
+		set     sayso.Mode // before the policy
+		refused bool
+		want    sayso.Mode
+	}{
+		{"one's own policy", "", "mode: strict\n", sayso.ModeApproveAll, false, sayso.ModeApproveAll},
+		{"a policy that forbids it", "", "approve_all: false\n", sayso.ModeApproveAll, true, sayso.ModeInteractive},
+		{"a policy that forbids another", "", "approve_all: false\n", sayso.ModeStrict, false, sayso.ModeStrict},
+		{"the program is strict", sayso.ModeStrict, "", sayso.ModeApproveAll, true, sayso.ModeStrict},
+		{"the program is strict, and people are asked", sayso.ModeStrict, "", sayso.ModeInteractive, true, sayso.ModeStrict},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := at(t)
+			for _, begun := range []sayso.Mode{"", c.begun} { // set before, and again
+				policyIs(t, p, "version: 1\n")
+				e, err := local.OpenEngine(t.Context(), p, local.Options{Mode: begun})
+				if err != nil {
+					t.Fatal(err)
+				}
+				in := e.Inbox(sayso.Actor{Principal: "ada", Kind: sayso.PrincipalAdmin, Channel: "terminal"})
+				if begun == "" {
+					if err := in.SetMode(t.Context(), "", c.set, time.Hour); err != nil {
+						t.Fatal(err)
+					}
+				}
+				policyIs(t, p, "version: 1\n"+c.policy)
+				if begun == c.begun {
+					if m, err := in.Mode(t.Context(), ""); err != nil || m.Mode != c.want {
+						t.Errorf("%s is in force, want %s: %v", m.Mode, c.want, err)
+					}
+					if err := in.SetMode(t.Context(), "", c.set, time.Hour); errors.Is(err, sayso.ErrNotAllowed) != c.refused {
+						t.Errorf("setting it: %v", err)
+					}
+					if err := in.SetMode(t.Context(), "s", c.set, time.Hour); errors.Is(err, sayso.ErrNotAllowed) != c.refused {
+						t.Errorf("setting it for a session: %v", err)
+					}
+				}
+				if err := e.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func TestEngine_modeLimitOfABrokenPolicy(t *testing.T) {
+	p := at(t)
+	policyIs(t, p, "version: 1\n")
+	rules := local.NewRules(p)
+	if m := rules.ModeLimit(); m != "" {
+		t.Errorf("modes up to %q", m)
+	}
+	policyIs(t, p, "version: 1\nmode: nonsense\n")
+	if m := local.NewRules(p).ModeLimit(); m != sayso.ModeStrict {
+		t.Errorf("modes up to %q where no policy loads", m)
+	}
+}

@@ -229,6 +229,15 @@ func (r *Rules) Mode() sayso.Mode {
 	return p.Mode()
 }
 
+// ModeLimit is the laxest mode that the files let anybody set.
+func (r *Rules) ModeLimit() sayso.Mode {
+	p, err := r.now()
+	if err != nil {
+		return sayso.ModeStrict
+	}
+	return p.ModeLimit()
+}
+
 // Redaction is what the files add to what is hidden and cut. While they do not
 // load it is what they said before.
 func (r *Rules) Redaction() policy.Redaction {
