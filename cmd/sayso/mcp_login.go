@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -133,6 +134,9 @@ func (a *app) clientSecret(o loginOptions) (string, error) {
 func (a *app) showsPage(o loginOptions) func(context.Context, oauth.Page) error {
 	return func(ctx context.Context, p oauth.Page) error {
 		a.note("logging in to %s at %s%s", printable(p.Resource), printable(p.Issuer), wanting(p.Scopes))
+		if to, by := hostname(p.Resource), hostname(p.Issuer); to != by {
+			a.note("what %s gives is sent to %s: go on only if that is the server that you mean", printable(by), printable(to))
+		}
 		a.note("open this page in a browser on this machine, within %s:", span(o.wait))
 		fmt.Fprintf(a.err, "%s\n", printable(p.Address))
 		if !o.noBrowser && a.opens(ctx, p.Address) {
@@ -140,6 +144,14 @@ func (a *app) showsPage(o loginOptions) func(context.Context, oauth.Page) error 
 		}
 		return nil
 	}
+}
+
+func hostname(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	return u.Hostname()
 }
 
 func wanting(scopes []string) string {

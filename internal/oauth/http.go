@@ -10,9 +10,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -30,20 +33,70 @@ const (
 // asked, and what a token is exchanged for goes nowhere else.
 func client(roots *x509.CertPool) *http.Client {
 	return &http.Client{
-		Timeout: slowest,
-		Transport: &http.Transport{
-			Proxy: func(r *http.Request) (*url.URL, error) {
-				if _, here := address.Loopback(r.URL.Host); here {
-					return nil, nil
-				}
-				return http.ProxyFromEnvironment(r)
-			},
-			ForceAttemptHTTP2: true, DialContext: (&net.Dialer{Timeout: slowest}).DialContext, TLSHandshakeTimeout: slowest,
-			MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10,
-			TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
-		},
+		Timeout:       slowest,
+		Transport:     &ways{direct: way(roots, nil, dialPublic), proxied: way(roots, http.ProxyFromEnvironment, (&net.Dialer{Timeout: slowest}).DialContext)},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// ways are how a server is reached: by ourselves, who see where its name leads, or by
+// a proxy, which is on this network more often than not, and looks names up itself.
+type ways struct{ direct, proxied http.RoundTripper }
+
+func (w *ways) RoundTrip(req *http.Request) (*http.Response, error) {
+	if _, here := address.Loopback(req.URL.Host); !here {
+		if by, err := http.ProxyFromEnvironment(req); err != nil || by != nil {
+			return w.proxied.RoundTrip(req)
+		}
+	}
+	return w.direct.RoundTrip(req)
+}
+
+// way keeps no connection: one that was made for a server that may lead here is not for
+// another.
+func way(roots *x509.CertPool, proxy func(*http.Request) (*url.URL, error), dial func(ctx context.Context, network, addr string) (net.Conn, error)) *http.Transport {
+	return &http.Transport{
+		Proxy: proxy, DialContext: dial, ForceAttemptHTTP2: true, TLSHandshakeTimeout: slowest, DisableKeepAlives: true,
+		MaxResponseHeaderBytes: 64 << 10, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
+	}
+}
+
+// whereabouts say whether a login may lead to addresses of this machine and of this
+// network: only if the server that is logged in to is at such a one itself, by the
+// connection that was made to it and not by its name. The documents of one out on the
+// Internet are its own words, and what answers nearby trusts its neighbours.
+type whereabouts struct{ looking, near atomic.Bool }
+
+type whereaboutsKey struct{}
+
+func (w *whereabouts) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, whereaboutsKey{}, w)
+}
+
+// dialPublic connects to where a name leads, if it may lead there.
+func dialPublic(ctx context.Context, network, addr string) (net.Conn, error) {
+	w, ok := ctx.Value(whereaboutsKey{}).(*whereabouts)
+	if !ok {
+		w = &whereabouts{}
+	}
+	d := net.Dialer{Timeout: slowest, Control: func(_, addr string, _ syscall.RawConn) error {
+		if local(addr) && !w.looking.Load() && !w.near.Load() {
+			return errors.New("it leads to an address of this machine or this network, and the server itself does not")
+		}
+		return nil
+	}}
+	conn, err := d.DialContext(ctx, network, addr)
+	if err == nil && w.looking.Load() {
+		w.near.Store(local(conn.RemoteAddr().String()))
+	}
+	return conn, err
+}
+
+// local reports whether an address is of this machine or this network, or not one that
+// can be read.
+func local(addr string) bool {
+	at, err := netip.ParseAddrPort(addr)
+	return err != nil || address.Local(at.Addr())
 }
 
 // statusError is a status of HTTP that is not a yes.

@@ -49,7 +49,11 @@ func (l *Logins) Login(ctx context.Context, a Attempt) (Status, error) {
 	if err != nil {
 		before = nil // what cannot be read is replaced
 	}
+	where := &whereabouts{}
+	ctx = where.in(ctx)
+	where.looking.Store(true)
 	want, open, err := l.challenged(ctx, a.URL)
+	where.looking.Store(false)
 	if err != nil {
 		return Status{}, err
 	}
@@ -66,6 +70,7 @@ func (l *Logins) Login(ctx context.Context, a Attempt) (Status, error) {
 	}
 	r := &record{
 		Version: recordVersion, URL: server, Resource: about.Resource, Issuer: who.Issuer, TokenURL: who.Token, RevokeURL: who.Revoke,
+		Near:   where.near.Load(),
 		Scopes: scopesFor(want, about, who, before, a.Scopes), Since: l.now().UTC().Truncate(time.Second),
 	}
 	if err := l.granted(ctx, a, who, before, r); err != nil {

@@ -57,6 +57,7 @@ type record struct {
 	ClientSecret string    `json:"client_secret,omitempty"`
 	Given        bool      `json:"client_given,omitempty"` // by a person
 	InHeader     bool      `json:"client_in_header,omitempty"`
+	Near         bool      `json:"near,omitempty"` // the server is on this machine or this network
 	Scopes       []string  `json:"scopes,omitempty"`
 	Access       string    `json:"access_token"`
 	Refresh      string    `json:"refresh_token,omitempty"`
@@ -135,7 +136,11 @@ func (l *Logins) lock(ctx context.Context, server string) (*os.File, error) {
 			return nil, err
 		}
 	}
-	return filelock.WaitFor(ctx, filepath.Join(l.place(server), "lock"), filelock.Exclusive)
+	f, err := filelock.WaitFor(ctx, filepath.Join(l.place(server), "lock"), filelock.Exclusive)
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("%w: another program renews the login, and has not come to an end", sayso.ErrUnavailable)
+	}
+	return f, err
 }
 
 // List says how each login stands, in order of their addresses.

@@ -15,8 +15,11 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// early is how long before a token runs out another is had.
-const early = time.Minute
+// early is how long before a token runs out another is had: a minute, or a quarter of
+// the time for which it is good, and as long as a slow request takes.
+func (r *record) early() time.Duration {
+	return min(time.Minute, max(r.Expires.Sub(r.Renewed)/4, 5*time.Second))
+}
 
 // config is what the exchanges of a login take.
 func (r *record) config() *oauth2.Config {
@@ -124,9 +127,17 @@ func (r *record) notRenewed(why error) error {
 	return fmt.Errorf("the login to %s could not be renewed at %s (%w); if that stays, a person types: %s", shown(r.URL), shown(r.Issuer), why, Command(r.URL))
 }
 
+// whereabouts are those of the server when it was logged in to.
+func (r *record) whereabouts() *whereabouts {
+	w := &whereabouts{}
+	w.near.Store(r.Near)
+	return w
+}
+
 // renew has another token. What the server refuses for good is kept, so that nobody asks
 // it again.
 func (l *Logins) renew(ctx context.Context, r *record) error {
+	ctx = r.whereabouts().in(ctx)
 	t, err := r.config().TokenSource(l.asking(ctx, r.Resource), &oauth2.Token{RefreshToken: r.Refresh}).Token()
 	if err != nil {
 		err = plain(err)
@@ -157,7 +168,7 @@ func (l *Logins) revoke(ctx context.Context, r *record) error {
 			form.Set("client_secret", r.ClientSecret)
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.RevokeURL, strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(r.whereabouts().in(ctx), http.MethodPost, r.RevokeURL, strings.NewReader(form.Encode()))
 	if err != nil {
 		return unspoken(err)
 	}

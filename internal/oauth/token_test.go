@@ -267,8 +267,8 @@ func (p *process) ask() string {
 func TestTransport_race(t *testing.T) {
 	w := newWorld(t)
 	folder := filepath.Join(t.TempDir(), "logins")
-	l := oauth.Open(folder, time.Now, nil)
-	w.lasts = 1 // the minute before the end has begun
+	l := oauth.Open(folder, func() time.Time { return time.Now().Add(-time.Hour) }, nil)
+	w.lasts = 30 // of an hour: the minute before the end has begun
 	w.logIn(l)
 	w.change(func() { w.lasts = 3600 })
 	var all []*process

@@ -24,7 +24,27 @@ type Login struct {
 	stamp home.Stamp // of the file that was read last
 	last  *record
 	sent  []string // tokens that the server was shown of late
+	under *renewal // under way, or the last one
 }
+
+// renewal is a look for another token, which several requests wait for.
+type renewal struct {
+	began   time.Time // by the clock of the logins
+	refused string    // what the server did not take
+	brief   <-chan time.Time
+	done    chan struct{}
+	token   string // from here on once done is closed
+	err     error
+}
+
+const (
+	// brief is how long a request waits for another token while the one that is
+	// there is still good.
+	brief = 2 * time.Second
+	// again is how long after a renewal that failed the next one is tried, while the
+	// token is still good.
+	again = 10 * time.Second
+)
 
 // To is the login to a server; it need not be there yet.
 func (l *Logins) To(server string) (*Login, error) {
@@ -64,25 +84,78 @@ func (l *Login) token(ctx context.Context, refused string) (string, error) {
 	if err != nil || r == nil {
 		return "", err
 	}
-	if r.Access != refused && (r.valid(l.all.now(), early) || r.Refresh == "") || r.fresh(l.all.now(), refused) {
+	now := l.all.now()
+	if r.Access != refused && (r.valid(now, r.early()) || r.Refresh == "") || r.fresh(now, refused) {
 		return r.Access, nil
 	}
-	// What is asked for is wanted by others too, and may be given once.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*slowest)
-	defer cancel()
+	good := r.Access != refused && r.valid(now, 0)
+	with := l.renewal(ctx, refused, good, now)
+	if !good {
+		select {
+		case <-with.done:
+			return with.token, with.err
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+	select {
+	case <-with.done:
+	case <-with.brief:
+	}
+	select {
+	case <-with.done:
+		if with.err == nil {
+			return with.token, nil
+		}
+	default:
+	}
+	return r.Access, nil
+}
+
+// renewal is the look for another token that is under way, or a new one. It goes on
+// when who began it waits no more: what renews may be good once, and others wait too.
+func (l *Login) renewal(ctx context.Context, refused string, good bool, now time.Time) *renewal {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.under; w != nil && w.refused == refused {
+		select {
+		case <-w.done:
+			if good && w.err != nil && now.Sub(w.began) < again && !now.Before(w.began) {
+				return w
+			}
+		default:
+			return w
+		}
+	}
+	passed := make(chan time.Time)
+	w := &renewal{began: now, refused: refused, brief: passed, done: make(chan struct{})}
+	time.AfterFunc(brief, func() { close(passed) })
+	l.under = w
+	go func() { // ends within twice the slowest exchange
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*slowest)
+		defer cancel()
+		defer close(w.done)
+		w.token, w.err = l.another(ctx, refused)
+	}()
+	return w
+}
+
+// another is a token that is not the one that was refused, and is good for a while.
+func (l *Login) another(ctx context.Context, refused string) (string, error) {
 	held, err := l.all.lock(ctx, l.server)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = held.Close() }() // nothing was written to it
-	if r, err = l.all.read(l.server); err != nil || r == nil {
+	r, err := l.all.read(l.server)
+	if err != nil || r == nil {
 		return "", err
 	}
 	now := l.all.now()
-	if r.Access != refused && r.valid(now, early) || r.Refresh == "" || r.fresh(now, refused) {
+	if r.Access != refused && r.valid(now, r.early()) || r.Refresh == "" || r.fresh(now, refused) {
 		return r.Access, nil // another was faster, or nothing more can be had
 	}
-	if err := l.all.renew(ctx, r); err != nil && (refused != "" || !r.valid(now, 0)) {
+	if err := l.all.renew(ctx, r); err != nil {
 		return "", err
 	}
 	return r.Access, nil
@@ -91,7 +164,7 @@ func (l *Login) token(ctx context.Context, refused string) (string, error) {
 // fresh reports whether what the server refuses was given a moment ago: to have another
 // would be of no use.
 func (r *record) fresh(now time.Time, refused string) bool {
-	return r.Access == refused && now.Sub(r.Renewed) < early && !now.Before(r.Renewed)
+	return r.Access == refused && now.Sub(r.Renewed) < time.Minute && !now.Before(r.Renewed)
 }
 
 // Transport has requests to the server, and to nowhere else, go with the login. One that

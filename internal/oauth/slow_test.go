@@ -1,0 +1,101 @@
+package oauth_test
+
+import (
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sayso-dev/sayso/internal/oauth"
+)
+
+// A token that is still good is used while the server of the login does not answer; and
+// when that has said no, it is not asked at each request.
+func TestTransport_renewalThatHangs(t *testing.T) {
+	w, c := newWorld(t), newClock()
+	l := store(t, c.now)
+	w.logIn(l)
+	to, err := l.To(w.at())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int32
+	let := make(chan struct{})
+	w.change(func() {
+		w.answers["/token"] = func(rw http.ResponseWriter, _ *http.Request) {
+			asked.Add(1)
+			w.mu.Unlock() // which the rest of the world works with meanwhile
+			<-let
+			w.mu.Lock()
+			rw.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	c.move(time.Hour - 50*time.Second)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if status, said, err := w.send(to, "a"); status != http.StatusOK || said != "a" || err != nil {
+				t.Errorf("%d, %q, %v", status, said, err)
+			}
+		})
+	}
+	all.Wait()
+	close(let)
+	for range 3 { // whether the answer was read by now or not
+		if status, said, err := w.send(to, "b"); status != http.StatusOK || said != "b" || err != nil {
+			t.Errorf("after a no: %d, %q, %v", status, said, err)
+		}
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the server of the login was asked %d times", n)
+	}
+	c.move(time.Minute) // and now it is good no more
+	if _, _, err := w.send(to, "c"); err == nil {
+		t.Error("a request went with what had run out")
+	}
+}
+
+// One that is never good for a minute is used for most of its time.
+func TestTransport_shortLife(t *testing.T) {
+	w, c := newWorld(t), newClock()
+	w.lasts = 40
+	l := store(t, c.now)
+	w.logIn(l)
+	to, err := l.To(w.at())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{0, 0, 0, 1} {
+		if status, _, err := w.send(to, "a"); status != http.StatusOK || err != nil || w.renewals != want {
+			t.Errorf("%d: %d, %v, renewed %d times, want %d", i, status, err, w.renewals, want)
+		}
+		c.move(11 * time.Second)
+	}
+}
+
+// What a server out on the Internet says leads to no address nearby, whatever its name.
+func TestDial(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{"127.0.0.1", "localhost", "0.0.0.0"} {
+		if conn, err := oauth.Dial(t.Context(), "tcp", net.JoinHostPort(host, port)); err == nil {
+			t.Errorf("led to %s", conn.RemoteAddr())
+		}
+		near := oauth.Nearby(t.Context())
+		conn, err := oauth.Dial(near, "tcp", net.JoinHostPort(host, port))
+		if err != nil {
+			t.Errorf("a server nearby is not reached by %s: %v", host, err)
+			continue
+		}
+		_ = conn.Close()
+	}
+}
