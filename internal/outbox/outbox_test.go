@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -280,5 +283,38 @@ func TestPlainHTTP_isRefused(t *testing.T) {
 	}
 	if err := w.outbox().Test(t.Context(), "other"); !errors.Is(err, sayso.ErrNotFound) {
 		t.Errorf("an unknown target: %v", err)
+	}
+}
+
+// The rule of the environment knows this machine's name in lower case alone: a proxy
+// was sent, in plain text, what was meant for a program here.
+func TestProxy_notBeforeThisMachine(t *testing.T) {
+	const inner = "SAYSO_TEST_PROXIED"
+	if os.Getenv(inner) == "" { // the environment is read once for all requests of a process
+		proxy := httptest.NewServer(http.NotFoundHandler())
+		t.Cleanup(proxy.Close)
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProxy_notBeforeThisMachine$")
+		c.Env = append(os.Environ(), inner+"=1", "HTTP_PROXY="+proxy.URL, "http_proxy="+proxy.URL, "NO_PROXY=", "no_proxy=")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	for _, host := range []string{"LOCALHOST", "LocalHost", "localhost", "127.0.0.1"} {
+		w, r := newWorld(t), receiving(t, nil)
+		where := strings.Replace(r.url, "127.0.0.1", host, 1)
+		w.targets = func() ([]outbox.Target, error) {
+			return []outbox.Target{{Name: "hook", Webhook: text(where), Secret: text(secret)}}, nil
+		}
+		if err := w.outbox().Test(t.Context(), "hook"); err != nil {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+	elsewhere, err := http.NewRequest(http.MethodPost, "http://hooks.example.org/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if by, err := outbox.Proxy(elsewhere); err != nil || by == nil {
+		t.Errorf("before another machine stands %v, %v", by, err)
 	}
 }

@@ -36,10 +36,19 @@ func newClient() *http.Client {
 		Timeout:       patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10, ForceAttemptHTTP2: true,
+			Proxy: Proxy, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10, ForceAttemptHTTP2: true,
 			DialContext: (&net.Dialer{Timeout: patience}).DialContext, TLSHandshakeTimeout: patience, ExpectContinueTimeout: time.Second,
 		},
 	}
+}
+
+// Proxy is what stands before a target by the environment: before this machine nothing
+// does, whose name the rule of the environment knows in lower case alone.
+func Proxy(r *http.Request) (*url.URL, error) {
+	if _, here := address.Loopback(r.URL.Host); here {
+		return nil, nil
+	}
+	return http.ProxyFromEnvironment(r)
 }
 
 // post sends a message to a webhook. Of the answer nothing but the status is

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/sayso-dev/sayso/internal/outbox"
 )
 
 // limit is how much of an answer is read.
@@ -27,7 +29,7 @@ type guard struct {
 // everywhere has all clients that have no transport of their own use the guard.
 func (g *guard) everywhere() {
 	g.next = &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10,
+		Proxy: outbox.Proxy, DisableKeepAlives: true, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10,
 		DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second,
 	}
 	http.DefaultTransport = g
