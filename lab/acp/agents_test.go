@@ -236,6 +236,9 @@ func TestAgents_editorWrites(t *testing.T) {
 		turn := d.turns(d.Say("go")) // the agent reads through the editor before it asks
 		d.Approve(d.Opened(1)[0])
 		<-turn
+		if a.Writes {
+			d.Awaits("fs/write_text_file") // which no agent needs to wait for
+		}
 		if text, err := os.ReadFile(name); err != nil || string(text) != "one\nTWO\n" {
 			t.Errorf("the file holds %q, %v", text, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -147,35 +148,48 @@ func (e *Editor) write(line string) {
 	}
 }
 
+// Awaits reads until the agent has had the editor do a thing: an agent may go on to the
+// end of its turn without waiting for the editor.
+func (e *Editor) Awaits(method string) {
+	e.t.Helper()
+	for !slices.ContainsFunc(e.Did, func(did string) bool { return strings.HasPrefix(did, method+" ") }) {
+		e.read()
+	}
+}
+
 // wait reads until a request of the editor was answered. What the agent wants of it
 // meanwhile it cannot do.
 func (e *Editor) wait(id int) message {
 	e.t.Helper()
-	late := time.AfterFunc(limit, func() { _ = e.cmd.Process.Kill() }) // it may have ended
-	defer late.Stop()
 	for {
-		line, err := e.from.ReadBytes('\n')
-		if err != nil {
-			e.t.Fatalf("the agent did not answer: %v", err)
-		}
-		var m message
-		if err := jcs.UnmarshalLenient(bytes.TrimSpace(line), &m); err != nil && !strings.Contains(string(line), `"method"`) {
-			e.t.Fatalf("%s: %v", line, err)
-		}
-		e.Heard = append(e.Heard, string(line))
-		_, does := strings.CutPrefix(m.Method, "fs/")
-		if !does {
-			_, does = strings.CutPrefix(m.Method, "terminal/")
-		}
-		switch {
-		case m.Method == "session/request_permission":
-			e.Asked = append(e.Asked, string(line))
-		case m.Method != "" && m.ID != nil && does && e.can:
-			e.does(m.ID, m.Method, m.Params)
-		case m.Method != "" && m.ID != nil:
-			e.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"the lab has no such thing"}}`, m.ID))
-		case m.Method == "" && string(m.ID) == strconv.Itoa(id):
+		if m := e.read(); m.Method == "" && string(m.ID) == strconv.Itoa(id) {
 			return m
 		}
 	}
+}
+
+// read reads a message, and does what it asks for if the editor can.
+func (e *Editor) read() message {
+	e.t.Helper()
+	late := time.AfterFunc(limit, func() { _ = e.cmd.Process.Kill() }) // it may have ended
+	defer late.Stop()
+	line, err := e.from.ReadBytes('\n')
+	if err != nil {
+		e.t.Fatalf("the agent said no more: %v", err)
+	}
+	var m message
+	if err := jcs.UnmarshalLenient(bytes.TrimSpace(line), &m); err != nil && !strings.Contains(string(line), `"method"`) {
+		e.t.Fatalf("%s: %v", line, err)
+	}
+	e.Heard = append(e.Heard, string(line))
+	does := strings.HasPrefix(m.Method, "fs/") || strings.HasPrefix(m.Method, "terminal/")
+	switch {
+	case m.Method == "session/request_permission":
+		e.Asked = append(e.Asked, string(line))
+	case m.Method != "" && m.ID != nil && does && e.can:
+		e.does(m.ID, m.Method, m.Params)
+	case m.Method != "" && m.ID != nil:
+		e.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"the lab has no such thing"}}`, m.ID))
+	}
+	return m
 }
