@@ -20,7 +20,7 @@ const maxText = 4000
 
 // Answer implements sayso.Inbox.
 func (in inbox) Answer(ctx context.Context, id sayso.ID, a sayso.Answer) (sayso.Decision, error) {
-	if err := validate(&a); err != nil {
+	if err := validateAnswer(&a); err != nil {
 		return sayso.Decision{}, err
 	}
 	if in.actor.Channel == sayso.ChannelElicitation && (a.Scope == sayso.ScopeSession || len(a.Args) > 0) {
@@ -29,7 +29,7 @@ func (in inbox) Answer(ctx context.Context, id sayso.ID, a sayso.Answer) (sayso.
 	if d, ok := in.answerRecent(ctx, id, a); ok {
 		return d, nil
 	}
-	for range tries {
+	for range maxAttempts {
 		d, err := in.answer(ctx, id, a)
 		if !isConflict(err) {
 			return d, err
@@ -38,18 +38,18 @@ func (in inbox) Answer(ctx context.Context, id sayso.ID, a sayso.Answer) (sayso.
 			return sayso.Decision{}, err
 		}
 	}
-	return sayso.Decision{}, errStorm
+	return sayso.Decision{}, errContention
 }
 
-// validate refuses words that are not known, before anything is looked up.
-func validate(a *sayso.Answer) error {
+// validateAnswer refuses words that are not known, before anything is looked up.
+func validateAnswer(a *sayso.Answer) error {
 	switch {
 	case a.Effect != sayso.Allow && a.Effect != sayso.Deny:
 		return fmt.Errorf("%w: an answer is allow or deny", sayso.ErrInvalid)
 	case a.Scope != "" && a.Scope != sayso.ScopeOnce && a.Scope != sayso.ScopeSession:
 		return fmt.Errorf("%w: scope must be once or session", sayso.ErrInvalid)
 	case a.Cover != "" && !a.Cover.Known():
-		return fmt.Errorf("%w: cover must be one of %s", sayso.ErrInvalid, words(sayso.Covers()))
+		return fmt.Errorf("%w: cover must be one of %s", sayso.ErrInvalid, joinWords(sayso.Covers()))
 	case a.Uses < 0 || a.For < 0:
 		return fmt.Errorf("%w: uses and for cannot be negative", sayso.ErrInvalid)
 	case len(a.Note) > maxText:
@@ -67,8 +67,8 @@ func validate(a *sayso.Answer) error {
 	return nil
 }
 
-// words are words one after the other.
-func words[T ~string](list []T) string {
+// joinWords are words one after the other, with commas.
+func joinWords[T ~string](list []T) string {
 	var b strings.Builder
 	for i, w := range list {
 		if i > 0 {
@@ -83,19 +83,19 @@ func words[T ~string](list []T) string {
 // saw them last, which it nearly always still are: the append expects that. ok
 // is false if it did not come to a success. Then all is read and decided anew.
 func (in inbox) answerRecent(ctx context.Context, id sayso.ID, a sayso.Answer) (d sayso.Decision, ok bool) {
-	r, known := in.b.recent.get(id)
+	r, known := in.b.requests.get(id)
 	if !known || !r.State.Open() {
 		return d, false
 	}
 	session, known := in.b.sessions.get(sayso.SessionStream(r.SessionID))
-	if !known || in.barred(r, &session) != "" {
+	if !known || in.whyBarred(r, &session) != "" {
 		return d, false
 	}
 	now, recorded, err := in.b.clock(ctx)
-	if err != nil || r.DeadlinePassed(now, recorded) || !concerns(&a, r) {
+	if err != nil || r.DeadlinePassed(now, recorded) || !isAbout(&a, r) {
 		return d, false
 	}
-	d, err = in.record(ctx, r, &session, a)
+	d, err = in.recordAnswer(ctx, r, &session, a)
 	return d, err == nil
 }
 
@@ -110,8 +110,8 @@ func (in inbox) answer(ctx context.Context, id sayso.ID, a sayso.Answer) (sayso.
 	if err != nil {
 		return sayso.Decision{}, err
 	}
-	if why := in.barred(r, &session); why != "" {
-		return sayso.Decision{}, in.refused(ctx, r, a, why, sayso.ErrNotAllowed)
+	if why := in.whyBarred(r, &session); why != "" {
+		return sayso.Decision{}, in.refuse(ctx, r, a, why, sayso.ErrNotAllowed)
 	}
 	now, recorded, err := in.b.clock(ctx)
 	if err != nil {
@@ -123,21 +123,21 @@ func (in inbox) answer(ctx context.Context, id sayso.ID, a sayso.Answer) (sayso.
 		}
 	}
 	if !r.State.Open() {
-		return in.late(ctx, r, a)
+		return in.answerDecided(ctx, r, a)
 	}
-	if !concerns(&a, r) {
-		return sayso.Decision{}, in.refused(ctx, r, a, "mismatch", sayso.ErrMismatch)
+	if !isAbout(&a, r) {
+		return sayso.Decision{}, in.refuse(ctx, r, a, "mismatch", sayso.ErrMismatch)
 	}
-	return in.record(ctx, r, &session, a)
+	return in.recordAnswer(ctx, r, &session, a)
 }
 
-// concerns reports whether an answer is about what this request shows.
-func concerns(a *sayso.Answer, r *sayso.Request) bool {
+// isAbout reports whether an answer is about what this request shows.
+func isAbout(a *sayso.Answer, r *sayso.Request) bool {
 	return a.Digest == r.Digest && a.Content == r.Content && !r.Digest.IsZero()
 }
 
-// barred says why this principal may not answer this request; empty if it may.
-func (in inbox) barred(r *sayso.Request, s *sayso.Session) string {
+// whyBarred says why this principal may not answer this request; empty if it may.
+func (in inbox) whyBarred(r *sayso.Request, s *sayso.Session) string {
 	switch {
 	case in.actor.Channel == ChannelAgentProcess:
 		return "agent-process"
@@ -151,35 +151,35 @@ func (in inbox) barred(r *sayso.Request, s *sayso.Session) string {
 	return ""
 }
 
-// refusals is how many answers to one request that one person gave in vain, for
+// maxRefusals is how many answers to one request that one person gave in vain, for
 // one reason, are recorded. Whoever goes on adds nothing to what is known.
-const refusals = 16
+const maxRefusals = 16
 
-// refused records an answer that is not taken, and returns why.
-func (in inbox) refused(ctx context.Context, r *sayso.Request, a sayso.Answer, why string, cause error) error {
-	known, err := in.refusedBefore(ctx, r, why)
+// refuse records an answer that is not taken, and returns the error that says why.
+func (in inbox) refuse(ctx context.Context, r *sayso.Request, a sayso.Answer, why string, cause error) error {
+	known, err := in.countRefused(ctx, r, why)
 	if err != nil {
 		return errors.Join(cause, err)
 	}
-	if known >= refusals {
-		return refusedAs(r, why, cause)
+	if known >= maxRefusals {
+		return refusedError(r, why, cause)
 	}
 	batch := newBatch(in.b.o.Now())
-	batch.add(sayso.RequestStream(r.ID), sayso.AnyLength, sayso.EventAnswerRefused, aboutRequest(r), in.actor,
+	batch.add(sayso.RequestStream(r.ID), sayso.AnyLength, sayso.EventAnswerRefused, requestSubject(r), in.actor,
 		sayso.AnswerRefused{Effect: a.Effect, Why: why}, nil)
 	if _, err := in.b.append(ctx, batch); err != nil {
 		return errors.Join(cause, err)
 	}
-	return refusedAs(r, why, cause)
+	return refusedError(r, why, cause)
 }
 
-func refusedAs(r *sayso.Request, why string, cause error) error {
+func refusedError(r *sayso.Request, why string, cause error) error {
 	return fmt.Errorf("answer to %s refused (%s): %w", r.ID.Short(), why, cause)
 }
 
-// refusedBefore counts the answers of this principal that were refused for this
+// countRefused counts the answers of this principal that were refused for this
 // reason.
-func (in inbox) refusedBefore(ctx context.Context, r *sayso.Request, why string) (n int, err error) {
+func (in inbox) countRefused(ctx context.Context, r *sayso.Request, why string) (n int, err error) {
 	events, err := in.b.log.Stream(ctx, sayso.RequestStream(r.ID), 0)
 	if err != nil {
 		return 0, fmt.Errorf("reading request %s: %w", r.ID.Short(), err)
@@ -197,23 +197,23 @@ func (in inbox) refusedBefore(ctx context.Context, r *sayso.Request, why string)
 	return n, nil
 }
 
-// late tells the second that the first was first. The same answer again from
+// answerDecided tells the second that the first was first. The same answer again from
 // the same person is a success.
-func (in inbox) late(ctx context.Context, r *sayso.Request, a sayso.Answer) (sayso.Decision, error) {
+func (in inbox) answerDecided(ctx context.Context, r *sayso.Request, a sayso.Answer) (sayso.Decision, error) {
 	switch r.State {
 	case sayso.StateExpired:
-		return sayso.Decision{}, in.refused(ctx, r, a, "expired", sayso.ErrExpired)
+		return sayso.Decision{}, in.refuse(ctx, r, a, "expired", sayso.ErrExpired)
 	case sayso.StateWithdrawn:
-		return sayso.Decision{}, in.refused(ctx, r, a, "withdrawn", sayso.ErrWithdrawn)
+		return sayso.Decision{}, in.refuse(ctx, r, a, "withdrawn", sayso.ErrWithdrawn)
 	}
-	if in.repeats(r, a) {
+	if in.isRepeat(r, a) {
 		return *r.Decision.Public(), nil
 	}
-	return sayso.Decision{}, in.refused(ctx, r, a, "decided", &sayso.DecidedError{Decision: *r.Decision.Public()})
+	return sayso.Decision{}, in.refuse(ctx, r, a, "decided", &sayso.DecidedError{Decision: *r.Decision.Public()})
 }
 
-// repeats reports whether this person gave this very answer before.
-func (in inbox) repeats(r *sayso.Request, a sayso.Answer) bool {
+// isRepeat reports whether this person gave this very answer before.
+func (in inbox) isRepeat(r *sayso.Request, a sayso.Answer) bool {
 	if r.Decision.Source != sayso.SourcePerson || a.Content != r.Content {
 		return false
 	}
@@ -222,23 +222,23 @@ func (in inbox) repeats(r *sayso.Request, a sayso.Answer) bool {
 			continue
 		}
 		was := g.Answer
-		want, err := in.edited(r, a)
+		want, err := in.allowedDigest(r, a)
 		return err == nil && was.Effect == a.Effect && was.Scope == a.Scope && was.Digest == a.Digest &&
-			narrowest(was.Cover) == narrowest(a.Cover) && was.For == a.For && was.Uses == a.Uses && g.For == want
+			coverOrDefault(was.Cover) == coverOrDefault(a.Cover) && was.For == a.For && was.Uses == a.Uses && g.For == want
 	}
 	return false
 }
 
-// narrowest is the cover that an answer means.
-func narrowest(c sayso.Cover) sayso.Cover {
+// coverOrDefault is the cover that an answer means.
+func coverOrDefault(c sayso.Cover) sayso.Cover {
 	if c == "" {
 		return sayso.CoverCall
 	}
 	return c
 }
 
-// edited is the digest of the call that an answer allows.
-func (in inbox) edited(r *sayso.Request, a sayso.Answer) (sayso.Digest, error) {
+// allowedDigest is the digest of the call that an answer allows.
+func (in inbox) allowedDigest(r *sayso.Request, a sayso.Answer) (sayso.Digest, error) {
 	if len(a.Args) == 0 {
 		return a.Digest, nil
 	}
@@ -250,14 +250,14 @@ func (in inbox) edited(r *sayso.Request, a sayso.Answer) (sayso.Digest, error) {
 	return asked.Call.Digest()
 }
 
-// record appends the answer and, if the requirement is now met, the decision
+// recordAnswer appends the answer and, if the requirement is now met, the decision
 // and the grant that remembers it.
-func (in inbox) record(ctx context.Context, r *sayso.Request, s *sayso.Session, a sayso.Answer) (sayso.Decision, error) {
-	now, err := in.judgeAnew(ctx, r, s, a)
+func (in inbox) recordAnswer(ctx context.Context, r *sayso.Request, s *sayso.Session, a sayso.Answer) (sayso.Decision, error) {
+	now, err := in.judgeNow(ctx, r, s, a)
 	if err != nil {
 		return sayso.Decision{}, err
 	}
-	allows, err := in.edited(r, a)
+	allows, err := in.allowedDigest(r, a)
 	if err != nil {
 		return sayso.Decision{}, err
 	}
@@ -267,18 +267,18 @@ func (in inbox) record(ctx context.Context, r *sayso.Request, s *sayso.Session, 
 	}
 	batch := newBatch(in.b.o.Now())
 	batch.Expect[sayso.SessionStream(r.SessionID)] = s.Len
-	batch.step(r, sayso.EventAnswered, in.actor, &sayso.Answered{
+	batch.addToRequest(r, sayso.EventAnswered, in.actor, &sayso.Answered{
 		Effect: a.Effect, Scope: a.Scope, Cover: a.Cover, ForNS: int64(a.For), Uses: a.Uses,
 	}, text)
 	given := append(r.Life.Answers[:len(r.Life.Answers):len(r.Life.Answers)], sayso.Given{By: in.actor, Answer: a, For: allows})
 	effect, met := r.Met(given)
 	if met {
-		batch.step(r, sayso.EventResolved, sayso.BrokerActor, &sayso.Resolved{
+		batch.addToRequest(r, sayso.EventResolved, sayso.BrokerActor, &sayso.Resolved{
 			Effect: effect, Source: sayso.SourcePerson, By: deciders(given, effect, allows), Cause: r.Cause,
 			Rule: r.Rule, File: r.File, Line: r.Line, Policy: now.verdict.Policy, Locked: now.locked,
 		}, text)
 		if effect == sayso.Allow && a.Scope == sayso.ScopeSession {
-			if err := in.remember(batch, r, a, now); err != nil {
+			if err := in.addGrant(batch, r, a, now); err != nil {
 				return sayso.Decision{}, err
 			}
 		}
@@ -296,37 +296,37 @@ func (in inbox) record(ctx context.Context, r *sayso.Request, s *sayso.Session, 
 func deciders(given []sayso.Given, effect sayso.Effect, allows sayso.Digest) []sayso.Actor {
 	last := given[len(given)-1]
 	if effect != sayso.Allow {
-		return []sayso.Actor{named(last.By)}
+		return []sayso.Actor{publicActor(last.By)}
 	}
 	var by []sayso.Actor
 	for _, g := range given {
 		if g.Answer.Effect == sayso.Allow && g.For == allows {
-			by = append(by, named(g.By))
+			by = append(by, publicActor(g.By))
 		}
 	}
 	return by
 }
 
-// named is an actor as events keep it, without what its credential says.
-func named(a sayso.Actor) sayso.Actor {
+// publicActor is an actor as events keep it, without what its credential says.
+func publicActor(a sayso.Actor) sayso.Actor {
 	a.Owner, a.Approvers = "", nil
 	return a
 }
 
-// anew is what is about to be allowed, judged by the rules that hold now.
-type anew struct {
+// currentJudgment is what is about to be allowed, judged by the rules that hold now.
+type currentJudgment struct {
 	asked   sayso.RequestedPrivate
 	verdict sayso.Verdict
 	reach   sayso.Remember // how far the yes may be remembered
 	locked  bool           // that is what the lock asks for
 }
 
-// judgeAnew asks policy and the session about what is about to be allowed, as
+// judgeNow asks policy and the session about what is about to be allowed, as
 // it is now: the call may have been edited, the policy may have changed. A deny
 // is final.
-func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, s *sayso.Session, a sayso.Answer) (*anew, error) {
+func (in inbox) judgeNow(ctx context.Context, r *sayso.Request, s *sayso.Session, a sayso.Answer) (*currentJudgment, error) {
 	if a.Effect != sayso.Allow {
-		return &anew{verdict: sayso.Verdict{Policy: r.Life.Policy}}, nil
+		return &currentJudgment{verdict: sayso.Verdict{Policy: r.Life.Policy}}, nil
 	}
 	asked, err := r.Asked()
 	if err != nil {
@@ -358,7 +358,7 @@ func (in inbox) judgeAnew(ctx context.Context, r *sayso.Request, s *sayso.Sessio
 	if settled.Effect == sayso.Allow {
 		settled.Reach = sayso.RememberAny // nothing asks any more, so that nothing limits the yes
 	}
-	return &anew{asked: asked, verdict: v, reach: settled.Reach, locked: besides.Locked}, nil
+	return &currentJudgment{asked: asked, verdict: v, reach: settled.Reach, locked: besides.Locked}, nil
 }
 
 // sameSubject reports whether policy can judge edited arguments by the facts that
@@ -388,8 +388,8 @@ func (b *Broker) sameSubject(asked *sayso.RequestedPrivate, edited sayso.Args) b
 }
 
 // answerContent is the erasable part of an answer.
-func (in inbox) answerContent(r *sayso.Request, a sayso.Answer, allows sayso.Digest) (*text, error) {
-	note, err := in.b.hide(r, a.Args, a.Note)
+func (in inbox) answerContent(r *sayso.Request, a sayso.Answer, allows sayso.Digest) (*eventContent, error) {
+	note, err := in.b.redactText(r, a.Args, a.Note)
 	if err != nil {
 		return nil, err
 	}
@@ -397,12 +397,12 @@ func (in inbox) answerContent(r *sayso.Request, a sayso.Answer, allows sayso.Dig
 	if len(a.Args) > 0 {
 		shown.Edited = allows
 	}
-	return in.b.editedContent(shown, a.Args)
+	return in.b.answeredContent(shown, a.Args)
 }
 
-// hide takes out of somebody's words about a request what is hidden in the
+// redactText takes out of somebody's words about a request what is hidden in the
 // call as it was asked, and in the edited arguments if there are any.
-func (b *Broker) hide(r *sayso.Request, edited sayso.Args, words string) (string, error) {
+func (b *Broker) redactText(r *sayso.Request, edited sayso.Args, words string) (string, error) {
 	if words == "" {
 		return "", nil
 	}
@@ -418,5 +418,5 @@ func (b *Broker) hide(r *sayso.Request, edited sayso.Args, words string) (string
 		}
 		words = hidden.Texts["words"]
 	}
-	return safe(words), nil
+	return safeText(words), nil
 }

@@ -80,21 +80,21 @@ type Broker struct {
 	policy sayso.Policy
 	o      Options
 
-	sessions sessions
-	grants   grants
-	recent   recent
-	tails    tails
-	rooms    rooms
-	shown    publics
-	pinned   pinned
-	points   points
+	sessions     sessionCache
+	grants       grantCache
+	requests     requestCache
+	tail         sharedTail
+	limiter      askLimiter
+	publicEvents publicCache
+	pins         pinCache
+	linkIndex    linkIndex
 
 	retention retention
 
-	mu       sync.Mutex // guards what follows
-	lease    sayso.Lease
-	recorded sayso.Moment // of the newest event that was seen
-	noted    string       // the version of the policy that the log was last asked about
+	mu           sync.Mutex // guards what follows
+	lease        sayso.Lease
+	recorded     sayso.Moment // of the newest event that was seen
+	loggedPolicy string       // the version of the policy that the log was last asked about
 }
 
 // New returns a broker over a log and a policy. The caller closes the log
@@ -121,7 +121,7 @@ func New(log sayso.Log, policy sayso.Policy, opts *Options) (*Broker, error) {
 		b.o.MaxAsks = 120
 	}
 	if b.o.KeepContent == 0 {
-		b.o.KeepContent = keepContent
+		b.o.KeepContent = defaultKeepContent
 	}
 	if b.o.Mode == nil {
 		b.o.Mode = func() sayso.Mode { return sayso.ModeInteractive }
@@ -201,25 +201,25 @@ func (b *Broker) clock(ctx context.Context) (now, recorded sayso.Moment, err err
 	recorded = b.recorded
 	b.mu.Unlock()
 	if recorded.Wall.IsZero() {
-		if recorded, err = b.look(ctx); err != nil {
+		if recorded, err = b.readHead(ctx); err != nil {
 			return now, recorded, err
 		}
 	}
 	return b.o.Now(), recorded, nil
 }
 
-// look reads the head of the log.
-func (b *Broker) look(ctx context.Context) (sayso.Moment, error) {
+// readHead reads the head of the log.
+func (b *Broker) readHead(ctx context.Context) (sayso.Moment, error) {
 	head, err := b.log.Head(ctx)
 	if err != nil {
 		return sayso.Moment{}, fmt.Errorf("reading the head of the log: %w", err)
 	}
-	b.saw(head.At)
+	b.noteRecorded(head.At)
 	return head.At, nil
 }
 
-// saw remembers the newest moment that was seen in the log.
-func (b *Broker) saw(m sayso.Moment) {
+// noteRecorded remembers the newest moment that was seen in the log.
+func (b *Broker) noteRecorded(m sayso.Moment) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if m.Wall.After(b.recorded.Wall) {
@@ -242,9 +242,9 @@ func (b *Broker) holder(ctx context.Context) (string, error) {
 	return b.lease.Name(), nil
 }
 
-// held reports whether whoever waits under a lease lives. Not known counts as
+// isHeld reports whether whoever waits under a lease lives. Not known counts as
 // alive: nobody else then takes the request up.
-func (b *Broker) held(ctx context.Context, name string) bool {
+func (b *Broker) isHeld(ctx context.Context, name string) bool {
 	if name == "" {
 		return false
 	}
@@ -272,11 +272,11 @@ func (b *Broker) read(ctx context.Context, stream string) (sayso.Request, error)
 	return sayso.Fold(events)
 }
 
-// tries is how often an append is decided anew because somebody else was first.
+// maxAttempts is how often an append is decided anew because somebody else was first.
 // Each try loses to an append that succeeded, so this many means a storm.
-const tries = 64
+const maxAttempts = 64
 
-var errStorm = fmt.Errorf("%w: too many others append at once", sayso.ErrUnavailable)
+var errContention = fmt.Errorf("%w: too many others append at once", sayso.ErrUnavailable)
 
 // isConflict reports whether an append lost to another, and is worth deciding
 // anew.

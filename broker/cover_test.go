@@ -384,9 +384,9 @@ func TestGR3_whatWouldHaveBeenCovered(t *testing.T) {
 				t.Errorf("cover %s (-want +got):\n%s", want.Cover, diff)
 			}
 		}
-		eyes, err := w.b.Inbox(viewer).Request(t.Context(), string(r.ID))
-		if err != nil || eyes.Covers[0].LookedAt != 0 {
-			t.Errorf("for one who cannot answer it was counted: %+v, %v", eyes.Covers, err)
+		vis, err := w.b.Inbox(viewer).Request(t.Context(), string(r.ID))
+		if err != nil || vis.Covers[0].LookedAt != 0 {
+			t.Errorf("for one who cannot answer it was counted: %+v, %v", vis.Covers, err)
 		}
 	})
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// pinned remembers the definitions as they were read last.
-type pinned struct {
-	mu    sync.Mutex // guards known
-	known sayso.Pins
+// pinCache remembers the definitions as they were read last.
+type pinCache struct {
+	mu   sync.Mutex // guards pins
+	pins sayso.Pins
 }
 
 // Pins are the definitions of MCP servers that are trusted, and those that came
 // in the place of one and are in quarantine.
 func (b *Broker) Pins(ctx context.Context) (sayso.Pins, error) {
-	b.pinned.mu.Lock()
-	defer b.pinned.mu.Unlock()
-	p := b.pinned.known
+	b.pins.mu.Lock()
+	defer b.pins.mu.Unlock()
+	p := b.pins.pins
 	events, err := b.log.Stream(ctx, sayso.DefinitionStream, p.Len)
 	if err != nil {
 		return p, fmt.Errorf("reading the definitions of tools: %w", err)
@@ -29,7 +29,7 @@ func (b *Broker) Pins(ctx context.Context) (sayso.Pins, error) {
 			return p, err
 		}
 	}
-	b.pinned.known = p
+	b.pins.pins = p
 	return p, nil
 }
 
@@ -41,34 +41,34 @@ func (b *Broker) Meet(ctx context.Context, by sayso.Actor, server string, seen [
 	if !by.Kind.Asks() || server == "" {
 		return nil, fmt.Errorf("the definitions of %q: %w", server, sayso.ErrNotAllowed)
 	}
-	for range tries {
+	for range maxAttempts {
 		pins, err := b.Pins(ctx)
 		if err != nil {
 			return nil, err
 		}
-		trusted, err := b.meet(ctx, by, server, &pins, seen)
+		trusted, err := b.checkDefinitions(ctx, by, server, &pins, seen)
 		if !isConflict(err) {
 			return trusted, err
 		}
 	}
-	return nil, errStorm
+	return nil, errContention
 }
 
-// meet judges all that a server presents, and records it in one append.
-func (b *Broker) meet(ctx context.Context, by sayso.Actor, server string, pins *sayso.Pins, seen []sayso.Definition) ([]bool, error) {
-	m := meeting{by: by, server: server, pins: pins, batch: newBatch(b.o.Now()), said: map[string]sayso.Digest{}, had: pins.Met(server)}
-	m.tools = len(pins.Of(server))
+// checkDefinitions judges all that a server presents, and records it in one append.
+func (b *Broker) checkDefinitions(ctx context.Context, by sayso.Actor, server string, pins *sayso.Pins, seen []sayso.Definition) ([]bool, error) {
+	check := definitionCheck{by: by, server: server, pins: pins, batch: newBatch(b.o.Now()), presented: map[string]sayso.Digest{}, totals: pins.Met(server)}
+	check.tools = len(pins.Of(server))
 	trusted := make([]bool, len(seen))
 	for i := range seen {
 		var err error
-		if trusted[i], err = m.meets(&seen[i]); err != nil {
+		if trusted[i], err = check.check(&seen[i]); err != nil {
 			return nil, err
 		}
 	}
-	if len(m.batch.Events) == 0 {
+	if len(check.batch.Events) == 0 {
 		return trusted, nil
 	}
-	_, err := b.append(ctx, m.batch)
+	_, err := b.append(ctx, check.batch)
 	return trusted, err
 }
 
@@ -78,7 +78,7 @@ func (b *Broker) AcceptDefinition(ctx context.Context, by sayso.Actor, server, t
 	if !by.Kind.Answers() || by.Channel == ChannelAgentProcess {
 		return fmt.Errorf("accepting the definition of a tool takes a person: %w", sayso.ErrNotAllowed)
 	}
-	for range tries {
+	for range maxAttempts {
 		pins, err := b.Pins(ctx)
 		if err != nil {
 			return err
@@ -94,22 +94,22 @@ func (b *Broker) AcceptDefinition(ctx context.Context, by sayso.Actor, server, t
 		}
 		batch := newBatch(b.o.Now())
 		p := sayso.DefinitionSeen{Server: server, Tool: tool, Digest: shown, Was: pin.Trusted}
-		if err := batch.define(&pins, sayso.EventDefinitionAccepted, by, p, pin.Other); err != nil {
+		if err := batch.addDefinition(&pins, sayso.EventDefinitionAccepted, by, p, pin.Other); err != nil {
 			return err
 		}
 		if _, err = b.append(ctx, batch); !isConflict(err) {
 			return err
 		}
 	}
-	return errStorm
+	return errContention
 }
 
-// define adds an event about a definition.
-func (b *batch) define(pins *sayso.Pins, t sayso.EventType, by sayso.Actor, p sayso.DefinitionSeen, definition sayso.Args) error {
-	free, err := content(nil, sayso.DefinitionFull{Definition: definition}, nil)
+// addDefinition adds an event about a definition.
+func (b *batch) addDefinition(pins *sayso.Pins, t sayso.EventType, by sayso.Actor, p sayso.DefinitionSeen, definition sayso.Args) error {
+	free, err := newContent(nil, sayso.DefinitionFull{Definition: definition}, nil)
 	if err != nil {
 		return err
 	}
-	b.add(sayso.DefinitionStream, pins.Len, t, about{}, by, p, free)
+	b.add(sayso.DefinitionStream, pins.Len, t, eventSubject{}, by, p, free)
 	return nil
 }

@@ -19,20 +19,20 @@ func newBatch(at sayso.Moment) *batch {
 	return &batch{at: at, Batch: sayso.Batch{Expect: map[string]int{}}}
 }
 
-// about names what an event is about.
-type about struct {
+// eventSubject names what an event is about.
+type eventSubject struct {
 	session, run, callID string
 	request              sayso.ID
 }
 
-func aboutRequest(r *sayso.Request) about {
-	return about{r.SessionID, r.RunID, r.CallID, r.ID}
+func requestSubject(r *sayso.Request) eventSubject {
+	return eventSubject{r.SessionID, r.RunID, r.CallID, r.ID}
 }
 
 // add puts an event behind the others. length is how many events the stream
 // must hold before this batch. The payload, or what it points to, is remembered
 // with the event and must not be changed.
-func (b *batch) add(stream string, length int, t sayso.EventType, a about, by sayso.Actor, payload any, free *text) {
+func (b *batch) add(stream string, length int, t sayso.EventType, a eventSubject, by sayso.Actor, payload any, free *eventContent) {
 	e := sayso.Event{
 		ID: newID(b.at.Wall), Stream: stream, Type: t, Version: 1, At: b.at, Actor: by,
 		SessionID: a.session, RunID: a.run, RequestID: a.request, CallID: a.callID,
@@ -42,7 +42,7 @@ func (b *batch) add(stream string, length int, t sayso.EventType, a about, by sa
 		e.Memo = sayso.Wrote(payload, nil, nil, nil)
 	} else {
 		salt := random()
-		e.Content, e.Salt = free.whole, salt[:]
+		e.Content, e.Salt = free.encoded, salt[:]
 		e.Memo = sayso.Wrote(payload, free.value, free.private, &free.parts)
 	}
 	if _, ok := b.Expect[stream]; !ok {
@@ -54,9 +54,9 @@ func (b *batch) add(stream string, length int, t sayso.EventType, a about, by sa
 	b.Events = append(b.Events, e)
 }
 
-// step adds an event to a request's stream.
-func (b *batch) step(r *sayso.Request, t sayso.EventType, by sayso.Actor, payload any, free *text) {
-	b.add(sayso.RequestStream(r.ID), r.Life.Len, t, aboutRequest(r), by, payload, free)
+// addToRequest adds an event to a request's stream.
+func (b *batch) addToRequest(r *sayso.Request, t sayso.EventType, by sayso.Actor, payload any, free *eventContent) {
+	b.add(sayso.RequestStream(r.ID), r.Life.Len, t, requestSubject(r), by, payload, free)
 }
 
 func (b *batch) marshal(v any) []byte {
@@ -77,8 +77,8 @@ func (b *Broker) append(ctx context.Context, batch *batch) ([]sayso.Event, error
 		return nil, fmt.Errorf("recording: %w", err)
 	}
 	for i := range events {
-		b.saw(events[i].At)
-		b.sessions.grow(&events[i])
+		b.noteRecorded(events[i].At)
+		b.sessions.apply(&events[i])
 	}
 	return events, err
 }
@@ -90,11 +90,11 @@ func (b *Broker) advance(ctx context.Context, r *sayso.Request, batch *batch) (*
 	if err != nil {
 		return nil, err
 	}
-	return b.grown(r, events)
+	return b.applyEvents(r, events)
 }
 
-// grown is a request with what was appended to its stream since.
-func (b *Broker) grown(r *sayso.Request, events []sayso.Event) (*sayso.Request, error) {
+// applyEvents returns a request with what was appended to its stream since.
+func (b *Broker) applyEvents(r *sayso.Request, events []sayso.Event) (*sayso.Request, error) {
 	next, stream := *r, sayso.RequestStream(r.ID)
 	for i := range events {
 		if events[i].Stream != stream {
@@ -104,30 +104,30 @@ func (b *Broker) grown(r *sayso.Request, events []sayso.Event) (*sayso.Request, 
 			return nil, err
 		}
 	}
-	b.recent.put(&next)
+	b.requests.put(&next)
 	return &next, nil
 }
 
-// one appends a single event to a request's stream, if it is as long as r.
-func (b *Broker) one(ctx context.Context, r *sayso.Request, t sayso.EventType, by sayso.Actor, payload any) (*sayso.Request, error) {
+// appendOne appends a single event to a request's stream, if it is as long as r.
+func (b *Broker) appendOne(ctx context.Context, r *sayso.Request, t sayso.EventType, by sayso.Actor, payload any) (*sayso.Request, error) {
 	batch := newBatch(b.o.Now())
-	batch.step(r, t, by, payload, nil)
+	batch.addToRequest(r, t, by, payload, nil)
 	return b.advance(ctx, r, batch)
 }
 
-// text is the erasable part of an event: what is shown of it, as a value or a
+// eventContent is the erasable part of an event: what is shown of it, as a value or a
 // pointer to one, and all of it, written.
-type text struct {
+type eventContent struct {
 	value   any
 	private *sayso.RequestedPrivate // nil where others may change what it holds
 	parts   sayso.Content
-	whole   []byte
+	encoded []byte
 }
 
-// content writes the erasable part of an event. The parts that are nil are left
+// newContent encodes the erasable part of an event. The parts that are nil are left
 // out.
-func content(shown, full, private any) (*text, error) {
-	t := text{value: shown}
+func newContent(shown, full, private any) (*eventContent, error) {
+	t := eventContent{value: shown}
 	parts := [...]struct {
 		name    string
 		to      *sayso.Args
@@ -150,16 +150,16 @@ func content(shown, full, private any) (*text, error) {
 		}
 		size += len(",") + len(p.name) + len(p.written)
 	}
-	t.whole = make([]byte, 0, size)
+	t.encoded = make([]byte, 0, size)
 	for i := range parts {
 		p := &parts[i]
 		if p.written == nil {
 			continue
 		}
-		t.whole = append(append(append(t.whole, ','), p.name...), p.written...)
-		*p.to = sayso.Args(t.whole[len(t.whole)-len(p.written) : len(t.whole) : len(t.whole)])
+		t.encoded = append(append(append(t.encoded, ','), p.name...), p.written...)
+		*p.to = sayso.Args(t.encoded[len(t.encoded)-len(p.written) : len(t.encoded) : len(t.encoded)])
 	}
-	t.whole[0] = '{'
-	t.whole = append(t.whole, '}')
+	t.encoded[0] = '{'
+	t.encoded = append(t.encoded, '}')
 	return &t, nil
 }

@@ -10,28 +10,28 @@ import (
 	"github.com/sayso-dev/sayso/internal/cover"
 )
 
-// grants remembers grants as they were when they were read last, by stream: one
+// grantCache remembers grants as they were when they were read last, by stream: one
 // that is used often has many events. What it remembers may be old: who uses a
 // grant expects its stream to be as long as it was.
-type grants struct {
-	mu    sync.Mutex // guards what follows
-	known map[string]sayso.Grant
-	given map[string]bool // sessions that have had one
+type grantCache struct {
+	mu       sync.Mutex // guards what follows
+	known    map[string]sayso.Grant
+	hadGrant map[string]bool // sessions that have had one
 }
 
-// rememberedGrants bounds what is remembered.
-const rememberedGrants = 4096
+// maxCachedGrants bounds what is remembered.
+const maxCachedGrants = 4096
 
-func (g *grants) get(stream string) sayso.Grant {
+func (g *grantCache) get(stream string) sayso.Grant {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.known[stream]
 }
 
-func (g *grants) put(stream string, grant sayso.Grant) {
+func (g *grantCache) put(stream string, grant sayso.Grant) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.known == nil || len(g.known) >= rememberedGrants {
+	if g.known == nil || len(g.known) >= maxCachedGrants {
 		g.known = map[string]sayso.Grant{}
 	}
 	if grant.Len > g.known[stream].Len {
@@ -39,21 +39,21 @@ func (g *grants) put(stream string, grant sayso.Grant) {
 	}
 }
 
-// in reports whether a session is known to have had a grant.
-func (g *grants) in(session string) bool {
+// hasHadGrant reports whether a session is known to have had a grant.
+func (g *grantCache) hasHadGrant(session string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.given[session]
+	return g.hadGrant[session]
 }
 
-// met remembers that a session has had a grant.
-func (g *grants) met(session string) {
+// noteGrant remembers that a session has had a grant.
+func (g *grantCache) noteGrant(session string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.given == nil || len(g.given) >= rememberedGrants {
-		g.given = map[string]bool{}
+	if g.hadGrant == nil || len(g.hadGrant) >= maxCachedGrants {
+		g.hadGrant = map[string]bool{}
 	}
-	g.given[session] = true
+	g.hadGrant[session] = true
 }
 
 // grant reads what was appended to a grant since it was read last. What was
@@ -73,12 +73,12 @@ func (b *Broker) grant(ctx context.Context, stream string) (sayso.Grant, error) 
 		return sayso.Grant{}, fmt.Errorf("%w: no such grant", sayso.ErrNotFound)
 	}
 	b.grants.put(stream, g)
-	b.grants.met(g.SessionID)
+	b.grants.noteGrant(g.SessionID)
 	return g, nil
 }
 
-// shownGrant reads all of a grant, so that what was erased is not in it.
-func (b *Broker) shownGrant(ctx context.Context, stream string) (sayso.Grant, error) {
+// readWholeGrant reads all of a grant, so that what was erased is not in it.
+func (b *Broker) readWholeGrant(ctx context.Context, stream string) (sayso.Grant, error) {
 	events, err := b.log.Stream(ctx, stream, 0)
 	if err != nil {
 		return sayso.Grant{}, fmt.Errorf("reading %s: %w", stream, err)
@@ -86,9 +86,9 @@ func (b *Broker) shownGrant(ctx context.Context, stream string) (sayso.Grant, er
 	return sayso.FoldGrant(events)
 }
 
-// liveGrant finds a grant that covers the call and still lives, the narrowest
+// findGrant finds a grant that covers the call and still lives, the narrowest
 // there is, with one question to the log.
-func (w *waiter) liveGrant(ctx context.Context, j *judged) (*sayso.Grant, error) {
+func (w *waiter) findGrant(ctx context.Context, j *judgment) (*sayso.Grant, error) {
 	var keys []sayso.Digest
 	for _, way := range cover.Covering(w.subject(j), j.reach) {
 		keys = append(keys, way.Key(j.verdict.Policy))
@@ -119,9 +119,9 @@ func (w *waiter) liveGrant(ctx context.Context, j *judged) (*sayso.Grant, error)
 	return found, nil
 }
 
-// redefined finds the grants of this session for the call's tool under another
+// findRedefined finds the grants of this session for the call's tool under another
 // definition. They have ended, whatever the definition becomes later.
-func (w *waiter) redefined(ctx context.Context, j *judged) error {
+func (w *waiter) findRedefined(ctx context.Context, j *judgment) error {
 	c := w.a.Call
 	if c.DefinitionDigest == "" {
 		return nil
@@ -131,29 +131,29 @@ func (w *waiter) redefined(ctx context.Context, j *judged) error {
 		return fmt.Errorf("looking for grants: %w", err)
 	}
 	tool, server := c.CanonicalName()
-	j.ended = nil
+	j.endedGrants = nil
 	for _, stream := range streams {
 		g, err := w.b.grant(ctx, stream)
 		if err != nil {
 			return err
 		}
 		if g.Ended == "" && g.Tool == tool && g.Server == server && g.Definition != "" && g.Definition != c.DefinitionDigest {
-			j.ended = append(j.ended, g)
+			j.endedGrants = append(j.endedGrants, g)
 		}
 	}
 	return nil
 }
 
-// end adds that a grant has ended, and why.
-func (b *batch) end(g *sayso.Grant, why string) {
-	b.add(sayso.GrantStream(g.ID), g.Len, sayso.EventGrantEnded, about{session: g.SessionID}, sayso.BrokerActor, sayso.Closed{Reason: why}, nil)
+// endGrant adds that a grant has ended, and why.
+func (b *batch) endGrant(g *sayso.Grant, why string) {
+	b.add(sayso.GrantStream(g.ID), g.Len, sayso.EventGrantEnded, eventSubject{session: g.SessionID}, sayso.BrokerActor, sayso.Closed{Reason: why}, nil)
 }
 
-// remember adds the grant that an answer with scope session asks for. A command
+// addGrant adds the grant that an answer with scope session asks for. A command
 // whose files cannot be told from its text, and a change of a file that cannot
 // be read, are remembered for one use, where the cover is bound to those files.
-func (in inbox) remember(batch *batch, r *sayso.Request, a sayso.Answer, now *anew) error {
-	way, err := in.way(r, a, now)
+func (in inbox) addGrant(batch *batch, r *sayso.Request, a sayso.Answer, now *currentJudgment) error {
+	way, err := in.chosenWay(r, a, now)
 	if err != nil {
 		return err
 	}
@@ -162,11 +162,11 @@ func (in inbox) remember(batch *batch, r *sayso.Request, a sayso.Answer, now *an
 		uses = 1
 	}
 	version := now.verdict.Policy
-	text, err := content(sayso.GrantShown{Label: way.Offer.Label, Pattern: way.Offer.Pattern, Key: way.Key(version)}, nil, nil)
+	text, err := newContent(sayso.GrantShown{Label: way.Offer.Label, Pattern: way.Offer.Pattern, Key: way.Key(version)}, nil, nil)
 	if err != nil {
 		return err
 	}
-	batch.add(sayso.GrantStream(newID(batch.at.Wall)), 0, sayso.EventGrantCreated, aboutRequest(r), in.actor,
+	batch.add(sayso.GrantStream(newID(batch.at.Wall)), 0, sayso.EventGrantCreated, requestSubject(r), in.actor,
 		sayso.GrantCreated{
 			Request: r.ID, Cover: way.Offer.Cover, Host: r.Host, Tool: r.Tool, Server: r.Server, Policy: version,
 			Definition: now.asked.Call.DefinitionDigest, ExpiresNS: int64(a.For), Uses: uses,
@@ -174,8 +174,8 @@ func (in inbox) remember(batch *batch, r *sayso.Request, a sayso.Answer, now *an
 	return nil
 }
 
-// ended says why a grant may not be used any more; empty if it may.
-func (b *Broker) ended(ctx context.Context, g *sayso.Grant) (why string, err error) {
+// whyGrantEnded says why a grant may not be used any more; empty if it may.
+func (b *Broker) whyGrantEnded(ctx context.Context, g *sayso.Grant) (why string, err error) {
 	now, recorded, err := b.clock(ctx)
 	if err != nil {
 		return "", err
@@ -198,17 +198,17 @@ func (in inbox) Grants(ctx context.Context, session string, all bool) ([]sayso.G
 	if err != nil {
 		return nil, fmt.Errorf("looking for grants: %w", err)
 	}
-	sessions := sight{in: in}
+	sessions := visibility{in: in}
 	grants := []sayso.Grant{}
 	for _, stream := range streams {
-		g, err := in.b.shownGrant(ctx, stream)
+		g, err := in.b.readWholeGrant(ctx, stream)
 		if err == nil && g.Ended == "" {
-			g.Ended, err = in.b.ended(ctx, &g)
+			g.Ended, err = in.b.whyGrantEnded(ctx, &g)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if see, err := sessions.see(ctx, g.SessionID); err != nil {
+		if see, err := sessions.seesSession(ctx, g.SessionID); err != nil {
 			return nil, err
 		} else if see && (all || g.Ended == "") {
 			grants = append(grants, g)
@@ -219,7 +219,7 @@ func (in inbox) Grants(ctx context.Context, session string, all bool) ([]sayso.G
 
 // Revoke implements sayso.Inbox.
 func (in inbox) Revoke(ctx context.Context, id sayso.ID) error {
-	for range tries {
+	for range maxAttempts {
 		g, err := in.b.grant(ctx, sayso.GrantStream(id))
 		if err != nil {
 			return err
@@ -231,10 +231,10 @@ func (in inbox) Revoke(ctx context.Context, id sayso.ID) error {
 			return nil
 		}
 		batch := newBatch(in.b.o.Now())
-		batch.add(sayso.GrantStream(id), g.Len, sayso.EventGrantRevoked, about{session: g.SessionID}, in.actor, sayso.Closed{Reason: "revoked"}, nil)
+		batch.add(sayso.GrantStream(id), g.Len, sayso.EventGrantRevoked, eventSubject{session: g.SessionID}, in.actor, sayso.Closed{Reason: "revoked"}, nil)
 		if _, err = in.b.append(ctx, batch); !isConflict(err) {
 			return err
 		}
 	}
-	return errStorm
+	return errContention
 }

@@ -13,23 +13,23 @@ func (in inbox) AnswerGroup(ctx context.Context, group string, members []sayso.M
 	if group == "" || len(members) == 0 || len(a.Args) > 0 {
 		return nil, fmt.Errorf("%w: a group answer names its group and its members, and edits nothing", sayso.ErrInvalid)
 	}
-	if err := validMembers(members, a); err != nil {
+	if err := validateMembers(members, a); err != nil {
 		return nil, err
 	}
-	eyes := sight{in: in}
+	vis := visibility{in: in}
 	results := make([]sayso.MemberResult, 0, len(members))
 	for _, m := range members {
 		one := a
 		one.Digest, one.Content = m.Digest, m.Content
-		d, err := eyes.answerMember(ctx, group, m.ID, one)
+		d, err := vis.answerMember(ctx, group, m.ID, one)
 		results = append(results, sayso.MemberResult{ID: m.ID, Decision: d, Err: err})
 	}
 	return results, nil
 }
 
-// validMembers refuses what is wrong with an answer to a group as a whole, before
+// validateMembers refuses what is wrong with an answer to a group as a whole, before
 // any of its members is answered.
-func validMembers(members []sayso.Member, a sayso.Answer) error {
+func validateMembers(members []sayso.Member, a sayso.Answer) error {
 	if len(members) > sayso.MaxGroup {
 		return fmt.Errorf("%w: a group answer may have %d members, this one has %d", sayso.ErrInvalid, sayso.MaxGroup, len(members))
 	}
@@ -40,16 +40,16 @@ func validMembers(members []sayso.Member, a sayso.Answer) error {
 		}
 		seen[m.ID] = true
 	}
-	return validate(&a)
+	return validateAnswer(&a)
 }
 
 // answerMember answers one member of a group. Who may not see a request is told
 // what one that does not exist is told of; that they tried is on the record.
-func (s *sight) answerMember(ctx context.Context, group string, id sayso.ID, a sayso.Answer) (sayso.Decision, error) {
+func (s *visibility) answerMember(ctx context.Context, group string, id sayso.ID, a sayso.Answer) (sayso.Decision, error) {
 	r, err := s.in.b.load(ctx, id)
 	see := false
 	if err == nil {
-		see, err = s.request(ctx, r.SessionID, r.Life.Asker.Principal)
+		see, err = s.seesRequest(ctx, r.SessionID, r.Life.Asker.Principal)
 	}
 	switch {
 	case err != nil && !errors.Is(err, sayso.ErrNotFound):

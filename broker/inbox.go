@@ -10,14 +10,14 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
-// sight remembers what one reader may see while it reads.
-type sight struct {
+// visibility remembers what one reader may see while it reads.
+type visibility struct {
 	in       inbox
 	sessions map[string]bool
 }
 
-// see reports whether the reader may look at a session.
-func (s *sight) see(ctx context.Context, session string) (bool, error) {
+// seesSession reports whether the reader may look at a session.
+func (s *visibility) seesSession(ctx context.Context, session string) (bool, error) {
 	if see, ok := s.sessions[session]; ok {
 		return see, nil
 	}
@@ -35,18 +35,18 @@ func (s *sight) see(ctx context.Context, session string) (bool, error) {
 	return s.sessions[session], nil
 }
 
-// request reports whether the reader may see a request: people those of their
+// seesRequest reports whether the reader may see a request: people those of their
 // sessions, requesters their own.
-func (s *sight) request(ctx context.Context, session, asker string) (bool, error) {
+func (s *visibility) seesRequest(ctx context.Context, session, asker string) (bool, error) {
 	if s.in.actor.Kind.Asks() {
 		return asker == s.in.actor.Principal, nil
 	}
-	return s.see(ctx, session)
+	return s.seesSession(ctx, session)
 }
 
-// maxOpen is how many open requests are listed when no limit is given. A session
+// defaultOpenLimit is how many open requests are listed when no limit is given. A session
 // may have a few hundred; see [Options.MaxOpen].
-const maxOpen = 10_000
+const defaultOpenLimit = 10_000
 
 // Requests implements sayso.Inbox.
 func (in inbox) Requests(ctx context.Context, q sayso.RowQuery) ([]sayso.Request, error) {
@@ -54,33 +54,33 @@ func (in inbox) Requests(ctx context.Context, q sayso.RowQuery) ([]sayso.Request
 	if limit <= 0 {
 		limit = 100
 		if onlyOpen(q) {
-			limit = maxOpen // many of one session must not hide those of another
+			limit = defaultOpenLimit // many of one session must not hide those of another
 		}
 	}
 	found := []sayso.Request{}
-	for r, err := range in.seen(ctx, q, limit) {
+	for r, err := range in.visibleRequests(ctx, q, limit) {
 		if err != nil {
 			return nil, err
 		}
-		if !wanted(&r, q) {
+		if !isSelected(&r, q) {
 			continue
 		}
-		if found = append(found, shown(r)); len(found) == limit {
+		if found = append(found, publicRequest(r)); len(found) == limit {
 			break
 		}
 	}
 	return found, nil
 }
 
-// shown is a request as people see it.
-func shown(r sayso.Request) sayso.Request {
+// publicRequest is a request as people see it.
+func publicRequest(r sayso.Request) sayso.Request {
 	r.Decision = r.Decision.Public()
 	return r
 }
 
-// wanted drops what the projection still counts as open but whose deadline has
+// isSelected drops what the projection still counts as open but whose deadline has
 // passed.
-func wanted(r *sayso.Request, q sayso.RowQuery) bool {
+func isSelected(r *sayso.Request, q sayso.RowQuery) bool {
 	if q.Group != "" && r.GroupID != q.Group {
 		return false
 	}
@@ -104,26 +104,26 @@ func onlyOpen(q sayso.RowQuery) bool {
 
 // Request implements sayso.Inbox.
 func (in inbox) Request(ctx context.Context, typed string) (sayso.Request, error) {
-	id, err := in.find(ctx, typed)
+	id, err := in.resolveID(ctx, typed)
 	if err != nil {
 		return sayso.Request{}, err
 	}
-	r, err := in.visible(ctx, id)
+	r, err := in.readVisible(ctx, id)
 	if err != nil {
 		return sayso.Request{}, err
 	}
-	if err := in.weigh(ctx, &r); err != nil {
+	if err := in.countCovered(ctx, &r); err != nil {
 		return sayso.Request{}, err
 	}
 	now, recorded, err := in.b.clock(ctx)
 	if err != nil {
 		return sayso.Request{}, err
 	}
-	return shown(r.At(now, recorded)), nil
+	return publicRequest(r.At(now, recorded)), nil
 }
 
-// find returns the one id that was typed.
-func (in inbox) find(ctx context.Context, typed string) (sayso.ID, error) {
+// resolveID returns the one id that was typed.
+func (in inbox) resolveID(ctx context.Context, typed string) (sayso.ID, error) {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	if id, err := sayso.ParseID(typed); err == nil {
 		return id, nil
@@ -148,14 +148,14 @@ func (in inbox) find(ctx context.Context, typed string) (sayso.ID, error) {
 	return "", fmt.Errorf("%w: %q means several requests: %s", sayso.ErrConflict, typed, strings.Join(full, ", "))
 }
 
-// visible reads a request that this principal may see.
-func (in inbox) visible(ctx context.Context, id sayso.ID) (sayso.Request, error) {
+// readVisible reads a request that this principal may see.
+func (in inbox) readVisible(ctx context.Context, id sayso.ID) (sayso.Request, error) {
 	r, err := in.b.load(ctx, id)
 	if err != nil {
 		return r, err
 	}
-	eyes := sight{in: in}
-	see, err := eyes.request(ctx, r.SessionID, r.Life.Asker.Principal)
+	vis := visibility{in: in}
+	see, err := vis.seesRequest(ctx, r.SessionID, r.Life.Asker.Principal)
 	if err == nil && !see {
 		err = fmt.Errorf("request %s: %w", id.Short(), sayso.ErrNotAllowed)
 	}
@@ -165,7 +165,7 @@ func (in inbox) visible(ctx context.Context, id sayso.ID) (sayso.Request, error)
 // Content implements sayso.Inbox.
 func (in inbox) Content(ctx context.Context, id sayso.ID) (sayso.RequestedFull, error) {
 	var full sayso.RequestedFull
-	r, err := in.visible(ctx, id)
+	r, err := in.readVisible(ctx, id)
 	if err != nil {
 		return full, err
 	}
@@ -188,7 +188,7 @@ func (in inbox) Content(ctx context.Context, id sayso.ID) (sayso.RequestedFull, 
 
 // Life implements sayso.Inbox.
 func (in inbox) Life(ctx context.Context, id sayso.ID) ([]sayso.Event, error) {
-	if _, err := in.visible(ctx, id); err != nil {
+	if _, err := in.readVisible(ctx, id); err != nil {
 		return nil, err
 	}
 	events, err := in.b.log.Stream(ctx, sayso.RequestStream(id), 0)
@@ -206,20 +206,20 @@ func (in inbox) Life(ctx context.Context, id sayso.ID) ([]sayso.Event, error) {
 // Head implements sayso.Inbox.
 func (in inbox) Head(ctx context.Context) (sayso.Head, error) { return in.b.log.Head(ctx) }
 
-// page is how many events a follower reads at a time.
-const page = 256
+// pageSize is how many events a follower reads at a time.
+const pageSize = 256
 
 // Follow implements sayso.Inbox.
 func (in inbox) Follow(ctx context.Context, since sayso.Seq, q sayso.EventQuery) iter.Seq2[sayso.Event, error] {
 	return func(yield func(sayso.Event, error) bool) {
-		f := follower{sight: sight{in: in}, own: map[sayso.ID]bool{}}
+		f := follower{visibility: visibility{in: in}, own: map[sayso.ID]bool{}}
 		for events, err := range in.pages(ctx, since) {
 			if err != nil {
 				yield(sayso.Event{}, fmt.Errorf("following the log: %w", err))
 				return
 			}
 			for _, e := range events {
-				e, see, err := f.show(ctx, e, q)
+				e, see, err := f.filter(ctx, e, q)
 				if (see || err != nil) && !yield(e, err) || err != nil {
 					return
 				}
@@ -235,18 +235,18 @@ func (in inbox) pages(ctx context.Context, since sayso.Seq) iter.Seq2[[]*sayso.E
 		var shared *tail
 		defer func() {
 			if shared != nil {
-				in.b.tails.leave(shared)
+				in.b.tail.leave(shared)
 			}
 		}()
 		for direct := true; ; {
 			var events []*sayso.Event
 			var err error
 			if direct {
-				events, err = in.b.page(ctx, since)
-				direct = len(events) == page
+				events, err = in.b.readPage(ctx, since)
+				direct = len(events) == pageSize
 			} else {
 				if shared == nil {
-					shared = in.b.tails.join(ctx, in.b.log, memory{in.b}, since)
+					shared = in.b.tail.join(ctx, in.b.log, caches{in.b}, since)
 				}
 				events, direct, err = shared.after(ctx, since)
 			}
@@ -260,13 +260,13 @@ func (in inbox) pages(ctx context.Context, since sayso.Seq) iter.Seq2[[]*sayso.E
 	}
 }
 
-// page reads the next events from the log.
-func (b *Broker) page(ctx context.Context, since sayso.Seq) ([]*sayso.Event, error) {
-	events, err := b.log.Since(ctx, since, page)
+// readPage reads the next events from the log.
+func (b *Broker) readPage(ctx context.Context, since sayso.Seq) ([]*sayso.Event, error) {
+	events, err := b.log.Since(ctx, since, pageSize)
 	list := make([]*sayso.Event, len(events))
 	for i := range events {
 		if list[i] = &events[i]; list[i].Type == sayso.EventContentErased {
-			memory{b}.forget(erasedBy(list[i]))
+			caches{b}.forget(erasedBy(list[i]))
 		}
 	}
 	return list, err
@@ -274,53 +274,53 @@ func (b *Broker) page(ctx context.Context, since sayso.Seq) ([]*sayso.Event, err
 
 // follower decides which events one reader sees.
 type follower struct {
-	sight
+	visibility
 	own map[sayso.ID]bool // requests of a requester
 }
 
-func (f *follower) show(ctx context.Context, e *sayso.Event, q sayso.EventQuery) (sayso.Event, bool, error) {
+func (f *follower) filter(ctx context.Context, e *sayso.Event, q sayso.EventQuery) (sayso.Event, bool, error) {
 	if e.Type == sayso.EventSessionStarted {
 		delete(f.sessions, e.SessionID)
 	}
 	if e.Type == sayso.EventRequested && e.Actor.Principal == f.in.actor.Principal && f.in.actor.Kind.Asks() {
-		f.remember(e.RequestID, true)
+		f.rememberOwn(e.RequestID, true)
 	}
 	if !q.Matches(e) {
 		return sayso.Event{}, false, nil
 	}
-	see, err := f.sees(ctx, e)
+	see, err := f.seesEvent(ctx, e)
 	if err != nil || !see {
 		return sayso.Event{}, false, err
 	}
-	public, err := f.in.b.shown.public(e, &f.in.b.recent)
+	public, err := f.in.b.publicEvents.public(e, &f.in.b.requests)
 	return public, err == nil, err
 }
 
-// sees reports whether the reader may see an event. What belongs to no session
+// seesEvent reports whether the reader may see an event. What belongs to no session
 // is for people.
-func (f *follower) sees(ctx context.Context, e *sayso.Event) (bool, error) {
+func (f *follower) seesEvent(ctx context.Context, e *sayso.Event) (bool, error) {
 	if f.in.actor.Kind.Asks() {
-		return f.owns(ctx, e)
+		return f.ownsRequest(ctx, e)
 	}
 	if e.Stream == sayso.BrokerStream || e.Stream == sayso.DefinitionStream {
 		return f.in.actor.Kind.Looks(), nil
 	}
-	return f.see(ctx, e.SessionID)
+	return f.seesSession(ctx, e.SessionID)
 }
 
-// remember remembers whether a request is the reader's own, and forgets all
+// rememberOwn remembers whether a request is the reader's own, and forgets all
 // others when there are too many: what is not known is looked up.
-func (f *follower) remember(id sayso.ID, own bool) {
-	if len(f.own) >= rememberedOwn {
+func (f *follower) rememberOwn(id sayso.ID, own bool) {
+	if len(f.own) >= maxRememberedOwn {
 		clear(f.own)
 	}
 	f.own[id] = own
 }
 
-// rememberedOwn bounds what a follower remembers.
-const rememberedOwn = 1000
+// maxRememberedOwn bounds what a follower remembers.
+const maxRememberedOwn = 1000
 
-func (f *follower) owns(ctx context.Context, e *sayso.Event) (bool, error) {
+func (f *follower) ownsRequest(ctx context.Context, e *sayso.Event) (bool, error) {
 	if e.RequestID == "" || !strings.HasPrefix(e.Stream, "request/") {
 		return false, nil
 	}
@@ -331,7 +331,7 @@ func (f *follower) owns(ctx context.Context, e *sayso.Event) (bool, error) {
 			return false, err
 		}
 		own = r.Life.Asker.Principal == f.in.actor.Principal
-		f.remember(e.RequestID, own)
+		f.rememberOwn(e.RequestID, own)
 	}
 	return own, nil
 }

@@ -14,7 +14,7 @@ import (
 func (b *Broker) sweepPolicy(ctx context.Context) error {
 	loaded, ok := b.o.Loaded()
 	b.mu.Lock()
-	known := b.noted
+	known := b.loggedPolicy
 	b.mu.Unlock()
 	if !ok || loaded.Policy == known {
 		return nil
@@ -24,21 +24,21 @@ func (b *Broker) sweepPolicy(ctx context.Context) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.noted = loaded.Policy
+	b.loggedPolicy = loaded.Policy
 	return nil
 }
 
 func (b *Broker) recordPolicy(ctx context.Context, loaded sayso.PolicyLoaded) error {
-	for range tries {
+	for range maxAttempts {
 		all, err := b.global(ctx)
 		if err != nil || all.Loaded == loaded.Policy {
 			return err
 		}
 		batch := newBatch(b.o.Now())
-		batch.add(sayso.BrokerStream, all.Len, sayso.EventPolicyLoaded, about{}, sayso.BrokerActor, loaded, nil)
+		batch.add(sayso.BrokerStream, all.Len, sayso.EventPolicyLoaded, eventSubject{}, sayso.BrokerActor, loaded, nil)
 		if _, err := b.append(ctx, batch); !isConflict(err) {
 			return err
 		}
 	}
-	return errStorm
+	return errContention
 }

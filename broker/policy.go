@@ -15,7 +15,7 @@ func (b *Broker) PolicyAccepted(ctx context.Context, by sayso.Actor, p sayso.Pol
 		return fmt.Errorf("accepting the policy of a project takes a person: %w", sayso.ErrNotAllowed)
 	}
 	batch := newBatch(b.o.Now())
-	batch.add(sayso.BrokerStream, sayso.AnyLength, sayso.EventPolicyAccepted, about{}, by, p, nil)
+	batch.add(sayso.BrokerStream, sayso.AnyLength, sayso.EventPolicyAccepted, eventSubject{}, by, p, nil)
 	_, err := b.append(ctx, batch)
 	return err
 }

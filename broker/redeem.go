@@ -8,17 +8,17 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// asks returns nil if this gate's principal may make requests at all.
-func (g *gate) asks() error {
+// checkRequester returns nil if this gate's principal may make requests at all.
+func (g *gate) checkRequester() error {
 	if !g.actor.Kind.Asks() {
 		return fmt.Errorf("%w: %q is no requester", sayso.ErrNotAllowed, g.actor.Kind)
 	}
 	return nil
 }
 
-// own returns a request that this gate's principal made.
-func (g *gate) own(ctx context.Context, id sayso.ID) (sayso.Request, error) {
-	if err := g.asks(); err != nil {
+// ownRequest returns a request that this gate's principal made.
+func (g *gate) ownRequest(ctx context.Context, id sayso.ID) (sayso.Request, error) {
+	if err := g.checkRequester(); err != nil {
 		return sayso.Request{}, err
 	}
 	r, err := g.b.load(ctx, id)
@@ -31,7 +31,7 @@ func (g *gate) own(ctx context.Context, id sayso.ID) (sayso.Request, error) {
 // Asked is the call that a request of this requester is about, as it was asked:
 // for one that goes on where another process of its left off.
 func (b *Broker) Asked(ctx context.Context, by sayso.Actor, id sayso.ID) (sayso.Call, error) {
-	r, err := (&gate{b: b, actor: by}).own(ctx, id)
+	r, err := (&gate{b: b, actor: by}).ownRequest(ctx, id)
 	if err != nil {
 		return sayso.Call{}, err
 	}
@@ -39,10 +39,10 @@ func (b *Broker) Asked(ctx context.Context, by sayso.Actor, id sayso.ID) (sayso.
 	return asked.Call, err
 }
 
-// again repeats an append that was decided on a stream that grew meanwhile.
-func (g *gate) again(ctx context.Context, id sayso.ID, step func(*sayso.Request) error) error {
-	for range tries {
-		r, err := g.own(ctx, id)
+// retry repeats an append that was decided on a stream that grew meanwhile.
+func (g *gate) retry(ctx context.Context, id sayso.ID, step func(*sayso.Request) error) error {
+	for range maxAttempts {
+		r, err := g.ownRequest(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (g *gate) again(ctx context.Context, id sayso.ID, step func(*sayso.Request)
 			return err
 		}
 	}
-	return errStorm
+	return errContention
 }
 
 // Redeem implements sayso.Gate.
@@ -65,7 +65,7 @@ func (g *gate) Redeem(ctx context.Context, receipt sayso.Receipt, c sayso.Call) 
 	if err != nil {
 		return err
 	}
-	return g.again(ctx, receipt.Request, func(r *sayso.Request) error {
+	return g.retry(ctx, receipt.Request, func(r *sayso.Request) error {
 		now, recorded, err := g.b.clock(ctx)
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ func (g *gate) Redeem(ctx context.Context, receipt sayso.Receipt, c sayso.Call) 
 		if err := r.Usable(digest, now, recorded); err != nil && !errors.Is(err, sayso.ErrVoided) {
 			return fmt.Errorf("redeeming %s: %w", r.ID.Short(), err)
 		}
-		return g.b.spend(ctx, r, g.actor)
+		return g.b.redeem(ctx, r, g.actor)
 	})
 }
 
@@ -90,25 +90,25 @@ func (g *gate) Report(ctx context.Context, o sayso.Outcome) error {
 		}
 		id = sayso.StreamID(stream)
 	}
-	return g.again(ctx, id, func(r *sayso.Request) error {
+	return g.retry(ctx, id, func(r *sayso.Request) error {
 		switch {
 		case !r.Life.Redeemed:
 			return fmt.Errorf("reporting %s: %w: it was not redeemed", r.ID.Short(), sayso.ErrInvalid)
 		case r.Life.Finished:
 			return nil
 		}
-		_, err := g.b.one(ctx, r, sayso.EventFinished, g.actor, sayso.Finished{
+		_, err := g.b.appendOne(ctx, r, sayso.EventFinished, g.actor, sayso.Finished{
 			Failed: o.Failed, Interrupt: o.Interrupt, ExitStatus: o.ExitStatus, TookNS: int64(o.Took), Output: o.Output,
-			Changed: ranChanged(r, o.Args),
+			Changed: hasChangedArgs(r, o.Args),
 		})
 		return err
 	})
 }
 
-// ranChanged reports whether a call ran with other arguments than were allowed:
+// hasChangedArgs reports whether a call ran with other arguments than were allowed:
 // between the gate and the tool somebody else, such as another hook of the
 // host, put others in their place. It cannot be stopped here, but it is said.
-func ranChanged(r *sayso.Request, args sayso.Args) bool {
+func hasChangedArgs(r *sayso.Request, args sayso.Args) bool {
 	if len(args) == 0 || r.Decision == nil {
 		return false
 	}
@@ -126,12 +126,12 @@ func (g *gate) Withdraw(ctx context.Context, id sayso.ID, reason string) error {
 	if len(reason) > maxText {
 		return fmt.Errorf("%w: a reason may have %d bytes", sayso.ErrInvalid, maxText)
 	}
-	return g.again(ctx, id, func(r *sayso.Request) error {
+	return g.retry(ctx, id, func(r *sayso.Request) error {
 		switch {
 		case r.State.Open():
 			return g.withdraw(ctx, r, reason)
 		case r.Unspent():
-			_, err := g.b.one(ctx, r, sayso.EventVoided, g.actor, sayso.Closed{Reason: "withdrawn"})
+			_, err := g.b.appendOne(ctx, r, sayso.EventVoided, g.actor, sayso.Closed{Reason: "withdrawn"})
 			return err
 		case r.State == sayso.StateWithdrawn || r.Life.Voided != "":
 			return nil
@@ -145,67 +145,67 @@ func (g *gate) Withdraw(ctx context.Context, id sayso.ID, reason string) error {
 // withdraw records that an open request was taken back. The reason is the
 // requester's free text, so it lies where it can be erased.
 func (g *gate) withdraw(ctx context.Context, r *sayso.Request, reason string) error {
-	hidden, err := g.b.hide(r, nil, reason)
+	hidden, err := g.b.redactText(r, nil, reason)
 	if err != nil {
 		return err
 	}
-	text, err := content(sayso.Closed{Reason: hidden}, nil, nil)
+	text, err := newContent(sayso.Closed{Reason: hidden}, nil, nil)
 	if err != nil {
 		return err
 	}
 	batch := newBatch(g.b.o.Now())
-	batch.step(r, sayso.EventWithdrawn, g.actor, sayso.Closed{}, text)
+	batch.addToRequest(r, sayso.EventWithdrawn, g.actor, sayso.Closed{}, text)
 	_, err = g.b.advance(ctx, r, batch)
 	return err
 }
 
 // Begin implements sayso.Gate.
 func (g *gate) Begin(ctx context.Context, session, host string) error {
-	if err := g.asks(); err != nil {
+	if err := g.checkRequester(); err != nil {
 		return err
 	}
 	w := waiter{b: g.b, actor: g.actor, a: &sayso.Admission{Call: sayso.Call{Session: session, Host: host}}}
-	for range tries {
+	for range maxAttempts {
 		s, err := g.b.session(ctx, session)
 		if err == nil {
-			err = foreign(&s, g.actor)
+			err = checkOwner(&s, g.actor)
 		}
 		if err != nil || (s.Started && !s.Ended) {
 			return err
 		}
 		batch := newBatch(g.b.o.Now())
-		w.started(batch, &s)
+		w.addStarted(batch, &s)
 		if _, err = g.b.append(ctx, batch); !isConflict(err) {
 			return err
 		}
 	}
-	return errStorm
+	return errContention
 }
 
 // End implements sayso.Gate.
 func (g *gate) End(ctx context.Context, session string) error {
-	if err := g.asks(); err != nil {
+	if err := g.checkRequester(); err != nil {
 		return err
 	}
-	for range tries {
+	for range maxAttempts {
 		err := g.end(ctx, session)
 		if !isConflict(err) {
 			return err
 		}
 	}
-	return errStorm
+	return errContention
 }
 
 func (g *gate) end(ctx context.Context, session string) error {
 	s, err := g.b.session(ctx, session)
 	if err == nil {
-		err = foreign(&s, g.actor)
+		err = checkOwner(&s, g.actor)
 	}
 	if err != nil || s.Ended || !s.Started {
 		return err
 	}
 	batch := newBatch(g.b.o.Now())
-	batch.add(sayso.SessionStream(session), s.Len, sayso.EventSessionEnded, about{session: session}, g.actor, sayso.Closed{Reason: "the host ended it"}, nil)
+	batch.add(sayso.SessionStream(session), s.Len, sayso.EventSessionEnded, eventSubject{session: session}, g.actor, sayso.Closed{Reason: "the host ended it"}, nil)
 	streams, err := g.b.log.Grants(ctx, nil, session, false)
 	if err != nil {
 		return fmt.Errorf("looking for grants: %w", err)
@@ -215,7 +215,7 @@ func (g *gate) end(ctx context.Context, session string) error {
 		if err != nil {
 			return err
 		}
-		batch.end(&grant, "session ended")
+		batch.endGrant(&grant, "session ended")
 	}
 	_, err = g.b.append(ctx, batch)
 	return err

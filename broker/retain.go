@@ -10,32 +10,32 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// keepContent is how long content is kept unless the options say otherwise.
-const keepContent = 30 * 24 * time.Hour
+// defaultKeepContent is how long content is kept unless the options say otherwise.
+const defaultKeepContent = 30 * 24 * time.Hour
 
 // What one sweep does at most about content that is old: others wait for the
 // log meanwhile.
 const (
-	looksAt      = 2000 // requests that one sweep looks at
-	erasesAtOnce = 100  // requests whose content one append erases
+	maxSwept  = 2000 // requests that one sweep looks at
+	maxErased = 100  // requests whose content one append erases
 )
 
-// retainPause is how long a sweep leaves content alone that another looked at.
-const retainPause = time.Minute
+// retentionInterval is how long a sweep leaves content alone that another looked at.
+const retentionInterval = time.Minute
 
-// settling is how long after a boot nothing is erased by the wall clock, which
+// clockGrace is how long after a boot nothing is erased by the wall clock, which
 // may have to be set first.
-const settling = time.Hour
+const clockGrace = time.Hour
 
 // retention is how far a process has got. It goes through the requests from the
 // newest back, some at a time, round and round. Where it begins is left to
 // chance, so that many that each live for one sweep get everywhere too.
 type retention struct {
-	mu     sync.Mutex // held by the one that sweeps; guards what follows
-	began  bool
-	next   sayso.Seq    // only requests that began before are still to be looked at; zero for all
-	after  time.Time    // when to look again
-	anchor sayso.Moment // from which the wall clock is followed within this boot
+	mu      sync.Mutex // held by the one that sweeps; guards what follows
+	started bool
+	next    sayso.Seq    // only requests that began before are still to be looked at; zero for all
+	after   time.Time    // when to look again
+	anchor  sayso.Moment // from which the wall clock is followed within this boot
 }
 
 // sweepContent erases the content of requests that ended long ago. What may
@@ -50,13 +50,13 @@ func (b *Broker) sweepContent(ctx context.Context) error {
 	if time.Now().Before(k.after) {
 		return nil
 	}
-	if err := b.beginRetention(ctx); err != nil {
+	if err := b.startRetention(ctx); err != nil {
 		return err
 	}
-	k.after = time.Now().Add(retainPause)
-	for left := looksAt; left > 0; {
+	k.after = time.Now().Add(retentionInterval)
+	for left := maxSwept; left > 0; {
 		fromTop := k.next == 0
-		looked, err := b.retain(ctx, left)
+		looked, err := b.sweepOldContent(ctx, left)
 		if err != nil {
 			return err
 		}
@@ -67,15 +67,15 @@ func (b *Broker) sweepContent(ctx context.Context) error {
 	return nil
 }
 
-// retain goes on through at most so many requests, and says how many it looked
+// sweepOldContent goes on through at most so many requests, and says how many it looked
 // at.
-func (b *Broker) retain(ctx context.Context, limit int) (looked int, err error) {
+func (b *Broker) sweepOldContent(ctx context.Context, limit int) (looked int, err error) {
 	k := &b.retention
 	rows, err := b.log.Rows(ctx, sayso.RowQuery{States: endedStates, Before: k.next, Limit: limit})
 	if err != nil {
 		return 0, fmt.Errorf("sweeping content: %w", err)
 	}
-	aged, err := b.aged(ctx, rows)
+	aged, err := b.requestsToErase(ctx, rows)
 	if err != nil {
 		return 0, err
 	}
@@ -83,7 +83,7 @@ func (b *Broker) retain(ctx context.Context, limit int) (looked int, err error) 
 		return 0, err
 	}
 	switch {
-	case len(aged) == erasesAtOnce:
+	case len(aged) == maxErased:
 		k.next, k.after = aged[len(aged)-1].First, time.Time{}
 	case len(rows) == limit:
 		k.next = rows[len(rows)-1].First
@@ -96,12 +96,12 @@ func (b *Broker) retain(ctx context.Context, limit int) (looked int, err error) 
 // endedStates are those in which a request cannot be answered any more.
 var endedStates = []sayso.State{sayso.StateAllowed, sayso.StateDenied, sayso.StateExpired, sayso.StateWithdrawn}
 
-// beginRetention picks the place to begin at, and a moment from which the wall
+// startRetention picks the place to begin at, and a moment from which the wall
 // clock can be followed: of two that differ by more than the boot clocks do, the
 // later one was set ahead.
-func (b *Broker) beginRetention(ctx context.Context) error {
+func (b *Broker) startRetention(ctx context.Context) error {
 	k := &b.retention
-	if k.began {
+	if k.started {
 		return nil
 	}
 	head, err := b.log.Head(ctx)
@@ -115,39 +115,39 @@ func (b *Broker) beginRetention(ctx context.Context) error {
 	if head.At.Boot == k.anchor.Boot {
 		k.anchor = head.At
 	}
-	k.began = true
+	k.started = true
 	return nil
 }
 
-// aged picks the rows of requests whose content was kept for long enough, so far
+// requestsToErase picks the rows of requests whose content was kept for long enough, so far
 // as rows tell.
-func (b *Broker) aged(ctx context.Context, rows []sayso.Row) ([]sayso.Row, error) {
+func (b *Broker) requestsToErase(ctx context.Context, rows []sayso.Row) ([]sayso.Row, error) {
 	var aged []sayso.Row
 	var granted map[sayso.ID]bool
-	now := b.steady(b.o.Now())
+	now := b.steadyClock(b.o.Now())
 	for _, row := range rows {
 		if row.Digest.IsZero() || row.State == sayso.StateAllowed && !row.Spent || now.Wall.Sub(row.Decided) < b.o.KeepContent {
 			continue
 		}
 		if granted == nil {
 			var err error
-			if granted, err = b.granted(ctx); err != nil {
+			if granted, err = b.requestsWithGrants(ctx); err != nil {
 				return nil, err
 			}
 		}
 		if granted[row.ID] {
 			continue
 		}
-		if aged = append(aged, row); len(aged) == erasesAtOnce {
+		if aged = append(aged, row); len(aged) == maxErased {
 			break
 		}
 	}
 	return aged, nil
 }
 
-// granted are the requests that live grants were given for: these match by what
+// requestsWithGrants are the requests that live grants were given for: these match by what
 // the content of their requests holds.
-func (b *Broker) granted(ctx context.Context) (map[sayso.ID]bool, error) {
+func (b *Broker) requestsWithGrants(ctx context.Context) (map[sayso.ID]bool, error) {
 	streams, err := b.log.Grants(ctx, nil, "", false)
 	if err != nil {
 		return nil, fmt.Errorf("looking for grants: %w", err)
@@ -178,10 +178,10 @@ func (b *Broker) eraseContent(ctx context.Context, rows []sayso.Row) error {
 			return err
 		}
 		r, err := sayso.Fold(events)
-		if err != nil || r.State.Open() || r.Unspent() || !b.outlived(ended(events), now, recorded) {
+		if err != nil || r.State.Open() || r.Unspent() || !b.isKeptLongEnough(endedAt(events), now, recorded) {
 			continue // what cannot be read is not known to have ended
 		}
-		batch.step(&r, sayso.EventContentErased, sayso.BrokerActor, sayso.ContentErased{Requests: []sayso.ID{r.ID}, Why: "kept " + spell(b.o.KeepContent)}, nil)
+		batch.addToRequest(&r, sayso.EventContentErased, sayso.BrokerActor, sayso.ContentErased{Requests: []sayso.ID{r.ID}, Why: "kept " + formatDays(b.o.KeepContent)}, nil)
 		batch.Erase = append(batch.Erase, r.ID)
 	}
 	if len(batch.Events) == 0 {
@@ -190,13 +190,13 @@ func (b *Broker) eraseContent(ctx context.Context, rows []sayso.Row) error {
 	if _, err := b.append(ctx, batch); err != nil && !isConflict(err) {
 		return err
 	}
-	memory{b}.forget(batch.Erase)
+	caches{b}.forget(batch.Erase)
 	return nil
 }
 
-// ended is when the last thing happened to a request. That somebody came too
+// endedAt is when the last thing happened to a request. That somebody came too
 // late to answer it is not among those.
-func ended(events []sayso.Event) (at sayso.Moment) {
+func endedAt(events []sayso.Event) (at sayso.Moment) {
 	for i := range events {
 		if events[i].Type != sayso.EventAnswerRefused {
 			at = events[i].At
@@ -205,22 +205,22 @@ func ended(events []sayso.Event) (at sayso.Moment) {
 	return at
 }
 
-// outlived reports whether content was kept for long enough since a moment. A
+// isKeptLongEnough reports whether content was kept for long enough since a moment. A
 // clock in doubt says no.
-func (b *Broker) outlived(since, now, recorded sayso.Moment) bool {
+func (b *Broker) isKeptLongEnough(since, now, recorded sayso.Moment) bool {
 	if since.Boot != "" && since.Boot == now.Boot {
 		return now.Since-since.Since >= b.o.KeepContent
 	}
-	if now.Boot != "" && now.Since < settling {
+	if now.Boot != "" && now.Since < clockGrace {
 		return false
 	}
-	now = b.steady(now)
+	now = b.steadyClock(now)
 	return !now.Wall.Before(recorded.Wall) && now.Wall.Sub(since.Wall) >= b.o.KeepContent
 }
 
-// steady takes from a moment by how much the wall clock was set ahead since this
+// steadyClock takes from a moment by how much the wall clock was set ahead since this
 // process first looked.
-func (b *Broker) steady(now sayso.Moment) sayso.Moment {
+func (b *Broker) steadyClock(now sayso.Moment) sayso.Moment {
 	from := b.retention.anchor
 	if from.Boot == "" || from.Boot != now.Boot {
 		return now
@@ -231,8 +231,8 @@ func (b *Broker) steady(now sayso.Moment) sayso.Moment {
 	return now
 }
 
-// spell is a time in words, for the record.
-func spell(d time.Duration) string {
+// formatDays is a time in words, for the record.
+func formatDays(d time.Duration) string {
 	switch days := d / (24 * time.Hour); {
 	case d%(24*time.Hour) != 0:
 		return d.String()

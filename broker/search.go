@@ -27,19 +27,19 @@ func (c *candidate) unread(why error) sayso.Request {
 	return row.Unread(why)
 }
 
-// seen yields the selected requests that this reader may see, as they are now.
+// visibleRequests yields the selected requests that this reader may see, as they are now.
 // The log does not know who may see what, so it is asked for more until the
 // reader has enough: the requests of one session never hide those of another.
-func (in inbox) seen(ctx context.Context, q sayso.RowQuery, want int) iter.Seq2[sayso.Request, error] {
+func (in inbox) visibleRequests(ctx context.Context, q sayso.RowQuery, want int) iter.Seq2[sayso.Request, error] {
 	return func(yield func(sayso.Request, error) bool) {
-		eyes, met := sight{in: in}, map[sayso.ID]bool{}
+		vis, listed := visibility{in: in}, map[sayso.ID]bool{}
 		for q.Limit = want; ; q.Limit *= 4 {
 			candidates, err := in.candidates(ctx, q)
 			if err != nil {
 				yield(sayso.Request{}, err)
 				return
 			}
-			page, err := eyes.page(ctx, candidates, met)
+			page, err := vis.readPage(ctx, candidates, listed)
 			if err != nil {
 				yield(sayso.Request{}, err)
 				return
@@ -56,16 +56,16 @@ func (in inbox) seen(ctx context.Context, q sayso.RowQuery, want int) iter.Seq2[
 	}
 }
 
-// page reads those of the candidates that are not met yet and that the reader
+// readPage reads those of the candidates that are not listed yet and that the reader
 // may see. The clock is read after them: see [Broker.clock].
-func (s *sight) page(ctx context.Context, candidates []candidate, met map[sayso.ID]bool) ([]sayso.Request, error) {
+func (s *visibility) readPage(ctx context.Context, candidates []candidate, listed map[sayso.ID]bool) ([]sayso.Request, error) {
 	var page []sayso.Request
 	for _, c := range candidates {
-		if met[c.id] {
+		if listed[c.id] {
 			continue
 		}
-		met[c.id] = true
-		r, see, err := s.look(ctx, c)
+		listed[c.id] = true
+		r, see, err := s.read(ctx, c)
 		switch {
 		case err == nil:
 		case !see || ctx.Err() != nil:
@@ -84,13 +84,13 @@ func (s *sight) page(ctx context.Context, candidates []candidate, met map[sayso.
 	return page, err
 }
 
-// look reads a candidate if the reader may see it, which it also says of one that
+// read reads a candidate if the reader may see it, which it also says of one that
 // cannot be read.
-func (s *sight) look(ctx context.Context, c candidate) (r sayso.Request, see bool, err error) {
-	if see, err = s.request(ctx, c.session, c.asker); err != nil || !see {
+func (s *visibility) read(ctx context.Context, c candidate) (r sayso.Request, see bool, err error) {
+	if see, err = s.seesRequest(ctx, c.session, c.asker); err != nil || !see {
 		return r, false, err
 	}
-	if known, ok := s.in.b.recent.get(c.id); ok && known.Life.Last == c.last {
+	if known, ok := s.in.b.requests.get(c.id); ok && known.Life.Last == c.last {
 		return *known, true, nil
 	}
 	if c.events == nil {
@@ -99,7 +99,7 @@ func (s *sight) look(ctx context.Context, c candidate) (r sayso.Request, see boo
 		r, err = sayso.Fold(c.events)
 	}
 	if err == nil {
-		s.in.b.recent.put(new(r))
+		s.in.b.requests.put(new(r))
 	}
 	return r, true, err
 }
@@ -111,8 +111,8 @@ func (in inbox) candidates(ctx context.Context, q sayso.RowQuery) ([]candidate, 
 	if err != nil {
 		return nil, fmt.Errorf("searching requests: %w", err)
 	}
-	if onlyOpen(q) && in.strange(rows) {
-		if found, err := in.open(ctx, q); err == nil || ctx.Err() != nil {
+	if onlyOpen(q) && in.mostlyUnknown(rows) {
+		if found, err := in.openCandidates(ctx, q); err == nil || ctx.Err() != nil {
 			return found, err
 		} // one that cannot be read is found out one by one
 	}
@@ -124,19 +124,19 @@ func (in inbox) candidates(ctx context.Context, q sayso.RowQuery) ([]candidate, 
 	return found, nil
 }
 
-// strange reports whether so many of these requests are not known as they are
+// mostlyUnknown reports whether so many of these requests are not known as they are
 // now that it pays to read them all at once.
-func (in inbox) strange(rows []sayso.Row) bool {
+func (in inbox) mostlyUnknown(rows []sayso.Row) bool {
 	n := 0
 	for _, row := range rows {
-		if r, known := in.b.recent.get(row.ID); !known || r.Life.Last != row.Last {
+		if r, known := in.b.requests.get(row.ID); !known || r.Life.Last != row.Last {
 			n++
 		}
 	}
 	return n > 4
 }
 
-func (in inbox) open(ctx context.Context, q sayso.RowQuery) ([]candidate, error) {
+func (in inbox) openCandidates(ctx context.Context, q sayso.RowQuery) ([]candidate, error) {
 	streams, err := in.b.log.Open(ctx, q.Session, q.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing open requests: %w", err)

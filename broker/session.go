@@ -10,14 +10,14 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// sessions remembers the sessions that were read, by stream. What it remembers
+// sessionCache remembers the sessions that were read, by stream. What it remembers
 // may be old: who decides by it expects the stream to be as long as it was.
-type sessions struct {
+type sessionCache struct {
 	mu    sync.Mutex // guards known
 	known map[string]sayso.Session
 }
 
-func (s *sessions) get(stream string) (sayso.Session, bool) {
+func (s *sessionCache) get(stream string) (sayso.Session, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known, ok := s.known[stream]
@@ -25,7 +25,7 @@ func (s *sessions) get(stream string) (sayso.Session, bool) {
 }
 
 // put remembers a session, and forgets all others when there are too many.
-func (s *sessions) put(stream string, session sayso.Session) {
+func (s *sessionCache) put(stream string, session sayso.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil || len(s.known) >= 4096 {
@@ -36,9 +36,9 @@ func (s *sessions) put(stream string, session sayso.Session) {
 	}
 }
 
-// grow adds an event that this process appended to what is remembered of its
+// apply adds an event that this process appended to what is remembered of its
 // session, if that is all there was before.
-func (s *sessions) grow(e *sayso.Event) {
+func (s *sessionCache) apply(e *sayso.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known, ok := s.known[e.Stream]
@@ -76,9 +76,9 @@ func (b *Broker) readSession(ctx context.Context, id, stream string) (sayso.Sess
 	return s, nil
 }
 
-// recall is a session as it was when it was read last, for decisions that are
+// cachedSession is a session as it was when it was read last, for decisions that are
 // appended only if it is still so.
-func (b *Broker) recall(ctx context.Context, id, stream string) (sayso.Session, error) {
+func (b *Broker) cachedSession(ctx context.Context, id, stream string) (sayso.Session, error) {
 	if s, ok := b.sessions.get(stream); ok {
 		return s, nil
 	}
@@ -101,7 +101,7 @@ func (b *Broker) modeState(ctx context.Context, sessions ...*sayso.Session) (say
 		}
 	}
 	if set.Mode == "" {
-		set.Mode = endless(b.o.Mode())
+		set.Mode = untimedMode(b.o.Mode())
 	}
 	if most := set.Mode.Within(b.o.ModeLimit()); most != set.Mode {
 		set = sayso.ModeState{Mode: most}
@@ -109,9 +109,9 @@ func (b *Broker) modeState(ctx context.Context, sessions ...*sayso.Session) (say
 	return set, nil
 }
 
-// endless is the mode that a word from outside the log means. There nothing
+// untimedMode is the mode that a word from outside the log means. There nothing
 // says when it ends, so that approve_all is not among them.
-func endless(m sayso.Mode) sayso.Mode {
+func untimedMode(m sayso.Mode) sayso.Mode {
 	switch m {
 	case "", sayso.ModeInteractive, sayso.ModeApproveAll:
 		return sayso.ModeInteractive
@@ -119,20 +119,20 @@ func endless(m sayso.Mode) sayso.Mode {
 	return sayso.ModeStrict
 }
 
-// foreign returns an error if a session belongs to somebody else than the owner
-// of a requester. Who met a session first said whose it is: in it, the people of
+// checkOwner returns an error if a session belongs to somebody else than the owner
+// of a requester. Who came to a session first said whose it is: in it, the people of
 // another would answer for this requester's calls.
-func foreign(s *sayso.Session, by sayso.Actor) error {
+func checkOwner(s *sayso.Session, by sayso.Actor) error {
 	if s.Started && s.Owner != by.Owner {
 		return fmt.Errorf("session %q: %w: it belongs to somebody else; calls need a session of their own", s.ID, sayso.ErrNotAllowed)
 	}
 	return nil
 }
 
-// started adds session.started: whose agent it is comes from the requester's
+// addStarted adds session.started: whose agent it is comes from the requester's
 // credential.
-func (w *waiter) started(batch *batch, s *sayso.Session) {
-	batch.add(sayso.SessionStream(s.ID), s.Len, sayso.EventSessionStarted, about{session: s.ID, run: w.a.Call.Run}, w.actor,
+func (w *waiter) addStarted(batch *batch, s *sayso.Session) {
+	batch.add(sayso.SessionStream(s.ID), s.Len, sayso.EventSessionStarted, eventSubject{session: s.ID, run: w.a.Call.Run}, w.actor,
 		sayso.SessionStarted{Owner: w.actor.Owner, Approvers: w.actor.Approvers, Host: w.a.Call.Host}, nil)
 }
 
@@ -177,7 +177,7 @@ func (in inbox) SetPolicies(ctx context.Context, session string, p map[string]sa
 		}
 	}
 	batch := newBatch(in.b.o.Now())
-	batch.add(sayso.SessionStream(session), sayso.AnyLength, sayso.EventSessionPolicy, about{session: session}, in.actor, sayso.SessionPolicy{Policies: p}, nil)
+	batch.add(sayso.SessionStream(session), sayso.AnyLength, sayso.EventSessionPolicy, eventSubject{session: session}, in.actor, sayso.SessionPolicy{Policies: p}, nil)
 	_, err := in.b.append(ctx, batch)
 	return err
 }
@@ -189,7 +189,7 @@ func (b *Broker) Switched(ctx context.Context, by sayso.Actor, to sayso.Switch, 
 		return fmt.Errorf("%w: a switch is turned off, on, locked or released", sayso.ErrInvalid)
 	}
 	batch := newBatch(b.o.Now())
-	batch.add(sayso.BrokerStream, sayso.AnyLength, sayso.EventModeChanged, about{}, by, sayso.ModeChanged{Switch: to, ForNS: int64(d)}, nil)
+	batch.add(sayso.BrokerStream, sayso.AnyLength, sayso.EventModeChanged, eventSubject{}, by, sayso.ModeChanged{Switch: to, ForNS: int64(d)}, nil)
 	_, err := b.append(ctx, batch)
 	return err
 }
@@ -237,7 +237,7 @@ func (in inbox) SetMode(ctx context.Context, session string, m sayso.Mode, d tim
 		return fmt.Errorf("the mode of all sessions takes an admin: %w", sayso.ErrNotAllowed)
 	}
 	batch := newBatch(in.b.o.Now())
-	batch.add(stream, sayso.AnyLength, sayso.EventModeChanged, about{session: session}, in.actor, sayso.ModeChanged{Mode: m, ForNS: int64(d)}, nil)
+	batch.add(stream, sayso.AnyLength, sayso.EventModeChanged, eventSubject{session: session}, in.actor, sayso.ModeChanged{Mode: m, ForNS: int64(d)}, nil)
 	_, err := in.b.append(ctx, batch)
 	return err
 }

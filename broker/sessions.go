@@ -8,23 +8,23 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// listedCalls is how many of the newest calls a list of sessions is made from.
-const listedCalls = 10_000
+// maxListedCalls is how many of the newest calls a list of sessions is made from.
+const maxListedCalls = 10_000
 
 // Sessions implements sayso.Inbox.
 func (in inbox) Sessions(ctx context.Context, since time.Time) ([]sayso.SessionInfo, error) {
 	if !in.actor.Kind.Looks() {
 		return nil, fmt.Errorf("sessions: %w", sayso.ErrNotAllowed)
 	}
-	rows, err := in.b.log.Rows(ctx, sayso.RowQuery{Since: since, Limit: listedCalls})
+	rows, err := in.b.log.Rows(ctx, sayso.RowQuery{Since: since, Limit: maxListedCalls})
 	if err != nil {
 		return nil, fmt.Errorf("listing sessions: %w", err)
 	}
-	eyes := sight{in: in}
+	vis := visibility{in: in}
 	list, at := []sayso.SessionInfo{}, map[string]int{}
 	for i := range rows {
 		row := &rows[i]
-		if see, err := eyes.see(ctx, row.Session); err != nil {
+		if see, err := vis.seesSession(ctx, row.Session); err != nil {
 			return nil, err
 		} else if !see {
 			continue

@@ -15,16 +15,16 @@ import (
 // Where thousands of requests are open, each looks at some of them; approvals,
 // which take minutes to lapse, are looked at once a minute.
 func (b *Broker) Run(ctx context.Context) error {
-	tick := time.NewTicker(pause)
+	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
-	place := newest
+	place := fromNewest
 	page := func(ctx context.Context) (err error) {
 		place, err = b.sweepPage(ctx, place)
 		return err
 	}
 	for n := 0; ; n++ {
-		steps := []step{page, b.sweepGrants, b.sweepPolicy, b.sweepContent}
-		if n%int(time.Minute/pause) == 0 {
+		steps := []sweepStep{page, b.sweepGrants, b.sweepPolicy, b.sweepContent}
+		if n%int(time.Minute/sweepInterval) == 0 {
 			steps = append(steps, b.sweepAllowed)
 		}
 		_ = b.sweep(ctx, steps...) // what it could not record is checked again wherever it counts
@@ -45,15 +45,15 @@ func (b *Broker) Sweep(ctx context.Context) error {
 	return b.sweep(ctx, b.sweepOpen, b.sweepAllowed, b.sweepGrants, b.sweepPolicy, b.sweepContent)
 }
 
-// pause is how long [Broker.Run] waits between two sweeps.
-const pause = 3 * time.Second
+// sweepInterval is how long [Broker.Run] waits between two sweeps.
+const sweepInterval = 3 * time.Second
 
-// step is one part of a sweep.
-type step = func(context.Context) error
+// sweepStep is one part of a sweep.
+type sweepStep = func(context.Context) error
 
 // sweep takes its steps, whatever becomes of the others.
-func (b *Broker) sweep(ctx context.Context, steps ...step) error {
-	if _, err := b.look(ctx); err != nil {
+func (b *Broker) sweep(ctx context.Context, steps ...sweepStep) error {
+	if _, err := b.readHead(ctx); err != nil {
 		return err
 	}
 	var errs []error
@@ -65,30 +65,30 @@ func (b *Broker) sweep(ctx context.Context, steps ...step) error {
 
 // sweepOpen looks at all open requests.
 func (b *Broker) sweepOpen(ctx context.Context) error {
-	for place := newest; ; {
+	for place := fromNewest; ; {
 		next, err := b.sweepPage(ctx, place)
-		if err != nil || next == newest {
+		if err != nil || next == fromNewest {
 			return err
 		}
 		place = next
 	}
 }
 
-// newest is the place where a sweep of open requests begins.
-const newest sayso.Seq = 0
+// fromNewest is the place where a sweep of open requests begins.
+const fromNewest sayso.Seq = 0
 
-// pageOfOpen is how many open requests are looked at together.
-const pageOfOpen = 500
+// openPageSize is how many open requests are looked at together.
+const openPageSize = 500
 
 // sweepPage looks at open requests from a place on, and returns the next place.
 func (b *Broker) sweepPage(ctx context.Context, place sayso.Seq) (sayso.Seq, error) {
-	rows, err := b.log.Rows(ctx, sayso.RowQuery{States: sayso.OpenStates(), Before: place, Limit: pageOfOpen})
+	rows, err := b.log.Rows(ctx, sayso.RowQuery{States: sayso.OpenStates(), Before: place, Limit: openPageSize})
 	if err != nil {
 		return place, fmt.Errorf("sweeping open requests: %w", err)
 	}
-	next := newest
-	if len(rows) == pageOfOpen {
-		next = rows[pageOfOpen-1].First
+	next := fromNewest
+	if len(rows) == openPageSize {
+		next = rows[openPageSize-1].First
 	}
 	return next, b.sweepRows(ctx, rows)
 }
@@ -102,21 +102,21 @@ func (b *Broker) sweepRows(ctx context.Context, rows []sayso.Row) error {
 	for i := range rows {
 		row := &rows[i]
 		if _, known := alive[row.Holder]; !known {
-			alive[row.Holder] = b.held(ctx, row.Holder)
+			alive[row.Holder] = b.isHeld(ctx, row.Holder)
 		}
 		lost := row.State == sayso.StateOpen && !alive[row.Holder]
-		if !lost && !due(row, now, recorded) {
+		if !lost && !isDue(row, now, recorded) {
 			continue // as nearly all are, and their events need not be read
 		}
-		if err := b.sweepOne(ctx, row, lost, now, recorded); err != nil {
+		if err := b.sweepRequest(ctx, row, lost, now, recorded); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// due reports whether the deadline of a request has passed.
-func due(row *sayso.Row, now, recorded sayso.Moment) bool {
+// isDue reports whether the deadline of a request has passed.
+func isDue(row *sayso.Row, now, recorded sayso.Moment) bool {
 	if row.After <= 0 {
 		return false
 	}
@@ -124,8 +124,8 @@ func due(row *sayso.Row, now, recorded sayso.Moment) bool {
 	return doubtful || passed >= row.After
 }
 
-// sweepOne records that a request expired, or else that its waiter was lost.
-func (b *Broker) sweepOne(ctx context.Context, row *sayso.Row, lost bool, now, recorded sayso.Moment) error {
+// sweepRequest records that a request expired, or else that its waiter was lost.
+func (b *Broker) sweepRequest(ctx context.Context, row *sayso.Row, lost bool, now, recorded sayso.Moment) error {
 	r, err := b.load(ctx, row.ID)
 	switch {
 	case err != nil:
@@ -135,7 +135,7 @@ func (b *Broker) sweepOne(ctx context.Context, row *sayso.Row, lost bool, now, r
 	case r.DeadlinePassed(now, recorded):
 		_, err = b.expire(ctx, &r)
 	case lost && r.State == sayso.StateOpen && r.Life.Holder == row.Holder:
-		_, err = b.one(ctx, &r, sayso.EventParked, sayso.BrokerActor, sayso.Parked{Cause: sayso.ParkedLost})
+		_, err = b.appendOne(ctx, &r, sayso.EventParked, sayso.BrokerActor, sayso.Parked{Cause: sayso.ParkedLost})
 	}
 	if isConflict(err) {
 		return nil
@@ -163,7 +163,7 @@ func (b *Broker) sweepAllowed(ctx context.Context) error {
 		if !r.Unspent() || !r.Lapsed(now, recorded) {
 			continue
 		}
-		_, err = b.one(ctx, &r, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: "lapsed"})
+		_, err = b.appendOne(ctx, &r, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: "lapsed"})
 		if err != nil && !isConflict(err) {
 			return err
 		}
@@ -184,7 +184,7 @@ func (b *Broker) sweepGrants(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		why, err := b.ended(ctx, &g)
+		why, err := b.whyGrantEnded(ctx, &g)
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (b *Broker) sweepGrants(ctx context.Context) error {
 			continue
 		}
 		batch := newBatch(b.o.Now())
-		batch.end(&g, why)
+		batch.endGrant(&g, why)
 		if _, err := b.append(ctx, batch); err != nil && !isConflict(err) {
 			return err
 		}

@@ -9,15 +9,15 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
-// tails is the end of the log, read once for all who follow it here. It is read
+// sharedTail is the tail of the log, read once for all who follow it here. It is read
 // for as long as anybody does.
-type tails struct {
-	mu  sync.Mutex // guards what follows
-	now *tail
+type sharedTail struct {
+	mu      sync.Mutex // guards what follows
+	current *tail
 }
 
-// erasures is who is told, in the order of the log, what is to be forgotten.
-type erasures interface {
+// forgetter is who is told, in the order of the log, what is to be forgotten.
+type forgetter interface {
 	forget(ids []sayso.ID) // whose content was erased
 	forgetAll()            // since the log is not read any more, and nobody would say so
 }
@@ -25,43 +25,43 @@ type erasures interface {
 // tail is one stretch of reading.
 type tail struct {
 	log    sayso.Log
-	memory erasures
-	users  int // guarded by the lock of tails
+	caches forgetter
+	users  int // guarded by the lock of sharedTail
 	stop   context.CancelFunc
 
-	mu     sync.Mutex // guards what follows
-	ring   [ringSize]*sayso.Event
-	low    sayso.Seq     // the oldest event in the ring; higher than high if there is none
-	high   sayso.Seq     // the newest
-	grew   chan struct{} // closed when it grows, or cannot any more
-	failed error
+	mu      sync.Mutex // guards what follows
+	ring    [tailSize]*sayso.Event
+	low     sayso.Seq     // the oldest event in the ring; higher than high if there is none
+	high    sayso.Seq     // the newest
+	changed chan struct{} // closed when it grows, or cannot any more
+	err     error
 }
 
-const ringSize = 512
+const tailSize = 512
 
 // join returns the tail, which begins behind a position if nobody follows yet.
 // Whoever joins leaves.
-func (t *tails) join(ctx context.Context, log sayso.Log, memory erasures, since sayso.Seq) *tail {
+func (t *sharedTail) join(ctx context.Context, log sayso.Log, memory forgetter, since sayso.Seq) *tail {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.now == nil {
+	if t.current == nil {
 		ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-		t.now = &tail{log: log, memory: memory, stop: stop, low: since + 1, high: since, grew: make(chan struct{})}
-		go t.now.read(ctx) // ends when the last one leaves, or at an error
+		t.current = &tail{log: log, caches: memory, stop: stop, low: since + 1, high: since, changed: make(chan struct{})}
+		go t.current.read(ctx) // ends when the last one leaves, or at an error
 	}
-	t.now.users++
-	return t.now
+	t.current.users++
+	return t.current
 }
 
-func (t *tails) leave(gone *tail) {
+func (t *sharedTail) leave(gone *tail) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if gone.users--; gone.users == 0 {
 		gone.stop()
 	}
-	if t.now == gone && (gone.users == 0 || gone.over() != nil) {
-		t.now = nil
-		gone.memory.forgetAll()
+	if t.current == gone && (gone.users == 0 || gone.failure() != nil) {
+		t.current = nil
+		gone.caches.forgetAll()
 	}
 }
 
@@ -72,21 +72,21 @@ func (t *tail) read(ctx context.Context) {
 		err := t.log.WaitSince(ctx, at)
 		var events []sayso.Event
 		if err == nil {
-			events, err = t.log.Since(ctx, at, page)
+			events, err = t.log.Since(ctx, at, pageSize)
 		}
 		if err != nil {
-			t.fail(err)
+			t.close(err)
 			return
 		}
 		if len(events) > 0 {
 			at = events[len(events)-1].Seq
-			t.grow(events)
+			t.add(events)
 		}
 	}
 }
 
-// grow adds events, which nobody may change any more.
-func (t *tail) grow(events []sayso.Event) {
+// add adds events, which nobody may change any more.
+func (t *tail) add(events []sayso.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range events {
@@ -95,16 +95,16 @@ func (t *tail) grow(events []sayso.Event) {
 			t.low = e.Seq
 		}
 		if e.Type == sayso.EventContentErased {
-			t.memory.forget(erasedBy(e))
+			t.caches.forget(erasedBy(e))
 			clear(t.ring[:])
 			clear(events[:i]) // nobody has seen these, and nobody shall
 			t.low = e.Seq
 		}
-		t.ring[e.Seq%ringSize], t.high = e, e.Seq
-		t.low = max(t.low, t.high-min(t.high, ringSize-1))
+		t.ring[e.Seq%tailSize], t.high = e, e.Seq
+		t.low = max(t.low, t.high-min(t.high, tailSize-1))
 	}
-	close(t.grew)
-	t.grew = make(chan struct{})
+	close(t.changed)
+	t.changed = make(chan struct{})
 }
 
 // erasedBy are the requests whose content an event says was erased.
@@ -116,17 +116,17 @@ func erasedBy(e *sayso.Event) []sayso.ID {
 	return p.Requests
 }
 
-func (t *tail) fail(err error) {
+func (t *tail) close(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.failed = err
-	close(t.grew)
+	t.err = err
+	close(t.changed)
 }
 
-func (t *tail) over() error {
+func (t *tail) failure() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.failed
+	return t.err
 }
 
 // after returns the events behind a position as soon as there are any. missed
@@ -134,7 +134,7 @@ func (t *tail) over() error {
 func (t *tail) after(ctx context.Context, since sayso.Seq) (events []*sayso.Event, missed bool, err error) {
 	for {
 		t.mu.Lock()
-		grew, failed := t.grew, t.failed
+		grew, failed := t.changed, t.err
 		switch {
 		case since >= t.high:
 		case since+1 < t.low:
@@ -142,7 +142,7 @@ func (t *tail) after(ctx context.Context, since sayso.Seq) (events []*sayso.Even
 		default:
 			events = make([]*sayso.Event, 0, t.high-since)
 			for n := since + 1; n <= t.high; n++ {
-				events = append(events, t.ring[n%ringSize])
+				events = append(events, t.ring[n%tailSize])
 			}
 		}
 		t.mu.Unlock()

@@ -19,7 +19,7 @@ func (w *waiter) outcome(ctx context.Context, r *sayso.Request, err error) (*say
 		*d, err = w.deliver(ctx, r)
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, sayso.ErrFactsWanted)) {
-		w.leave(ctx, r) // who brings other facts comes back
+		w.recordLeft(ctx, r) // who brings other facts comes back
 	}
 	return d, err
 }
@@ -31,9 +31,9 @@ func (w *waiter) outcome(ctx context.Context, r *sayso.Request, err error) (*say
 // events that were read. If it has grown in between, Wait returns at once.
 func (w *waiter) wait(ctx context.Context, r *sayso.Request) (*sayso.Request, error) {
 	for r.State.Open() {
-		next, err := w.once(ctx, r)
+		next, err := w.step(ctx, r)
 		if isConflict(err) {
-			next, err = w.b.newer(ctx, r)
+			next, err = w.b.catchUp(ctx, r)
 		}
 		if err != nil {
 			return r, err
@@ -43,68 +43,68 @@ func (w *waiter) wait(ctx context.Context, r *sayso.Request) (*sayso.Request, er
 	return r, nil
 }
 
-// once does what there is to do for an open request, or sleeps if that is
+// step does what there is to do for an open request, or sleeps if that is
 // nothing.
-func (w *waiter) once(ctx context.Context, r *sayso.Request) (*sayso.Request, error) {
-	ends, err := w.look(ctx, r)
+func (w *waiter) step(ctx context.Context, r *sayso.Request) (*sayso.Request, error) {
+	ends, err := w.timeLeft(ctx, r)
 	switch {
 	case err != nil:
 		return nil, err
-	case ends == passed:
+	case ends == noTimeLeft:
 		return w.b.expire(ctx, r)
-	case w.forsaken(ctx, r):
+	case w.isParkedByOther(ctx, r):
 		return w.take(ctx, r)
 	}
 	return w.sleep(ctx, r, ends)
 }
 
-// passed, as the time that is left, says that there is none. Less than nothing
+// noTimeLeft, as the time that is left, says that there is none. Less than nothing
 // says that there is no end.
 const (
-	passed   time.Duration = 0
-	unending time.Duration = -1
+	noTimeLeft time.Duration = 0
+	noDeadline time.Duration = -1
 )
 
-// look reads the clocks, for what is left until the deadline.
-func (w *waiter) look(ctx context.Context, r *sayso.Request) (time.Duration, error) {
+// timeLeft reads the clocks, for what is left until the deadline.
+func (w *waiter) timeLeft(ctx context.Context, r *sayso.Request) (time.Duration, error) {
 	now, recorded, err := w.b.clock(ctx)
 	if err != nil {
-		return passed, err
+		return noTimeLeft, err
 	}
 	if r.DeadlinePassed(now, recorded) {
-		return passed, nil
+		return noTimeLeft, nil
 	}
 	if left, timed := r.Remaining(now, recorded); timed {
 		return max(left, 1), nil
 	}
-	return unending, nil
+	return noDeadline, nil
 }
 
-// forsaken reports whether somebody recorded that nobody waits for the request,
+// isParkedByOther reports whether somebody recorded that nobody waits for the request,
 // though this caller does: another one waited for it too, under the same call
 // id, as over a connection that was made again before the end of the first was
 // noticed. A process whose own lease is gone leaves it at that.
-func (w *waiter) forsaken(ctx context.Context, r *sayso.Request) bool {
-	if r.State != sayso.StateParked || w.stormy(r) {
+func (w *waiter) isParkedByOther(ctx context.Context, r *sayso.Request) bool {
+	if r.State != sayso.StateParked || w.isPolling(r) {
 		return false
 	}
 	holder, err := w.b.holder(ctx)
-	return err == nil && w.b.held(ctx, holder)
+	return err == nil && w.b.isHeld(ctx, holder)
 }
 
-// newer is the request with what was appended to its stream since.
-func (b *Broker) newer(ctx context.Context, r *sayso.Request) (*sayso.Request, error) {
+// catchUp is the request with what was appended to its stream since.
+func (b *Broker) catchUp(ctx context.Context, r *sayso.Request) (*sayso.Request, error) {
 	events, err := b.log.Stream(ctx, sayso.RequestStream(r.ID), r.Life.Len)
 	if err != nil {
 		return nil, fmt.Errorf("reading request %s: %w", r.ID.Short(), err)
 	}
-	return b.caughtUp(ctx, r, events)
+	return b.applyNewer(ctx, r, events)
 }
 
-// caughtUp is a request with what its stream has beyond it, as whoever appended
+// applyNewer is a request with what its stream has beyond it, as whoever appended
 // that in this process has folded it already or as it is folded here. One whose
 // content was erased is read anew: what it held before stays with nobody.
-func (b *Broker) caughtUp(ctx context.Context, r *sayso.Request, events []sayso.Event) (*sayso.Request, error) {
+func (b *Broker) applyNewer(ctx context.Context, r *sayso.Request, events []sayso.Event) (*sayso.Request, error) {
 	if slices.ContainsFunc(events, func(e sayso.Event) bool { return e.Type == sayso.EventContentErased }) {
 		bare, err := b.load(ctx, r.ID)
 		if err != nil {
@@ -112,22 +112,22 @@ func (b *Broker) caughtUp(ctx context.Context, r *sayso.Request, events []sayso.
 		}
 		return &bare, nil
 	}
-	if known, ok := b.recent.get(r.ID); ok && known.Life.Len >= r.Life.Len+len(events) {
+	if known, ok := b.requests.get(r.ID); ok && known.Life.Len >= r.Life.Len+len(events) {
 		return known, nil
 	}
-	return b.grown(r, events)
+	return b.applyEvents(r, events)
 }
 
-// nap is how long a waiter sleeps at most before it looks at the clocks again.
+// maxSleep is how long a waiter sleeps at most before it looks at the clocks again.
 // Timers stand still while the machine is suspended, and deadlines do not.
-const nap = time.Minute
+const maxSleep = time.Minute
 
 // sleep waits until the stream grows, the deadline may have passed or patience
 // ends. A request that nobody waits for any more is parked.
 func (w *waiter) sleep(ctx context.Context, r *sayso.Request, left time.Duration) (*sayso.Request, error) {
 	var ends time.Time
-	if left != unending {
-		ends = time.Now().Add(min(left, nap-rand.N(nap/2))) // not all at once
+	if left != noDeadline {
+		ends = time.Now().Add(min(left, maxSleep-rand.N(maxSleep/2))) // not all at once
 	}
 	if !w.until.IsZero() && (ends.IsZero() || w.until.Before(ends)) {
 		if ends = w.until; !time.Now().Before(ends) {
@@ -143,30 +143,30 @@ func (w *waiter) sleep(ctx context.Context, r *sayso.Request, left time.Duration
 	case len(events) == 0:
 		return r, nil
 	}
-	return w.b.caughtUp(ctx, r, events)
+	return w.b.applyNewer(ctx, r, events)
 }
 
 // park records that the caller's patience ended, and tells it so.
 func (w *waiter) park(ctx context.Context, r *sayso.Request) error {
-	_, err := w.b.one(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedPatience})
+	_, err := w.b.appendOne(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedPatience})
 	if err != nil {
 		return err
 	}
 	return &sayso.PendingError{Ticket: r.ID, Deadline: deadline(r)}
 }
 
-// leave records that the caller went away without waiting for the end. It may
+// recordLeft records that the caller went away without waiting for the end. It may
 // fail without harm: a request whose waiter is gone is found by its lease.
-func (w *waiter) leave(ctx context.Context, r *sayso.Request) {
+func (w *waiter) recordLeft(ctx context.Context, r *sayso.Request) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	for range 3 {
-		next, err := w.b.newer(ctx, r)
+		next, err := w.b.catchUp(ctx, r)
 		if err != nil || !(next.State.Open() || next.Unspent()) {
 			return
 		}
 		r = next
-		if _, err = w.b.one(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedLeft}); !isConflict(err) {
+		if _, err = w.b.appendOne(ctx, r, sayso.EventParked, w.actor, sayso.Parked{Cause: sayso.ParkedLeft}); !isConflict(err) {
 			return
 		}
 	}
@@ -176,17 +176,17 @@ func (w *waiter) leave(ctx context.Context, r *sayso.Request) {
 func (b *Broker) expire(ctx context.Context, r *sayso.Request) (*sayso.Request, error) {
 	if r.Life.After.Deny {
 		batch := newBatch(b.o.Now())
-		c, err := content(sayso.AnsweredShown{Digest: r.Digest}, nil, nil)
+		c, err := newContent(sayso.AnsweredShown{Digest: r.Digest}, nil, nil)
 		if err != nil {
 			return nil, err
 		}
-		batch.step(r, sayso.EventResolved, sayso.BrokerActor, sayso.Resolved{
+		batch.addToRequest(r, sayso.EventResolved, sayso.BrokerActor, sayso.Resolved{
 			Effect: sayso.Deny, Source: sayso.SourceDeadline, Cause: r.Cause, Rule: r.Rule, File: r.File,
 			Line: r.Line, Reason: "nobody answered before the deadline", Policy: r.Life.Policy,
 		}, c)
 		return b.advance(ctx, r, batch)
 	}
-	return b.one(ctx, r, sayso.EventExpired, sayso.BrokerActor, sayso.Closed{Reason: "nobody answered before the deadline"})
+	return b.appendOne(ctx, r, sayso.EventExpired, sayso.BrokerActor, sayso.Closed{Reason: "nobody answered before the deadline"})
 }
 
 // deliver returns the decision on a request that is decided. A yes that is run
@@ -199,53 +199,55 @@ func (w *waiter) deliver(ctx context.Context, r *sayso.Request) (sayso.Decision,
 	case sayso.StateWithdrawn:
 		return d, fmt.Errorf("request %s: %w", r.ID.Short(), sayso.ErrWithdrawn)
 	case sayso.StateAllowed:
-		if r.Life.Redeemed && w.fresh(r) {
+		if r.Life.Redeemed && w.redeemedHere(r) {
 			d.Redeemed = true
 			return d, nil
 		}
-		if _, err := w.b.usable(ctx, r); err != nil {
-			return refusal(r), err
+		if _, err := w.b.checkApproval(ctx, r); err != nil {
+			return deniedDecision(r), err
 		}
-		if err := w.permitted(ctx, r); err != nil {
-			return refusal(r), err
+		if err := w.checkWantedFacts(ctx, r); err != nil {
+			return deniedDecision(r), err
 		}
 		if len(d.Args) > 0 && !w.canEdit {
-			return refusal(r), fmt.Errorf("request %s: %w: it was approved with edited arguments, which this caller does not take", r.ID.Short(), sayso.ErrMismatch)
+			return deniedDecision(r), fmt.Errorf("request %s: %w: it was approved with edited arguments, which this caller does not take", r.ID.Short(), sayso.ErrMismatch)
 		}
 		if w.immediate {
-			return w.spend(ctx, r)
+			return w.redeem(ctx, r)
 		}
 	}
 	return d, nil
 }
 
-// fresh reports whether this very admission redeemed the request, in the
+// redeemedHere reports whether this very admission redeemed the request, in the
 // commit that opened it.
-func (w *waiter) fresh(r *sayso.Request) bool { return w.opened == r.ID && r.Life.Len == w.openedLen }
+func (w *waiter) redeemedHere(r *sayso.Request) bool {
+	return w.opened == r.ID && r.Life.Len == w.openedLen
+}
 
-// spend redeems the approval for a caller that runs the call at once. Of all
+// redeem redeems the approval for a caller that runs the call at once. Of all
 // that try, one wins.
-func (w *waiter) spend(ctx context.Context, r *sayso.Request) (sayso.Decision, error) {
-	for range tries {
-		err := w.b.spend(ctx, r, w.actor)
+func (w *waiter) redeem(ctx context.Context, r *sayso.Request) (sayso.Decision, error) {
+	for range maxAttempts {
+		err := w.b.redeem(ctx, r, w.actor)
 		if err == nil {
 			d := *r.Decision
 			d.Redeemed = true
 			return d, nil
 		}
 		if !isConflict(err) {
-			return refusal(r), err
+			return deniedDecision(r), err
 		}
-		next, err := w.b.newer(ctx, r)
+		next, err := w.b.catchUp(ctx, r)
 		if err != nil {
-			return refusal(r), err
+			return deniedDecision(r), err
 		}
 		r = next
 	}
-	return refusal(r), errStorm
+	return deniedDecision(r), errContention
 }
 
-// refusal is a decision that denies and names its request.
-func refusal(r *sayso.Request) sayso.Decision {
+// deniedDecision is a decision that denies and names its request.
+func deniedDecision(r *sayso.Request) sayso.Decision {
 	return sayso.Decision{State: sayso.StateDenied, Request: r.ID}
 }

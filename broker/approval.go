@@ -24,10 +24,10 @@ func (on *basis) expect(batch *batch) {
 	}
 }
 
-// usable reports why an approval may not be used now; one that has lapsed, whose
+// checkApproval reports why an approval may not be used now; one that has lapsed, whose
 // policy has changed, or that what holds now speaks against, is made void on the
 // record.
-func (b *Broker) usable(ctx context.Context, r *sayso.Request) (on *basis, err error) {
+func (b *Broker) checkApproval(ctx context.Context, r *sayso.Request) (on *basis, err error) {
 	if err := b.o.Ready(); err != nil {
 		return nil, fmt.Errorf("request %s: %w", r.ID.Short(), err)
 	}
@@ -43,7 +43,7 @@ func (b *Broker) usable(ctx context.Context, r *sayso.Request) (on *basis, err e
 	case err == nil && r.Life.Policy != b.policy.Version():
 		why, err = "policy changed", sayso.ErrVoided
 	case err == nil:
-		if on, why, err = b.stands(ctx, r); why != "" {
+		if on, why, err = b.revalidate(ctx, r); why != "" {
 			err = fmt.Errorf("%w: %s", sayso.ErrVoided, why)
 		}
 	}
@@ -58,31 +58,31 @@ func (b *Broker) usable(ctx context.Context, r *sayso.Request) (on *basis, err e
 
 // void records that an approval is not used. If that fails it still is not.
 func (b *Broker) void(ctx context.Context, r *sayso.Request, why string) {
-	_, _ = b.one(ctx, r, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: why})
+	_, _ = b.appendOne(ctx, r, sayso.EventVoided, sayso.BrokerActor, sayso.Closed{Reason: why})
 }
 
-// spend records that an approval is used. That is a conflict if its basis, or the
+// redeem records that an approval is used. That is a conflict if its basis, or the
 // request, is another by then; the basis is then read anew for the next try.
-func (b *Broker) spend(ctx context.Context, r *sayso.Request, by sayso.Actor) error {
-	on, err := b.usable(ctx, r)
+func (b *Broker) redeem(ctx context.Context, r *sayso.Request, by sayso.Actor) error {
+	on, err := b.checkApproval(ctx, r)
 	if err != nil {
 		return err
 	}
 	batch := newBatch(b.o.Now())
 	on.expect(batch)
-	batch.step(r, sayso.EventRedeemed, by, sayso.Redeemed{Policy: r.Life.Policy}, nil)
+	batch.addToRequest(r, sayso.EventRedeemed, by, sayso.Redeemed{Policy: r.Life.Policy}, nil)
 	_, err = b.advance(ctx, r, batch)
 	if isConflict(err) {
-		if failed := b.reread(ctx, r.SessionID); failed != nil {
+		if failed := b.refresh(ctx, r.SessionID); failed != nil {
 			return failed
 		}
 	}
 	return err
 }
 
-// reread brings what is remembered of a session, and of all, up to date, after an
+// refresh brings what is remembered of a session, and of all, up to date, after an
 // append that was decided by something older.
-func (b *Broker) reread(ctx context.Context, session string) error {
+func (b *Broker) refresh(ctx context.Context, session string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -93,28 +93,28 @@ func (b *Broker) reread(ctx context.Context, session string) error {
 	return err
 }
 
-// stands settles anew an approval that is not spent: why is what speaks against
+// revalidate settles anew an approval that is not spent: why is what speaks against
 // it now, and empty if nothing does. It goes by what is remembered, which may be
 // old; whoever uses the approval expects the basis to be so. None is made void
 // by what is not read anew.
-func (b *Broker) stands(ctx context.Context, r *sayso.Request) (on *basis, why string, err error) {
-	on, why, err = b.against(ctx, r)
+func (b *Broker) revalidate(ctx context.Context, r *sayso.Request) (on *basis, why string, err error) {
+	on, why, err = b.revalidateCached(ctx, r)
 	if err != nil || why == "" {
 		return on, why, err
 	}
-	if err := b.reread(ctx, r.SessionID); err != nil {
+	if err := b.refresh(ctx, r.SessionID); err != nil {
 		return nil, "", err
 	}
-	return b.against(ctx, r)
+	return b.revalidateCached(ctx, r)
 }
 
-// against is stands, by what is remembered.
-func (b *Broker) against(ctx context.Context, r *sayso.Request) (on *basis, why string, err error) {
+// revalidateCached is revalidate, by what is remembered.
+func (b *Broker) revalidateCached(ctx context.Context, r *sayso.Request) (on *basis, why string, err error) {
 	on = new(basis)
-	if on.session, err = b.recall(ctx, r.SessionID, sayso.SessionStream(r.SessionID)); err != nil {
+	if on.session, err = b.cachedSession(ctx, r.SessionID, sayso.SessionStream(r.SessionID)); err != nil {
 		return nil, "", err
 	}
-	if on.global, err = b.recall(ctx, "", sayso.BrokerStream); err != nil {
+	if on.global, err = b.cachedSession(ctx, "", sayso.BrokerStream); err != nil {
 		return nil, "", err
 	}
 	by := r.Decision.Source
@@ -122,17 +122,17 @@ func (b *Broker) against(ctx context.Context, r *sayso.Request) (on *basis, why 
 		return on, "locked", nil // a yes that was given under the lock is what the lock asked for
 	}
 	if by == sayso.SourceGrant {
-		if why, err = b.ungranted(ctx, r, on); err != nil || why != "" {
+		if why, err = b.checkGrant(ctx, r, on); err != nil || why != "" {
 			return on, why, err
 		}
 	}
-	why, err = b.outvoted(ctx, r, on)
+	why, err = b.checkSessionAndMode(ctx, r, on)
 	return on, why, err
 }
 
-// ungranted says why the grant that an approval comes from covers nothing any
+// checkGrant says why the grant that an approval comes from covers nothing any
 // more; empty if it does. That this was its last use is no reason.
-func (b *Broker) ungranted(ctx context.Context, r *sayso.Request, on *basis) (why string, err error) {
+func (b *Broker) checkGrant(ctx context.Context, r *sayso.Request, on *basis) (why string, err error) {
 	g, err := b.grant(ctx, sayso.GrantStream(r.Decision.Grant))
 	if err != nil {
 		return "", err
@@ -148,10 +148,10 @@ func (b *Broker) ungranted(ctx context.Context, r *sayso.Request, on *basis) (wh
 	return "", nil
 }
 
-// outvoted says why the session, or the mode, would not allow what was allowed;
+// checkSessionAndMode says why the session, or the mode, would not allow what was allowed;
 // empty if it would. A person's yes, and a grant's, answer whatever asks, in any
 // mode; a deny is final.
-func (b *Broker) outvoted(ctx context.Context, r *sayso.Request, on *basis) (why string, err error) {
+func (b *Broker) checkSessionAndMode(ctx context.Context, r *sayso.Request, on *basis) (why string, err error) {
 	by := r.Decision.Source
 	bySession := by == sayso.SourcePolicy && r.Decision.Cause == sayso.CauseSession
 	if by != sayso.SourceMode && !bySession && len(on.session.Policies) == 0 {

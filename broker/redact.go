@@ -19,9 +19,9 @@ const (
 	presentedLine    = "presentation line "
 )
 
-// hideCall redacts a call, the texts around it and its presentation together: what
+// redactCall redacts a call, the texts around it and its presentation together: what
 // is secret in one is in all.
-func hideCall(r *redact.Redactor, args sayso.Args, texts map[string]string, shown *sayso.Presentation) (redact.Result, error) {
+func redactCall(r *redact.Redactor, args sayso.Args, texts map[string]string, shown *sayso.Presentation) (redact.Result, error) {
 	if shown == nil {
 		return r.Call(args, texts)
 	}
@@ -32,7 +32,7 @@ func hideCall(r *redact.Redactor, args sayso.Args, texts map[string]string, show
 		texts[markPath(i)] = m.Text
 	}
 	if shown.Type == sayso.PresentDiff {
-		return hideDiff(r, args, texts, present.Lines(shown.Content))
+		return redactDiff(r, args, texts, present.Lines(shown.Content))
 	}
 	name := presented
 	if shown.Type == sayso.PresentCommand {
@@ -44,17 +44,17 @@ func hideCall(r *redact.Redactor, args sayso.Args, texts map[string]string, show
 		return hidden, err
 	}
 	hidden.Texts[presented] = hidden.Texts[name]
-	hidden.Redactions = once(hidden.Redactions)
+	hidden.Redactions = dedupeRedactions(hidden.Redactions)
 	return hidden, err
 }
 
-// hideDiff redacts a difference. Its lines begin with signs, which hide a secret
+// redactDiff redacts a difference. Its lines begin with signs, which hide a secret
 // from those who look for it, and a secret of several lines stands on several
 // lines of it: so it is not the difference that is redacted but the text before
 // and the text after it. A line stays a line. Where a secret of several lines
 // became one marker, each line is hidden by itself.
-func hideDiff(r *redact.Redactor, args sayso.Args, texts map[string]string, lines []present.Line) (redact.Result, error) {
-	var sides sides
+func redactDiff(r *redact.Redactor, args sayso.Args, texts map[string]string, lines []present.Line) (redact.Result, error) {
+	var sides diffSides
 	for _, l := range lines {
 		sides.add(l)
 	}
@@ -65,7 +65,7 @@ func hideDiff(r *redact.Redactor, args sayso.Args, texts map[string]string, line
 	if err != nil {
 		return hidden, err
 	}
-	shown, ok := sides.shown(lines, hidden.Texts)
+	shown, ok := sides.merge(lines, hidden.Texts)
 	if !ok {
 		for i, l := range lines {
 			texts[presentedLine+strconv.Itoa(i)] = l.Text
@@ -77,18 +77,18 @@ func hideDiff(r *redact.Redactor, args sayso.Args, texts map[string]string, line
 			shown[i] = present.Line{Sign: lines[i].Sign, Text: hidden.Texts[presentedLine+strconv.Itoa(i)]}
 		}
 	}
-	hidden.Texts[presented] = together(shown)
-	hidden.Redactions = once(hidden.Redactions)
+	hidden.Texts[presented] = joinLines(shown)
+	hidden.Redactions = dedupeRedactions(hidden.Redactions)
 	return hidden, nil
 }
 
-// sides are the lines of a difference that stand before it, after it, and in
+// diffSides are the lines of a difference that stand before it, after it, and in
 // neither text.
-type sides [3][]string
+type diffSides [3][]string
 
 var sideNames = [...]string{presentedBefore, presentedAfter, presented}
 
-func (s *sides) add(l present.Line) {
+func (s *diffSides) add(l present.Line) {
 	switch l.Sign {
 	case 0:
 		s[2] = append(s[2], l.Text)
@@ -104,9 +104,9 @@ func (s *sides) add(l present.Line) {
 	}
 }
 
-// shown is a difference of which the sides were redacted. ok is false if a side
+// merge is a difference of which the sides were redacted. ok is false if a side
 // has no longer as many lines as it had.
-func (s *sides) shown(lines []present.Line, texts map[string]string) (shown []present.Line, ok bool) {
+func (s *diffSides) merge(lines []present.Line, texts map[string]string) (shown []present.Line, ok bool) {
 	shown = make([]present.Line, len(lines))
 	var hidden [3][]string
 	for i, name := range sideNames {
@@ -142,7 +142,7 @@ func (s *sides) shown(lines []present.Line, texts map[string]string) (shown []pr
 	return shown, true
 }
 
-func together(lines []present.Line) string {
+func joinLines(lines []present.Line) string {
 	var b strings.Builder
 	for i, l := range lines {
 		if i > 0 {
@@ -153,10 +153,10 @@ func together(lines []present.Line) string {
 	return b.String()
 }
 
-// once are redactions under the names of texts that are shown. What stands on
+// dedupeRedactions are redactions under the names of texts that are shown. What stands on
 // both sides of a difference, and what a presentation shows once more of the
 // arguments, is told once.
-func once(list []sayso.Redaction) []sayso.Redaction {
+func dedupeRedactions(list []sayso.Redaction) []sayso.Redaction {
 	out := make([]sayso.Redaction, 0, len(list))
 	for _, r := range list {
 		if r.Path == presentedCommand || r.Path == presentedBefore || r.Path == presentedAfter || strings.HasPrefix(r.Path, presentedLine) {

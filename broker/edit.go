@@ -11,17 +11,17 @@ import (
 	"github.com/sayso-dev/sayso/present"
 )
 
-// edited holds a call to what people made of it at an earlier point. Who allowed it
+// applyEdit holds a call to what people made of it at an earlier point. Who allowed it
 // with other arguments allowed these and no others; but a host may forget what its
 // hook gave back, as where a second hook has it ask, and come to a later point with
 // the arguments as they were. Then neither a mode nor a grant nor a rule decides: the
 // call is allowed with the edited arguments, once, or it is denied. settled says so.
-func (w *waiter) edited(ctx context.Context, j *judged) (settled bool, err error) {
+func (w *waiter) applyEdit(ctx context.Context, j *judgment) (settled bool, err error) {
 	c := &w.a.Call
 	if j.Effect == sayso.Deny || c.CallID == "" || c.Host == "" || w.actor.Principal == c.Host && c.Host != sayso.HostMCP {
 		return false, nil
 	}
-	earlier, err := w.earlier(ctx)
+	earlier, err := w.earlierRequests(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -34,22 +34,22 @@ func (w *waiter) edited(ctx context.Context, j *judged) (settled bool, err error
 		switch {
 		case err != nil:
 			// What it was is erased, and so is what people made of it.
-		case c.Host == sayso.HostMCP && !sameTool(asked.Call, *c):
+		case c.Host == sayso.HostMCP && !isSameTool(asked.Call, *c):
 			continue // another call, which has the id from another host
-		case len(d.Args) > 0 && sameArgs(d.Args, c.Args):
+		case len(d.Args) > 0 && equalArgs(d.Args, c.Args):
 			return false, nil
 		}
 		why := "its content was erased"
 		if err == nil {
-			if why, err = w.unedited(ctx, r, &asked, j); err != nil {
+			if why, err = w.whyNotEdited(ctx, r, &asked, j); err != nil {
 				return false, err
 			}
 		}
-		j.source, j.edit = sayso.SourcePolicy, nil
+		j.source, j.editedArgs = sayso.SourcePolicy, nil
 		j.Match = sayso.Match{Effect: sayso.Deny, Cause: sayso.CauseBuiltin,
 			Reason: "people changed this call as " + r.ID.Short() + ", and it came without the changes; " + why}
 		if why == "" {
-			j.link, j.source, j.edit = r, d.Source, d.Args
+			j.linked, j.source, j.editedArgs = r, d.Source, d.Args
 			j.Match.Effect, j.Match.Reason = sayso.Allow, "allowed with changes a moment ago as "+r.ID.Short()+", where the host asked"
 		}
 		return true, nil
@@ -57,11 +57,11 @@ func (w *waiter) edited(ctx context.Context, j *judged) (settled bool, err error
 	return false, nil
 }
 
-// earlier are the requests of other requesters of the same owner that this call's id
+// earlierRequests are the requests of other requesters of the same owner that this call's id
 // belongs to, the newest first: also of those that took a request up under it.
-func (w *waiter) earlier(ctx context.Context) ([]*sayso.Request, error) {
+func (w *waiter) earlierRequests(ctx context.Context) ([]*sayso.Request, error) {
 	c := &w.a.Call
-	at, err := w.b.points.others(ctx, w.b.log, w.actor.Principal)
+	at, err := w.b.linkIndex.otherOrigins(ctx, w.b.log, w.actor.Principal)
 	if err != nil {
 		return nil, err
 	}
@@ -95,10 +95,10 @@ func (w *waiter) earlier(ctx context.Context) ([]*sayso.Request, error) {
 	return found, nil
 }
 
-// unedited says why a call that people changed cannot be given their changes here;
+// whyNotEdited says why a call that people changed cannot be given their changes here;
 // empty if it can. It must be the call that they saw, a moment ago, and policy must
 // let the changed one pass here too.
-func (w *waiter) unedited(ctx context.Context, r *sayso.Request, asked *sayso.RequestedPrivate, j *judged) (string, error) {
+func (w *waiter) whyNotEdited(ctx context.Context, r *sayso.Request, asked *sayso.RequestedPrivate, j *judgment) (string, error) {
 	c, d := &w.a.Call, r.Decision
 	now, recorded, err := w.b.clock(ctx)
 	if err != nil {
@@ -115,9 +115,9 @@ func (w *waiter) unedited(ctx context.Context, r *sayso.Request, asked *sayso.Re
 		return "they cannot be made here", nil
 	case d.Source != sayso.SourcePerson || len(d.Args) == 0 || !r.Life.Redeemed || r.Life.Finished:
 		return "they were not for a call that runs now", nil
-	case doubtful || ago > linkTime:
+	case doubtful || ago > linkWindow:
 		return "they were made too long ago", nil
-	case !same(r, asked.Call, *c) || !sameArgs(asked.Call.Args, c.Args):
+	case !isSameCall(r, asked.Call, *c) || !equalArgs(asked.Call.Args, c.Args):
 		return "it is not the call that was shown either", nil
 	case c.Unlisted() || j.besides.Locked && !r.Life.Locked:
 		return "somebody must be asked about it here", nil
@@ -142,11 +142,11 @@ func editedCall(c sayso.Call, facts sayso.Facts, args sayso.Args) (sayso.Call, s
 	return c, facts
 }
 
-// editedContent is the erasable part of an answer, or of a decision, with edited
+// answeredContent is the erasable part of an answer, or of a decision, with edited
 // arguments; without if there are none.
-func (b *Broker) editedContent(shown sayso.AnsweredShown, args sayso.Args) (*text, error) {
+func (b *Broker) answeredContent(shown sayso.AnsweredShown, args sayso.Args) (*eventContent, error) {
 	if len(args) == 0 {
-		return content(&shown, nil, nil)
+		return newContent(&shown, nil, nil)
 	}
 	hidden, err := b.o.Redactor().Call(args, nil)
 	if err != nil {
@@ -155,10 +155,10 @@ func (b *Broker) editedContent(shown sayso.AnsweredShown, args sayso.Args) (*tex
 	if shown.Args, _, err = present.SafeJSON(hidden.Full); err != nil {
 		return nil, fmt.Errorf("%w: args: %w", sayso.ErrInvalid, err)
 	}
-	return content(&shown, nil, &sayso.AnsweredPrivate{Args: bytes.Clone(args)})
+	return newContent(&shown, nil, &sayso.AnsweredPrivate{Args: bytes.Clone(args)})
 }
 
-func sameArgs(a, b sayso.Args) bool {
+func equalArgs(a, b sayso.Args) bool {
 	one, err := jcs.Object(a)
 	if err != nil {
 		return false

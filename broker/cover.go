@@ -13,15 +13,15 @@ import (
 // newest calls, for so long. It is done when a person looks at one request, and
 // never while a call waits for it.
 const (
-	weighedCalls = 100
-	weighingTime = 50 * time.Millisecond
-	weighedFirst = 10 // that are looked at however long it takes
+	maxCoverCalls = 100
+	coverTimeout  = 50 * time.Millisecond
+	minCoverCalls = 10 // that are looked at however long it takes
 )
 
-// weigh fills in what the covers of a request would have covered of the newest
+// countCovered fills in what the covers of a request would have covered of the newest
 // other calls that this person may see, and how many of those a person denied.
 // What came while the request waits counts: it is what they have just answered.
-func (in inbox) weigh(ctx context.Context, r *sayso.Request) error {
+func (in inbox) countCovered(ctx context.Context, r *sayso.Request) error {
 	if !r.State.Open() || !in.actor.Kind.Answers() || len(r.Covers) == 0 {
 		return nil
 	}
@@ -29,37 +29,37 @@ func (in inbox) weigh(ctx context.Context, r *sayso.Request) error {
 	if err != nil {
 		return nil // the content was erased, and with it what there is to compare
 	}
-	scale := newScale(r, &asked)
-	ends := time.Now().Add(weighingTime)
-	rows, err := in.b.log.Rows(ctx, sayso.RowQuery{Limit: weighedCalls + 1})
+	counter := newCoverCounter(r, &asked)
+	ends := time.Now().Add(coverTimeout)
+	rows, err := in.b.log.Rows(ctx, sayso.RowQuery{Limit: maxCoverCalls + 1})
 	if err != nil {
 		return err
 	}
-	eyes := sight{in: in}
+	vis := visibility{in: in}
 	for _, row := range rows {
-		if row.ID == r.ID || scale.looked == weighedCalls {
+		if row.ID == r.ID || counter.looked == maxCoverCalls {
 			continue
 		}
-		if scale.looked >= weighedFirst && time.Now().After(ends) {
+		if counter.looked >= minCoverCalls && time.Now().After(ends) {
 			break
 		}
-		see, err := eyes.request(ctx, row.Session, row.Asker)
+		see, err := vis.seesRequest(ctx, row.Session, row.Asker)
 		if err != nil {
 			return err
 		}
 		if !see {
 			continue
 		}
-		if err := scale.put(ctx, &eyes, &row); err != nil {
+		if err := counter.add(ctx, &vis, &row); err != nil {
 			return err
 		}
 	}
-	r.Covers = scale.read()
+	r.Covers = counter.result()
 	return nil
 }
 
-// scale weighs the covers of one request.
-type scale struct {
+// coverCounter counts what the covers of one request would have covered.
+type coverCounter struct {
 	offers []sayso.CoverOffer
 	keys   []sayso.Digest // what a grant of each would match on, in no session
 	tool   string
@@ -68,10 +68,10 @@ type scale struct {
 	looked int
 }
 
-func newScale(r *sayso.Request, asked *sayso.RequestedPrivate) *scale {
-	s := &scale{offers: slices.Clone(r.Covers), tool: r.Tool, server: r.Server, kind: r.Kind}
+func newCoverCounter(r *sayso.Request, asked *sayso.RequestedPrivate) *coverCounter {
+	s := &coverCounter{offers: slices.Clone(r.Covers), tool: r.Tool, server: r.Server, kind: r.Kind}
 	s.keys = make([]sayso.Digest, len(s.offers))
-	for _, way := range cover.Ways(anywhere(r, asked), sayso.RememberAny) {
+	for _, way := range cover.Ways(sessionlessSubject(r, asked), sayso.RememberAny) {
 		if i := slices.Index(s.offers, way.Offer); i >= 0 {
 			s.keys[i] = way.Key("")
 		}
@@ -79,9 +79,9 @@ func newScale(r *sayso.Request, asked *sayso.RequestedPrivate) *scale {
 	return s
 }
 
-// anywhere is a call as covers see it, as if it had been made in no session, so
+// sessionlessSubject is a call as covers see it, as if it had been made in no session, so
 // that calls of several can be compared.
-func anywhere(r *sayso.Request, asked *sayso.RequestedPrivate) *cover.Subject {
+func sessionlessSubject(r *sayso.Request, asked *sayso.RequestedPrivate) *cover.Subject {
 	c := asked.Call
 	c.Session = ""
 	s := &cover.Subject{Call: c, Facts: asked.Facts, Payload: asked.Payload, Ignores: r.Ignores, Danger: r.Danger}
@@ -90,14 +90,14 @@ func anywhere(r *sayso.Request, asked *sayso.RequestedPrivate) *cover.Subject {
 	return s
 }
 
-// put weighs one call. Calls of other tools and kinds need not be read.
-func (s *scale) put(ctx context.Context, eyes *sight, row *sayso.Row) error {
+// add counts one call. Calls of other tools and kinds need not be read.
+func (s *coverCounter) add(ctx context.Context, vis *visibility, row *sayso.Row) error {
 	alike := !row.Digest.IsZero() && (row.Kind == s.kind || row.Tool == s.tool && row.Server == s.server)
 	if !alike && !mayBeStaged(row) {
 		s.looked++
 		return nil
 	}
-	r, see, err := eyes.look(ctx, candidate{id: row.ID, session: row.Session, asker: row.Asker, last: row.Last})
+	r, see, err := vis.read(ctx, candidate{id: row.ID, session: row.Session, asker: row.Asker, last: row.Last})
 	if err == nil && see && r.Staged() {
 		return nil // of no agent at work
 	}
@@ -108,7 +108,7 @@ func (s *scale) put(ctx context.Context, eyes *sight, row *sayso.Row) error {
 	if err != nil && see && ctx.Err() == nil {
 		return nil // of one that cannot be read nothing is known
 	}
-	if err != nil || !see || refusedByRule(&r) {
+	if err != nil || !see || isDeniedByRule(&r) {
 		return err
 	}
 	asked, err := r.Asked()
@@ -120,7 +120,7 @@ func (s *scale) put(ctx context.Context, eyes *sight, row *sayso.Row) error {
 		reach = sayso.RememberExact
 	}
 	denied := r.State == sayso.StateDenied && r.Decision.Source == sayso.SourcePerson
-	was := anywhere(&r, &asked)
+	was := sessionlessSubject(&r, &asked)
 	for _, way := range cover.Covering(was, reach) {
 		for i := range s.offers {
 			if s.keys[i] != way.Key("") {
@@ -141,13 +141,13 @@ func mayBeStaged(row *sayso.Row) bool {
 	return row.State == sayso.StateDenied && row.Source == sayso.SourcePolicy && !row.Digest.IsZero()
 }
 
-// refusedByRule reports whether a call was denied by what no grant turns round.
-func refusedByRule(r *sayso.Request) bool {
+// isDeniedByRule reports whether a call was denied by what no grant turns round.
+func isDeniedByRule(r *sayso.Request) bool {
 	return r.State == sayso.StateDenied && r.Decision.Source == sayso.SourcePolicy
 }
 
-// read are the offers with what was found.
-func (s *scale) read() []sayso.CoverOffer {
+// result are the offers with what was found.
+func (s *coverCounter) result() []sayso.CoverOffer {
 	for i := range s.offers {
 		s.offers[i].LookedAt = s.looked
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// publics are the events that followers were shown last, as all of them see
+// publicCache are the events that followers were shown last, as all of them see
 // them: a thousand followers of one event take it apart once.
-type publics [256]publicEvent
+type publicCache [256]publicEvent
 
 type publicEvent struct {
 	mu    sync.Mutex // guards event
@@ -20,7 +20,7 @@ type publicEvent struct {
 // An event whose content was erased is always looked at anew. A request that was
 // opened in this process is remembered before anybody is shown it, and so before
 // anybody can answer it.
-func (p *publics) public(e *sayso.Event, recent *recent) (sayso.Event, error) {
+func (p *publicCache) public(e *sayso.Event, recent *requestCache) (sayso.Event, error) {
 	if e.Content == nil {
 		return e.Public()
 	}
@@ -30,7 +30,7 @@ func (p *publics) public(e *sayso.Event, recent *recent) (sayso.Event, error) {
 	if at.event.Seq == e.Seq && at.event.Hash == e.Hash {
 		return at.event, nil
 	}
-	public, err := made(e, recent)
+	public, err := makePublic(e, recent)
 	if err == nil && !recent.erased(e.RequestID) { // else others have forgotten it by now
 		at.event = public
 	}
@@ -39,7 +39,7 @@ func (p *publics) public(e *sayso.Event, recent *recent) (sayso.Event, error) {
 
 // forget forgets the events of requests whose content was erased; those of all
 // if none is named.
-func (p *publics) forget(ids []sayso.ID) {
+func (p *publicCache) forget(ids []sayso.ID) {
 	for i := range p {
 		p[i].forget(ids)
 	}
@@ -53,22 +53,22 @@ func (p *publicEvent) forget(ids []sayso.ID) {
 	}
 }
 
-// memory is all of the content that a broker remembers. Which process erased it,
+// caches is all of the content that a broker remembers. Which process erased it,
 // the log says: whoever reads there that it is gone forgets it.
-type memory struct{ b *Broker }
+type caches struct{ b *Broker }
 
-func (m memory) forget(ids []sayso.ID) {
-	m.b.recent.forget(ids)
-	m.b.shown.forget(ids)
+func (m caches) forget(ids []sayso.ID) {
+	m.b.requests.forget(ids)
+	m.b.publicEvents.forget(ids)
 }
 
-func (m memory) forgetAll() {
-	m.b.recent.forgetAll()
-	m.b.shown.forget(nil)
+func (m caches) forgetAll() {
+	m.b.requests.forgetAll()
+	m.b.publicEvents.forget(nil)
 }
 
-// made is a public event, for which a request is folded.
-func made(e *sayso.Event, recent *recent) (sayso.Event, error) {
+// makePublic is a public event, for which a request is folded.
+func makePublic(e *sayso.Event, recent *requestCache) (sayso.Event, error) {
 	if e.Type != sayso.EventRequested || e.Memo == nil {
 		return e.Public()
 	}

@@ -16,7 +16,7 @@ func seenAt(n, length int) *sayso.Request {
 
 // What is known best of a request is remembered, whoever comes later with less.
 func TestRecent_keepsTheNewest(t *testing.T) {
-	var c recent
+	var c requestCache
 	if _, ok := c.get("r1"); ok {
 		t.Error("it remembers what it never saw")
 	}
@@ -36,19 +36,19 @@ func TestRecent_keepsTheNewest(t *testing.T) {
 
 // It remembers the newest generation whole, and never more than two.
 func TestRecent_forgetsTheOldest(t *testing.T) {
-	var c recent
+	var c requestCache
 	most := 0
-	for n := range 4 * generation {
+	for n := range 4 * maxYoung {
 		c.put(seenAt(n, 1))
 		most = max(most, len(c.young)+len(c.old))
-		for _, back := range []int{0, generation - 1} {
+		for _, back := range []int{0, maxYoung - 1} {
 			if _, ok := c.get(seenAt(n-back, 1).ID); n >= back && !ok {
 				t.Fatalf("after %d requests the one %d before is forgotten", n+1, back)
 			}
 		}
 	}
-	if most > 2*generation {
-		t.Errorf("it remembered %d requests, want at most %d", most, 2*generation)
+	if most > 2*maxYoung {
+		t.Errorf("it remembered %d requests, want at most %d", most, 2*maxYoung)
 	}
 	if _, ok := c.get("r0"); ok {
 		t.Error("the first of all is still remembered")
@@ -57,13 +57,13 @@ func TestRecent_forgetsTheOldest(t *testing.T) {
 
 // One that grew old and is seen again is young again, as it is now.
 func TestRecent_growsYoungAgain(t *testing.T) {
-	var c recent
+	var c requestCache
 	c.put(seenAt(0, 1))
-	for n := range generation {
+	for n := range maxYoung {
 		c.put(seenAt(1+n, 1))
 	}
 	c.put(seenAt(0, 2))
-	for n := range generation - 2 {
+	for n := range maxYoung - 2 {
 		c.put(seenAt(-1-n, 1))
 	}
 	if r, ok := c.get("r0"); !ok || r.Life.Len != 2 {
@@ -72,11 +72,11 @@ func TestRecent_growsYoungAgain(t *testing.T) {
 }
 
 func TestRecent_forgetsWhatWasErased(t *testing.T) {
-	var c recent
-	for n := range generation + 1 { // so that there are old ones
+	var c requestCache
+	for n := range maxYoung + 1 { // so that there are old ones
 		c.put(seenAt(n, 1))
 	}
-	gone := []sayso.ID{"r0", sayso.ID(fmt.Sprint("r", generation)), "r-7"}
+	gone := []sayso.ID{"r0", sayso.ID(fmt.Sprint("r", maxYoung)), "r-7"}
 	c.forget(gone)
 	for _, id := range gone {
 		if _, ok := c.get(id); ok {
@@ -102,10 +102,10 @@ func TestRecent_forgetsWhatWasErased(t *testing.T) {
 
 // It holds so many bytes and no more, and nothing large of a request that is over.
 func TestRecent_holdsSoMuch(t *testing.T) {
-	var c recent
+	var c requestCache
 	const large = 1 << 20
 	most := 0
-	for n := range 4 * generationBytes / large {
+	for n := range 4 * maxYoungBytes / large {
 		r := seenAt(n, 1)
 		r.State, r.Life.Bytes = sayso.StateOpen, large
 		c.put(r)
@@ -120,8 +120,8 @@ func TestRecent_holdsSoMuch(t *testing.T) {
 		}
 		most = max(most, held)
 	}
-	if most > 2*generationBytes {
-		t.Errorf("it held %d bytes, want at most %d", most, 2*generationBytes)
+	if most > 2*maxYoungBytes {
+		t.Errorf("it held %d bytes, want at most %d", most, 2*maxYoungBytes)
 	}
 	for _, tt := range []struct {
 		name  string
@@ -134,12 +134,12 @@ func TestRecent_holdsSoMuch(t *testing.T) {
 		{"parked", sayso.StateParked, large, false, true},
 		{"allowed", sayso.StateAllowed, large, false, true},
 		{"spent", sayso.StateAllowed, large, true, false},
-		{"spent, and small", sayso.StateAllowed, bulky, true, true},
+		{"spent, and small", sayso.StateAllowed, maxSettledBytes, true, true},
 		{"denied", sayso.StateDenied, large, false, false},
 		{"expired", sayso.StateExpired, large, false, false},
 		{"withdrawn", sayso.StateWithdrawn, large, false, false},
 	} {
-		var c recent
+		var c requestCache
 		r := seenAt(1, 1)
 		r.State, r.Life.Bytes = sayso.StateOpen, large
 		c.put(r)

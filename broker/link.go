@@ -12,28 +12,29 @@ import (
 )
 
 const (
-	// linkTime is how long ago a call may have been allowed at an earlier point to
+	// linkWindow is how long ago a call may have been allowed at an earlier point to
 	// be the one that comes to a later one now.
-	linkTime = 2 * time.Minute
-	// linkLooks is how many of the newest requests are looked at for it.
-	linkLooks = 256
+	linkWindow = 2 * time.Minute
+	// maxLinkCandidates is how many of the newest requests are looked at for it.
+	maxLinkCandidates = 256
 )
 
-// linked lets an answer of people count for the same call at a later point: a
+// applyLink lets an answer of people count for the same call at a later point: a
 // hook of the host asked them, and a moment later the call comes to the gateway,
-// or the host asks whoever drives it, under the host's own id for the call. What the later point denies stays denied, and
-// each answer counts once. Rules do not count: they hold here too, where more is
-// known of the tool, and what they ask about here nobody was asked.
+// or the host asks whoever drives it, under the host's own id for the call. What the
+// later point denies stays denied, and each answer counts once. Rules do not count: they
+// hold here too, where more is known of the tool, and what they ask about here nobody
+// was asked.
 //
 // A host's own hook may be asked twice about one call too: before the tool, and then,
-// without an id, in the place of the host's prompt. See [waiter.again]. And an agent that
-// asked for permission may have its editor do the call. See [waiter.errand].
-func (w *waiter) linked(ctx context.Context, j *judged) error {
+// without an id, in the place of the host's prompt. See [waiter.isSecondPrompt]. And an agent that
+// asked for permission may have its editor do the call. See [waiter.isClientMethod].
+func (w *waiter) applyLink(ctx context.Context, j *judgment) error {
 	c := &w.a.Call
-	if j.Effect != sayso.Ask || c.CallID == "" && !w.again() || c.Host == "" || c.Host == sayso.HostMCP && c.Server == "" || c.Unlisted() || j.besides.Locked {
+	if j.Effect != sayso.Ask || c.CallID == "" && !w.isSecondPrompt() || c.Host == "" || c.Host == sayso.HostMCP && c.Server == "" || c.Unlisted() || j.besides.Locked {
 		return nil
 	}
-	ids, err := w.before(ctx)
+	ids, err := w.linkCandidates(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,9 +43,9 @@ func (w *waiter) linked(ctx context.Context, j *judged) error {
 		if err != nil {
 			return err
 		}
-		same, err := w.links(ctx, &r)
+		same, err := w.isLinkable(ctx, &r)
 		if same && err == nil {
-			same, err = w.answers(ctx, &r, j)
+			same, err = w.linkAnswers(ctx, &r, j)
 		}
 		if err != nil {
 			return err
@@ -52,59 +53,59 @@ func (w *waiter) linked(ctx context.Context, j *judged) error {
 		if !same {
 			continue
 		}
-		j.link, j.source = &r, r.Decision.Source
+		j.linked, j.source = &r, r.Decision.Source
 		j.Effect, j.Reason = sayso.Allow, "allowed a moment ago as "+r.ID.Short()+", where the host asked"
 		return nil
 	}
 	return nil
 }
 
-// asksTwice is the host whose hook is always told an id before a tool, so that a
+// secondPromptHost is the host whose hook is always told an id before a tool, so that a
 // call without one is the second question about it, in the place of its prompt.
 // Other hooks may be told none at all, and then it is another call.
-const asksTwice = "codex"
+const secondPromptHost = "codex"
 
-// again reports whether the call may be one that the same hook of the same host was
+// isSecondPrompt reports whether the call may be one that the same hook of the same host was
 // asked about before.
-func (w *waiter) again() bool {
+func (w *waiter) isSecondPrompt() bool {
 	c := &w.a.Call
-	return c.CallID == "" && c.Host == asksTwice && w.actor.Principal == asksTwice
+	return c.CallID == "" && c.Host == secondPromptHost && w.actor.Principal == secondPromptHost
 }
 
-// before are the requests that may be this call at an earlier point, the newest first.
-func (w *waiter) before(ctx context.Context) (ids []sayso.ID, err error) {
+// linkCandidates are the requests that may be this call at an earlier point, the newest first.
+func (w *waiter) linkCandidates(ctx context.Context) (ids []sayso.ID, err error) {
 	c := &w.a.Call
-	if !w.again() && !w.errand() {
-		return w.b.points.sameCall(ctx, w.b.log, w.actor.Principal, c.CallID)
+	if !w.isSecondPrompt() && !w.isClientMethod() {
+		return w.b.linkIndex.requestsForCall(ctx, w.b.log, w.actor.Principal, c.CallID)
 	}
-	query := sayso.RowQuery{Session: c.Session, Limit: linkLooks}
-	if w.errand() {
-		query.Limit = errandLooks
+	query := sayso.RowQuery{Session: c.Session, Limit: maxLinkCandidates}
+	if w.isClientMethod() {
+		query.Limit = maxClientCandidates
 	}
 	rows, err := w.b.log.Rows(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the call at an earlier point: %w", err)
 	}
 	for i := range rows {
-		if row := &rows[i]; row.State == sayso.StateAllowed && row.CallID != "" && row.Asker == w.actor.Principal && (!w.errand() || row.Kind == errandKind[c.Tool]) {
+		if row := &rows[i]; row.State == sayso.StateAllowed && row.CallID != "" && row.Asker == w.actor.Principal && (!w.isClientMethod() || row.Kind == clientMethodKind[c.Tool]) {
 			ids = append(ids, row.ID)
 		}
 	}
 	return ids, nil
 }
 
-// links reports whether a request is the same call at an earlier point, allowed
+// isLinkable reports whether a request is the same call at an earlier point, allowed
 // a moment ago by people who answer for this requester too, and not linked yet.
-func (w *waiter) links(ctx context.Context, r *sayso.Request) (bool, error) {
+func (w *waiter) isLinkable(ctx context.Context, r *sayso.Request) (bool, error) {
 	d := r.Decision
-	if d == nil || !d.Allowed() || d.Source == sayso.SourcePolicy && !w.errand() || !r.Life.Redeemed {
+	if d == nil || !d.Allowed() || d.Source == sayso.SourcePolicy && !w.isClientMethod() || !r.Life.Redeemed {
 		return false, nil
 	}
 	now, recorded, err := w.b.clock(ctx)
 	if err != nil {
 		return false, err
 	}
-	if ago, doubtful := sayso.Elapsed(sayso.Moment{Wall: d.At}, now, recorded); doubtful || ago > linkTime {
+	if ago, doubtful := sayso.Elapsed(sayso.Moment{Wall: d.At}, now, recorded); doubtful || ago > linkWindow {
 		return false, nil
 	}
 	s, err := w.b.session(ctx, r.SessionID)
@@ -115,20 +116,20 @@ func (w *waiter) links(ctx context.Context, r *sayso.Request) (bool, error) {
 	if err != nil {
 		return false, nil // it was erased
 	}
-	if w.again() && (r.Life.Finished || asked.Call.Run != w.a.Call.Run || !asked.Facts.Equal(w.a.Facts)) {
+	if w.isSecondPrompt() && (r.Life.Finished || asked.Call.Run != w.a.Call.Run || !asked.Facts.Equal(w.a.Facts)) {
 		return false, nil // only its arguments say which call it is, so all else must fit
 	}
-	if w.errand() && (r.Life.Finished || len(d.Args) > 0 || asked.Call.Run != w.a.Call.Run || !leadsAsBefore(asked.Facts, w.a.Call, w.a.Facts)) {
+	if w.isClientMethod() && (r.Life.Finished || len(d.Args) > 0 || asked.Call.Run != w.a.Call.Run || !resolvesAsBefore(asked.Facts, w.a.Call, w.a.Facts)) {
 		return false, nil
 	}
 	if len(d.Args) > 0 {
 		asked.Call.Args = d.Args
 	}
 	if w.a.Call.Host == sayso.HostACP {
-		if !sameInEditor(r, asked.Call, w.a.Call) {
+		if !isSameInEditor(r, asked.Call, w.a.Call) {
 			return false, nil
 		}
-	} else if !same(r, asked.Call, w.a.Call) || !sameArgs(asked.Call.Args, w.a.Call.Args) && !(w.again() && samePatch(asked.Call, w.a.Call)) {
+	} else if !isSameCall(r, asked.Call, w.a.Call) || !equalArgs(asked.Call.Args, w.a.Call.Args) && !(w.isSecondPrompt() && isSamePatch(asked.Call, w.a.Call)) {
 		return false, nil
 	}
 	if _, err = w.b.log.Lookup(ctx, sayso.LinkKey(r.ID)); errors.Is(err, sayso.ErrNotFound) {
@@ -137,10 +138,10 @@ func (w *waiter) links(ctx context.Context, r *sayso.Request) (bool, error) {
 	return false, err
 }
 
-// answers reports whether the yes of an earlier point answers what is asked here.
+// linkAnswers reports whether the yes of an earlier point answers what is asked here.
 // That of a person to this very call does. A mode's, and a remembered one, do
 // where a mode and a remembered one may answer here.
-func (w *waiter) answers(ctx context.Context, r *sayso.Request, j *judged) (bool, error) {
+func (w *waiter) linkAnswers(ctx context.Context, r *sayso.Request, j *judgment) (bool, error) {
 	by := r.Decision.Source
 	if by == sayso.SourcePerson {
 		return true, nil
@@ -155,7 +156,7 @@ func (w *waiter) answers(ctx context.Context, r *sayso.Request, j *judged) (bool
 		return j.mode != sayso.ModeStrict, nil
 	case sayso.SourceGrant:
 		var on basis
-		why, err := w.b.ungranted(ctx, r, &on)
+		why, err := w.b.checkGrant(ctx, r, &on)
 		if err != nil || why != "" {
 			return false, err
 		}
@@ -164,30 +165,30 @@ func (w *waiter) answers(ctx context.Context, r *sayso.Request, j *judged) (bool
 	return false, nil
 }
 
-// same reports whether a later point has the call that an earlier one had. Where
+// isSameCall reports whether a later point has the call that an earlier one had. Where
 // the same host asks a second time, its own hook was first, and all that it says of
 // the call is the same; a gateway knows its tool and nothing else.
-func same(r *sayso.Request, earlier, later sayso.Call) bool {
+func isSameCall(r *sayso.Request, earlier, later sayso.Call) bool {
 	if later.Host == sayso.HostMCP {
-		return sameTool(earlier, later)
+		return isSameTool(earlier, later)
 	}
 	return r.Life.Asker.Principal == later.Host && earlier.Host == later.Host && earlier.Session == later.Session && earlier.Tool == later.Tool && earlier.Cwd == later.Cwd &&
-		(earlier.Server == later.Server || sameTool(earlier, later))
+		(earlier.Server == later.Server || isSameTool(earlier, later))
 }
 
-// sameTool compares tools by their canonical names. A host spells the names of
+// isSameTool compares tools by their canonical names. A host spells the names of
 // servers in its own way.
-func sameTool(earlier, later sayso.Call) bool {
+func isSameTool(earlier, later sayso.Call) bool {
 	tool, server := earlier.CanonicalName()
 	other, second := later.CanonicalName()
 	return server != "" && tool == other && sayso.SpelledMCP(server) == sayso.SpelledMCP(second)
 }
 
-// samePatch reports whether the permission that a host asks for is to apply the patch
+// isSamePatch reports whether the permission that a host asks for is to apply the patch
 // that it asked about. A patch names all that it writes, so who said yes to it saw how
 // far it goes. Of a command that is not so: whether it would leave the sandbox only
 // the permission says.
-func samePatch(earlier, later sayso.Call) bool {
+func isSamePatch(earlier, later sayso.Call) bool {
 	if earlier.Tool != "apply_patch" {
 		return false
 	}

@@ -7,63 +7,63 @@ import (
 	"github.com/sayso-dev/sayso/internal/cover"
 )
 
-// judged is what is to be done with a call, and on whose word.
-type judged struct {
+// judgment is what is to be done with a call, and on whose word.
+type judgment struct {
 	sayso.Match
-	effect  sayso.Effect // what happens in the mode in force
-	source  sayso.Source
-	mode    sayso.Mode
-	verdict sayso.Verdict
+	modeEffect sayso.Effect // what happens in the mode in force
+	source     sayso.Source
+	mode       sayso.Mode
+	verdict    sayso.Verdict
 	basis
-	besides *sayso.Besides
-	pins    sayso.Digest
-	canPin  bool
-	elicit  bool           // the client that made the call may put it to its person
-	reach   sayso.Remember // how far a yes may be remembered, if a person is asked
-	link    *sayso.Request // the same call at an earlier point, if a person allowed it there
-	edit    sayso.Args     // what it was given there instead of its arguments, if it was
-	ended   []sayso.Grant  // grants that this call shows to have ended
-	bare    bool           // that the session has no grant was taken for granted
-	seen    *cover.Subject // the call as covers see it, once that was needed
+	besides         *sayso.Besides
+	pins            sayso.Digest
+	canPin          bool
+	elicit          bool           // the client that made the call may put it to its person
+	reach           sayso.Remember // how far a yes may be remembered, if a person is asked
+	linked          *sayso.Request // the same call at an earlier point, if a person allowed it there
+	editedArgs      sayso.Args     // what it was given there instead of its arguments, if it was
+	endedGrants     []sayso.Grant  // grants that this call shows to have ended
+	assumedNoGrants bool           // that the session has no grant was taken for granted
+	subject         *cover.Subject // the call as covers see it, once that was needed
 }
 
 // judge asks policy and what has a say besides it, then live grants, and then the
 // mode. No grant and no mode turns a deny round.
-func (w *waiter) judge(ctx context.Context) (judged, error) {
-	j, err := w.ruled(ctx)
+func (w *waiter) judge(ctx context.Context) (judgment, error) {
+	j, err := w.applyPolicy(ctx)
 	if err != nil {
 		return j, err
 	}
-	if settled, err := w.edited(ctx, &j); err != nil || settled {
-		j.effect = j.Effect
+	if settled, err := w.applyEdit(ctx, &j); err != nil || settled {
+		j.modeEffect = j.Effect
 		return j, err
 	}
-	if err := w.remembered(ctx, &j); err != nil {
+	if err := w.applyGrant(ctx, &j); err != nil {
 		return j, err
 	}
-	if err := w.linked(ctx, &j); err != nil {
+	if err := w.applyLink(ctx, &j); err != nil {
 		return j, err
 	}
-	j.effect = j.mode.Apply(j.Match)
-	if j.Effect == sayso.Ask && j.effect != sayso.Ask {
+	j.modeEffect = j.mode.Apply(j.Match)
+	if j.Effect == sayso.Ask && j.modeEffect != sayso.Ask {
 		j.source = sayso.SourceMode
 	}
 	return j, nil
 }
 
-// ruled asks policy and what has a say besides it, and looks which mode it is.
-func (w *waiter) ruled(ctx context.Context) (judged, error) {
+// applyPolicy asks policy and what has a say besides it, and looks which mode it is.
+func (w *waiter) applyPolicy(ctx context.Context) (judgment, error) {
 	c := w.a.Call
-	j := judged{source: sayso.SourcePolicy, verdict: w.b.verdict(ctx, c, w.a.Facts), reach: sayso.RememberNever}
+	j := judgment{source: sayso.SourcePolicy, verdict: w.b.verdict(ctx, c, w.a.Facts), reach: sayso.RememberNever}
 	j.pins, j.canPin = cover.Pins(w.a.Facts)
 	var err error
-	if j.session, err = w.b.recall(ctx, c.Session, sayso.SessionStream(c.Session)); err != nil {
+	if j.session, err = w.b.cachedSession(ctx, c.Session, sayso.SessionStream(c.Session)); err != nil {
 		return j, err
 	}
-	if err := foreign(&j.session, w.actor); err != nil {
+	if err := checkOwner(&j.session, w.actor); err != nil {
 		return j, err
 	}
-	if j.global, err = w.b.recall(ctx, "", sayso.BrokerStream); err != nil {
+	if j.global, err = w.b.cachedSession(ctx, "", sayso.BrokerStream); err != nil {
 		return j, err
 	}
 	state, err := w.b.modeState(ctx, &j.session, &j.global)
@@ -128,20 +128,20 @@ func (w *waiter) toolSays() sayso.ToolSays {
 	return sayso.ToolOptional
 }
 
-// remembered lets a live grant answer the asks that it covers. A call that none
+// applyGrant lets a live grant answer the asks that it covers. A call that none
 // may answer ends those for another definition of its tool all the same.
-func (w *waiter) remembered(ctx context.Context, j *judged) error {
+func (w *waiter) applyGrant(ctx context.Context, j *judgment) error {
 	if j.reach == sayso.RememberNever && w.a.Call.DefinitionDigest == "" {
 		return nil
 	}
-	if !w.met && !w.b.grants.in(w.a.Call.Session) {
-		j.bare = true
+	if !w.lookedUp && !w.b.grants.hasHadGrant(w.a.Call.Session) {
+		j.assumedNoGrants = true
 		return nil
 	}
-	if err := w.redefined(ctx, j); err != nil {
+	if err := w.findRedefined(ctx, j); err != nil {
 		return err
 	}
-	grant, err := w.liveGrant(ctx, j)
+	grant, err := w.findGrant(ctx, j)
 	if err != nil || grant == nil {
 		return err
 	}

@@ -7,44 +7,44 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// recent remembers requests as this process saw them last. What it remembers
+// requestCache remembers requests as this process saw them last. What it remembers
 // may be old: who decides by it expects the stream to be as long as it was. A
 // remembered request is shared, and nobody changes it. Whoever does not find one
 // here reads it.
-type recent struct {
+type requestCache struct {
 	mu         sync.Mutex                  // guards what follows
 	young, old map[sayso.ID]*sayso.Request // nil for one whose content was erased
 	bytes      int                         // of the young
 }
 
 const (
-	generation      = 8192     // how many requests are young before they grow old together
-	generationBytes = 32 << 20 // and how much of them
-	bulky           = 4 << 10  // what is over is remembered only if it is no larger
+	maxYoung        = 8192     // how many requests are young before they grow old together
+	maxYoungBytes   = 32 << 20 // and how much of them
+	maxSettledBytes = 4 << 10  // what is over is remembered only if it is no larger
 )
 
 // put remembers a request, which must not be changed any more, unless more is
 // known of it. Whoever read it before its content was erased, and comes after,
 // does not bring that back.
-func (c *recent) put(r *sayso.Request) {
+func (c *requestCache) put(r *sayso.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known, ok := c.look(r.ID); ok && (known == nil && !r.Erased || known != nil && known.Life.Len >= r.Life.Len) {
+	if known, ok := c.find(r.ID); ok && (known == nil && !r.Erased || known != nil && known.Life.Len >= r.Life.Len) {
 		return
 	}
-	if over(r) && r.Life.Bytes > bulky {
-		c.drop(r.ID)
+	if isSettled(r) && r.Life.Bytes > maxSettledBytes {
+		c.remove(r.ID)
 		return
 	}
-	c.turn()
-	c.drop(r.ID)
+	c.rotate()
+	c.remove(r.ID)
 	c.young[r.ID] = r
 	c.bytes += r.Life.Bytes
 }
 
-// turn makes room among the young, for who holds the lock.
-func (c *recent) turn() {
-	if len(c.young) >= generation || c.bytes >= generationBytes {
+// rotate makes the young the old when they are too many, for who holds the lock.
+func (c *requestCache) rotate() {
+	if len(c.young) >= maxYoung || c.bytes >= maxYoungBytes {
 		c.young, c.old, c.bytes = nil, c.young, 0
 	}
 	if c.young == nil {
@@ -52,31 +52,31 @@ func (c *recent) turn() {
 	}
 }
 
-// over reports whether nobody decides about a request any more, nor waits for
+// isSettled reports whether nobody decides about a request any more, nor waits for
 // what it came to.
-func over(r *sayso.Request) bool { return !r.State.Open() && !r.Unspent() && !r.Undelivered() }
+func isSettled(r *sayso.Request) bool { return !r.State.Open() && !r.Unspent() && !r.Undelivered() }
 
 // get returns a request as it was when it was seen last. It must not be changed.
-func (c *recent) get(id sayso.ID) (*sayso.Request, bool) {
+func (c *requestCache) get(id sayso.ID) (*sayso.Request, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r, ok := c.look(id)
+	r, ok := c.find(id)
 	return r, ok && r != nil
 }
 
 // forget forgets requests whose content was erased.
-func (c *recent) forget(ids []sayso.ID) {
+func (c *requestCache) forget(ids []sayso.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range ids {
-		c.turn()
-		c.drop(id)
+		c.rotate()
+		c.remove(id)
 		c.young[id] = nil
 	}
 }
 
 // forgetAll forgets everything but what was erased.
-func (c *recent) forgetAll() {
+func (c *requestCache) forgetAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, some := range []map[sayso.ID]*sayso.Request{c.young, c.old} {
@@ -86,15 +86,15 @@ func (c *recent) forgetAll() {
 }
 
 // erased reports whether it is known that the content of a request was erased.
-func (c *recent) erased(id sayso.ID) bool {
+func (c *requestCache) erased(id sayso.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r, ok := c.look(id)
+	r, ok := c.find(id)
 	return ok && (r == nil || r.Erased)
 }
 
-// drop is forget for who holds the lock.
-func (c *recent) drop(id sayso.ID) {
+// remove is forget for who holds the lock.
+func (c *requestCache) remove(id sayso.ID) {
 	if r := c.young[id]; r != nil {
 		c.bytes -= r.Life.Bytes
 	}
@@ -102,8 +102,8 @@ func (c *recent) drop(id sayso.ID) {
 	delete(c.old, id)
 }
 
-// look is get for who holds the lock.
-func (c *recent) look(id sayso.ID) (*sayso.Request, bool) {
+// find is get for who holds the lock.
+func (c *requestCache) find(id sayso.ID) (*sayso.Request, bool) {
 	if r, ok := c.young[id]; ok {
 		return r, true
 	}
