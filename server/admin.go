@@ -16,8 +16,8 @@ func (s *Server) login(x *exchange) (any, error) {
 	if err := x.read(&in); err != nil {
 		return nil, err
 	}
-	from := s.guard.client(x.r)
-	if s.logins.full(from, time.Now()) {
+	from := s.guard.clientAddr(x.r)
+	if s.loginLimiter.isExceeded(from, time.Now()) {
 		return nil, sayso.ErrTooMany
 	}
 	if in.Code == "" || len(in.Code) > 256 {
@@ -25,7 +25,7 @@ func (s *Server) login(x *exchange) (any, error) {
 	}
 	secret, err := s.o.Login(signIn(in.Code, x.r))
 	if err != nil || secret == "" {
-		s.logins.add(from, time.Now())
+		s.loginLimiter.add(from, time.Now())
 		s.log.WarnContext(x.ctx(), "login refused", "from", from)
 		return nil, wire.ErrUnauthenticated
 	}
@@ -37,7 +37,7 @@ func (s *Server) logout(x *exchange) (any, error) {
 	if err := x.read(&in); err != nil {
 		return nil, err
 	}
-	return nil, s.o.Logout(x.as.token)
+	return nil, s.o.Logout(x.caller.token)
 }
 
 func (s *Server) listTokens(x *exchange) (any, error) {

@@ -14,13 +14,13 @@ import (
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
-// steady replaces what differs from run to run: ids, digests, times, ports.
-type steady struct{ seen map[string]string }
+// normalizer replaces what differs from run to run: ids, digests, times, ports.
+type normalizer struct{ seen map[string]string }
 
 var varying = regexp.MustCompile(`01[0-9a-hjkmnp-tv-z]{34}|sha256:[0-9a-f]{64}|"short_id": ?"[0-9a-z]{4}"|\d{4}-\d\d-\d\dT[0-9:.]+Z|` +
 	`"(?:since_ns|remaining_s|left_s)": ?[0-9.]+|"boot": ?\{\s*"id": ?"[^"]*"|127\.0\.0\.1:\d+`)
 
-func (s *steady) text(text string) string {
+func (s *normalizer) normalize(text string) string {
 	return varying.ReplaceAllStringFunc(text, func(m string) string {
 		switch {
 		case strings.HasPrefix(m, "01"):
@@ -41,7 +41,7 @@ func (s *steady) text(text string) string {
 }
 
 // number gives each value the next number.
-func (s *steady) number(value, format string) string {
+func (s *normalizer) number(value, format string) string {
 	if s.seen[value] == "" {
 		s.seen[value] = fmt.Sprintf(format, len(s.seen)+1)
 	}
@@ -61,7 +61,7 @@ func pretty(text []byte) string {
 func (f *fixture) exchangeText(route string) string {
 	e := examples[route]
 	method, _, _ := strings.Cut(route, " ")
-	s := steady{seen: map[string]string{}}
+	s := normalizer{seen: map[string]string{}}
 	var b strings.Builder
 	text := ""
 	if e.body != nil {
@@ -79,14 +79,14 @@ func (f *fixture) exchangeText(route string) string {
 	case "GET /v1/events":
 		b.WriteString("\n200 text/event-stream\n\n" + f.someEvents(path))
 	default:
-		r := f.do(e.token, method, path, text)
+		r := f.request(e.token, method, path, text)
 		b.WriteString(strings.TrimRight(fmt.Sprintf("\n%d %s", r.status, r.header.Get("Content-Type")), " ") + "\n")
 		if len(r.body) > 0 {
 			fmt.Fprintf(&b, "\n%s\n", shorten(route, pretty(r.body)))
 		}
 	}
 	b.WriteString("```\n")
-	return s.text(b.String())
+	return s.normalize(b.String())
 }
 
 // someEvents are the first two events of a stream.
@@ -123,7 +123,7 @@ func shorten(route, text string) string {
 func frameText(t *testing.T) string {
 	f := newFixture(t)
 	ws := f.framesAs("person")
-	s := steady{seen: map[string]string{}}
+	s := normalizer{seen: map[string]string{}}
 	var b strings.Builder
 	b.WriteString("```\n")
 	for _, text := range []string{
@@ -136,7 +136,7 @@ func frameText(t *testing.T) string {
 		fmt.Fprintf(&b, "→ %s\n← %s\n", text, wire.AppendFrame(nil, got.ID, got.Op, got.Status, got.Body))
 	}
 	b.WriteString("```\n")
-	return s.text(b.String())
+	return s.normalize(b.String())
 }
 
 // errorTable is the table of codes.

@@ -14,22 +14,22 @@ import (
 	"github.com/sayso-dev/sayso/server"
 )
 
-// shelf is a gate and an inbox that keep everything in a map, so that what is
+// mapGate is a gate and an inbox that keep everything in a map, so that what is
 // measured is the way there and back.
-type shelf struct {
+type mapGate struct {
 	sayso.Gate
 	sayso.Inbox
-	d *shelfState
+	d *mapGateState
 }
 
-type shelfState struct {
+type mapGateState struct {
 	mu   sync.Mutex
 	open map[sayso.ID]chan sayso.Answer
 	seen chan sayso.Event
 	next atomic.Uint64
 }
 
-func (k shelf) Admit(ctx context.Context, a sayso.Admission) (sayso.Decision, error) {
+func (k mapGate) Admit(ctx context.Context, a sayso.Admission) (sayso.Decision, error) {
 	digest, err := a.Call.Digest()
 	if err != nil {
 		return sayso.Decision{}, err
@@ -60,7 +60,7 @@ func (k shelf) Admit(ctx context.Context, a sayso.Admission) (sayso.Decision, er
 	}
 }
 
-func (k shelf) Answer(_ context.Context, id sayso.ID, a sayso.Answer) (sayso.Decision, error) {
+func (k mapGate) Answer(_ context.Context, id sayso.ID, a sayso.Answer) (sayso.Decision, error) {
 	k.d.mu.Lock()
 	answer := k.d.open[id]
 	delete(k.d.open, id)
@@ -72,11 +72,11 @@ func (k shelf) Answer(_ context.Context, id sayso.ID, a sayso.Answer) (sayso.Dec
 	return sayso.Decision{Effect: a.Effect, State: sayso.StateAllowed, Request: id, Digest: a.Digest, Source: sayso.SourcePerson}, nil
 }
 
-func (k shelf) Head(context.Context) (sayso.Head, error) { return sayso.Head{}, nil }
+func (k mapGate) Head(context.Context) (sayso.Head, error) { return sayso.Head{}, nil }
 
-func (k shelf) Requests(context.Context, sayso.RowQuery) ([]sayso.Request, error) { return nil, nil }
+func (k mapGate) Requests(context.Context, sayso.RowQuery) ([]sayso.Request, error) { return nil, nil }
 
-func (k shelf) Follow(ctx context.Context, _ sayso.Seq, _ sayso.EventQuery) iter.Seq2[sayso.Event, error] {
+func (k mapGate) Follow(ctx context.Context, _ sayso.Seq, _ sayso.EventQuery) iter.Seq2[sayso.Event, error] {
 	return func(yield func(sayso.Event, error) bool) {
 		<-ctx.Done()
 		yield(sayso.Event{}, ctx.Err())
@@ -85,8 +85,8 @@ func (k shelf) Follow(ctx context.Context, _ sayso.Seq, _ sayso.EventQuery) iter
 
 // benchmarkCycles runs cycles of ask and answer with so many askers.
 func benchmarkCycles(b *testing.B, askers int, connect func(base, token string) (*client.Client, error)) {
-	state := &shelfState{open: map[sayso.ID]chan sayso.Answer{}, seen: make(chan sayso.Event, 1<<16)}
-	base, stop := serveBench(b, func(sayso.Actor) (sayso.Gate, sayso.Inbox) { return shelf{d: state}, shelf{d: state} })
+	state := &mapGateState{open: map[sayso.ID]chan sayso.Answer{}, seen: make(chan sayso.Event, 1<<16)}
+	base, stop := serveBench(b, func(sayso.Actor) (sayso.Gate, sayso.Inbox) { return mapGate{d: state}, mapGate{d: state} })
 	defer stop()
 	agent, err := connect(base, "agent")
 	if err != nil {

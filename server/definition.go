@@ -20,7 +20,7 @@ type Pins interface {
 }
 
 func (s *Server) getDefinitions(x *exchange) (any, error) {
-	return plain(x, &wire.Nothing{}, s.definitions)
+	return withoutParams(x, &wire.Nothing{}, s.definitions)
 }
 
 func (s *Server) postAccept(x *exchange) (any, error) {
@@ -28,7 +28,7 @@ func (s *Server) postAccept(x *exchange) (any, error) {
 	if err := x.read(&in); err != nil {
 		return nil, err
 	}
-	return s.accept(x.ctx(), x.as, &in)
+	return s.accept(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) definitions(ctx context.Context, c *caller, _ *wire.Nothing) (any, error) {
@@ -44,7 +44,7 @@ func (s *Server) definitions(ctx context.Context, c *caller, _ *wire.Nothing) (a
 		known, alike := pins.Of(server), pins.Alike(server)
 		for _, tool := range slices.Sorted(maps.Keys(known)) {
 			if d := definitionOf(server, tool, known[tool], alike[tool]); d.State == wire.DefinitionChanged {
-				s.shown.add(c, seenAs(server, tool, d.Changed))
+				s.served.add(c, definitionKey(server, tool, d.Changed))
 				changed = append(changed, d)
 			} else {
 				others = append(others, d)
@@ -74,14 +74,14 @@ func (s *Server) accept(ctx context.Context, c *caller, in *wire.AcceptBody) (an
 	if s.o.Pins == nil {
 		return nil, sayso.ErrNotFound
 	}
-	if !s.shown.to(c, seenAs(in.Server, in.Tool, in.Digest)) {
+	if !s.served.hasServed(c, definitionKey(in.Server, in.Tool, in.Digest)) {
 		return nil, wire.ErrContentWanted
 	}
 	return nil, s.o.Pins.AcceptDefinition(ctx, c.actor, in.Server, in.Tool, in.Digest)
 }
 
-// seenAs is the name of a definition among what pages were shown: that of one
+// definitionKey is the name of a definition among what pages were shown: that of one
 // server, beside what is trusted of it, and of no other that says the same.
-func seenAs(server, tool string, d sayso.Digest) sayso.ID {
+func definitionKey(server, tool string, d sayso.Digest) sayso.ID {
 	return sayso.ID(sayso.HashOf("sayso/definition shown/1", []byte(server), []byte(tool), d[:]).String())
 }

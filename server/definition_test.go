@@ -16,7 +16,7 @@ func acceptBody(d sayso.Digest) string {
 func TestDefinitions(t *testing.T) {
 	f := newFixture(t)
 	list := func() string {
-		got := f.do("person", "GET", "/v1/definitions", "")
+		got := f.request("person", "GET", "/v1/definitions", "")
 		if got.status != 200 {
 			t.Fatalf("%d %s", got.status, got.body)
 		}
@@ -39,7 +39,7 @@ func TestDefinitions(t *testing.T) {
 		{"person", `{"server":"docs","tool":"echo"}`, 412},
 		{"person", `{"server":"docs","tool":"echo","digest":"` + f.changed.String() + `","scope":"session"}`, 422},
 	} {
-		if got := f.do(tt.token, "POST", "/v1/definitions/accept", tt.body); got.status != tt.want {
+		if got := f.request(tt.token, "POST", "/v1/definitions/accept", tt.body); got.status != tt.want {
 			t.Errorf("%s %s: %d %s, want %d", tt.token, tt.body, got.status, got.body, tt.want)
 		}
 	}
@@ -47,7 +47,7 @@ func TestDefinitions(t *testing.T) {
 		t.Errorf("refused, and trusted: %s", got)
 	}
 	for range 2 { // the same again is no mistake
-		if got := f.do("person", "POST", "/v1/definitions/accept", acceptBody(f.changed)); got.status != 204 {
+		if got := f.request("person", "POST", "/v1/definitions/accept", acceptBody(f.changed)); got.status != 204 {
 			t.Errorf("%d %s", got.status, got.body)
 		}
 	}
@@ -65,7 +65,7 @@ func TestDefinitions_lookAlike(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := string(f.do("person", "GET", "/v1/definitions", "").body)
+	got := string(f.request("person", "GET", "/v1/definitions", "").body)
 	if !strings.Contains(got, `"tool":"Iist","state":"left-out","looks_like":"list"`) || !strings.Contains(got, `"tool":"list","state":"trusted"`) {
 		t.Error(got)
 	}
@@ -85,19 +85,19 @@ func TestPageToken_acceptsWhatItWasShown(t *testing.T) {
 	}
 	accept := func(want int) {
 		t.Helper()
-		if r := w.do("page", "POST", "/v1/definitions/accept", acceptBody(last)); r.status != want {
+		if r := w.request("page", "POST", "/v1/definitions/accept", acceptBody(last)); r.status != want {
 			t.Errorf("%d %s, want %d", r.status, r.body, want)
 		}
 	}
 	change("one")
 	change("two")
 	accept(428)
-	if r := w.do("page", "GET", "/v1/definitions", ""); r.status != 200 {
+	if r := w.request("page", "GET", "/v1/definitions", ""); r.status != 200 {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	change("three")
 	accept(428)
-	if r := w.do("page", "GET", "/v1/definitions", ""); r.status != 200 {
+	if r := w.request("page", "GET", "/v1/definitions", ""); r.status != 200 {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	accept(204)
@@ -119,14 +119,14 @@ func TestPageToken_acceptsOfThatServer(t *testing.T) {
 	change("docs", "one")
 	change("other", "another")
 	change("docs", "two")
-	if r := w.do("page", "GET", "/v1/definitions", ""); r.status != 200 {
+	if r := w.request("page", "GET", "/v1/definitions", ""); r.status != 200 {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	change("other", "two")
-	if r := w.do("page", "POST", "/v1/definitions/accept", strings.Replace(acceptBody(last), "docs", "other", 1)); r.status != 428 {
+	if r := w.request("page", "POST", "/v1/definitions/accept", strings.Replace(acceptBody(last), "docs", "other", 1)); r.status != 428 {
 		t.Errorf("%d %s", r.status, r.body)
 	}
-	if r := w.do("page", "POST", "/v1/definitions/accept", acceptBody(last)); r.status != 204 {
+	if r := w.request("page", "POST", "/v1/definitions/accept", acceptBody(last)); r.status != 204 {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }

@@ -16,14 +16,14 @@ var (
 func signIn(code string, r *http.Request) SignIn {
 	in := SignIn{Code: code, Origin: r.Header.Get("Origin")}
 	if in.Origin != "" {
-		in.Device = device(r.UserAgent())
+		in.Device = browserName(r.UserAgent())
 	}
 	return in
 }
 
-// device is a browser in words of ours, from what it says of itself.
-func device(said string) string {
-	browser, system := wordFor(browsers, said), wordFor(systems, said)
+// browserName is a browser in words of ours, from what it says of itself.
+func browserName(said string) string {
+	browser, system := firstMatch(browsers, said), firstMatch(systems, said)
 	if browser == "" {
 		browser = "a browser"
 	}
@@ -33,7 +33,7 @@ func device(said string) string {
 	return browser + " on " + system
 }
 
-func wordFor(table [][2]string, said string) string {
+func firstMatch(table [][2]string, said string) string {
 	for _, row := range table {
 		if strings.Contains(said, row[0]) {
 			return row[1]

@@ -18,10 +18,10 @@ func TestDevice(t *testing.T) {
 		"ana's own phone <b>": "a browser",
 		"":                    "a browser",
 	} {
-		w := newWorld(t, func(o *server.Options) {
+		w := newHarness(t, func(o *server.Options) {
 			o.Login = func(in server.SignIn) (string, error) { return "person " + in.Device, nil }
 		})
-		r := w.do("", "POST", "/v1/login", `{"code":"once"}`, "Origin: http://"+w.addr, "User-Agent: "+said)
+		r := w.request("", "POST", "/v1/login", `{"code":"once"}`, "Origin: http://"+w.addr, "User-Agent: "+said)
 		if got := string(r.body); got != `{"token":"person `+want+`"}` {
 			t.Errorf("%q: %s, want %s", said, got, want)
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
-// begin is where a follow begins and up to where the log was then.
-func (c *caller) begin(ctx context.Context, f *wire.Follow) (since, head sayso.Seq, err error) {
+// startOfFollow is where a follow begins and up to where the log was then.
+func (c *caller) startOfFollow(ctx context.Context, f *wire.Follow) (since, head sayso.Seq, err error) {
 	for _, t := range f.Types {
 		if !t.Known() {
 			return 0, 0, fmt.Errorf("%w: a type of event that nobody knows", sayso.ErrInvalid)
@@ -47,12 +47,12 @@ func (s *Server) events(x *exchange) (any, error) {
 		}
 		f.Since = new(sayso.Seq(n))
 	}
-	end, err := s.streams.open(x.as.actor)
+	end, err := s.streams.open(x.caller.actor)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	since, head, err := x.as.begin(x.ctx(), &f)
+	since, head, err := x.caller.startOfFollow(x.ctx(), &f)
 	if err != nil {
 		return nil, err
 	}
@@ -61,48 +61,48 @@ func (s *Server) events(x *exchange) (any, error) {
 	h["X-Accel-Buffering"] = []string{"no"}
 	x.status = http.StatusOK
 	x.w.WriteHeader(x.status)
-	st := stream{x: x, rc: http.NewResponseController(x.w), w: sse.NewWriter(x.w, nil), last: since, live: head}
+	st := eventStream{x: x, rc: http.NewResponseController(x.w), w: sse.NewWriter(x.w, nil), lastSent: since, head: head}
 	if err := st.run(f.Query()); err != nil {
 		s.log.DebugContext(x.ctx(), "stream ended", "error", err)
 	}
 	return nil, errServed
 }
 
-// stream is one response of events.
-type stream struct {
-	x     *exchange
-	rc    *http.ResponseController
-	w     *sse.Writer // of what is no event
-	last  sayso.Seq   // up to there it has all
-	live  sayso.Seq   // events behind it are new
-	timed time.Time   // when the deadline was set
+// eventStream is one response of events.
+type eventStream struct {
+	x           *exchange
+	rc          *http.ResponseController
+	w           *sse.Writer // of what is no event
+	lastSent    sayso.Seq   // up to there it has all
+	head        sayso.Seq   // events behind it are new
+	deadlineSet time.Time   // when the deadline was set
 }
 
-func (st *stream) run(q sayso.EventQuery) error {
-	ctx, end := st.x.lasting()
+func (st *eventStream) run(q sayso.EventQuery) error {
+	ctx, end := st.x.longContext()
 	defer end()
-	s, as := st.x.s, st.x.as
-	items, leave := s.feeds.join(s, as, st.last, q)
+	s, as := st.x.s, st.x.caller
+	events, leave := s.feeds.join(s, as, st.lastSent, q)
 	defer leave()
 	beat := time.NewTicker(s.o.limits.heartbeat)
 	defer beat.Stop()
 	defer func() { _ = st.rc.SetWriteDeadline(time.Time{}) }()
-	if err := st.send(st.w.Retry(time.Second)); err != nil {
+	if err := st.flush(st.w.Retry(time.Second)); err != nil {
 		return err
 	}
 	for {
 		var err error
 		select {
-		case it, ok := <-items:
+		case it, ok := <-events:
 			if ok {
-				err = st.take(it, items)
+				err = st.sendEvents(it, events)
 			} else {
 				leave()
-				items = s.alone(ctx, as, st.last, q)
+				events = s.followAlone(ctx, as, st.lastSent, q)
 			}
 		case <-beat.C:
-			if err = s.stillGood(as); err == nil {
-				err = st.send(st.w.Comment(""))
+			if err = s.recheckToken(as); err == nil {
+				err = st.flush(st.w.Comment(""))
 			}
 		case <-ctx.Done():
 			return ctx.Err()
@@ -113,19 +113,19 @@ func (st *stream) run(q sayso.EventQuery) error {
 	}
 }
 
-// take writes an event and those that wait behind it, and sends them together.
-func (st *stream) take(it item, items <-chan item) error {
-	st.hurry()
+// sendEvents writes an event and those that wait behind it, and sends them together.
+func (st *eventStream) sendEvents(it streamEvent, events <-chan streamEvent) error {
+	st.extendDeadline()
 	for n := 1; ; n++ {
 		if err := st.write(&it); err != nil {
 			return errors.Join(err, st.rc.Flush())
 		}
-		if n > cap(items) {
+		if n > cap(events) {
 			return st.rc.Flush()
 		}
 		var ok bool
 		select {
-		case it, ok = <-items:
+		case it, ok = <-events:
 		default:
 		}
 		if !ok {
@@ -135,77 +135,77 @@ func (st *stream) take(it item, items <-chan item) error {
 }
 
 // write writes an event, unless the stream had it before it joined the others.
-func (st *stream) write(it *item) error {
-	if it.err != nil || it.seq <= st.last {
+func (st *eventStream) write(it *streamEvent) error {
+	if it.err != nil || it.seq <= st.lastSent {
 		return it.err
 	}
-	st.last = it.seq
-	if it.seq > st.live {
+	st.lastSent = it.seq
+	if it.seq > st.head {
 		st.x.s.metrics.delivered(it.at)
 	}
 	_, err := st.x.w.Write(it.frame)
 	return err
 }
 
-// hurry sees to it that what is written now must be taken in time. The deadline
+// extendDeadline sees to it that what is written now must be taken in time. The deadline
 // is not moved for each event, so it may be an eighth later than it has to be. A
 // connection that knows no deadlines, in a test, has none.
-func (st *stream) hurry() {
+func (st *eventStream) extendDeadline() {
 	stall, now := st.x.s.o.limits.stall, time.Now()
-	if now.Sub(st.timed) > stall/8 {
-		st.timed = now
+	if now.Sub(st.deadlineSet) > stall/8 {
+		st.deadlineSet = now
 		_ = st.rc.SetWriteDeadline(now.Add(stall + stall/8))
 	}
 }
 
-// send sends what was written, unless writing it failed.
-func (st *stream) send(err error) error {
+// flush sends what was written, unless writing it failed.
+func (st *eventStream) flush(err error) error {
 	if err != nil {
 		return err
 	}
-	st.hurry()
+	st.extendDeadline()
 	return st.rc.Flush()
 }
 
-// texts are the newest events as they are sent, so that a thousand followers
+// eventCache are the newest events as they are sent, so that a thousand followers
 // of one event do not make a thousand of the same text.
-type texts struct {
-	mu     sync.Mutex // guards what follows
-	erased sayso.Seq  // of the newest erasure: of what is older nothing is kept
-	kept   [512]struct {
+type eventCache struct {
+	mu      sync.Mutex // guards what follows
+	erased  sayso.Seq  // of the newest erasure: of what is older nothing is kept
+	entries [512]struct {
 		seq     sayso.Seq
 		payload sayso.Args
-		text    shape
+		text    encodedEvent
 	}
 }
 
-// shape is one event as everybody sees it, whoever made it. It must not be
+// encodedEvent is one event as everybody sees it, whoever made it. It must not be
 // changed.
-type shape struct {
+type encodedEvent struct {
 	frame []byte // of an event stream
 	json  []byte // the same bytes, but for the fields around them
 }
 
-// of is the text of an event. An event whose content was erased meanwhile has
+// encode is the text of an event. An event whose content was erased meanwhile has
 // another payload, and so another text.
-func (t *texts) of(e *sayso.Event) (shape, error) {
+func (t *eventCache) encode(e *sayso.Event) (encodedEvent, error) {
 	if e.Content != nil {
 		p, err := e.Public()
 		if err != nil {
-			return shape{}, err
+			return encodedEvent{}, err
 		}
 		e = &p
 	}
-	at := &t.kept[e.Seq%sayso.Seq(len(t.kept))]
+	at := &t.entries[e.Seq%sayso.Seq(len(t.entries))]
 	t.mu.Lock()
 	kept := *at
 	t.mu.Unlock()
 	if kept.seq == e.Seq && kept.text.json != nil && bytes.Equal(kept.payload, e.Payload) {
 		return kept.text, nil
 	}
-	made, err := textOf(e)
+	made, err := encodeEvent(e)
 	if err != nil {
-		return shape{}, err
+		return encodedEvent{}, err
 	}
 	kept.seq, kept.payload, kept.text = e.Seq, e.Payload, made
 	t.mu.Lock()
@@ -217,34 +217,34 @@ func (t *texts) of(e *sayso.Event) (shape, error) {
 }
 
 // forget forgets all of them, as content was erased by this event.
-func (t *texts) forget(by sayso.Seq) {
+func (t *eventCache) forget(by sayso.Seq) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.erased = max(t.erased, by)
-	clear(t.kept[:])
+	clear(t.entries[:])
 }
 
-func textOf(e *sayso.Event) (shape, error) {
+func encodeEvent(e *sayso.Event) (encodedEvent, error) {
 	json, err := e.MarshalJSON()
 	if err != nil {
-		return shape{}, err
+		return encodedEvent{}, err
 	}
 	room := make([]byte, 0, len(json)+len("id: 12345678901234567890\nevent: \ndata: \n\n")+len(e.Type))
 	frame, err := sse.Append(room, strconv.FormatUint(uint64(e.Seq), 10), string(e.Type), json)
 	if err != nil {
-		return shape{}, err
+		return encodedEvent{}, err
 	}
-	return shape{frame: frame, json: frame[len(frame)-len("\n\n")-len(json) : len(frame)-len("\n\n")]}, nil
+	return encodedEvent{frame: frame, json: frame[len(frame)-len("\n\n")-len(json) : len(frame)-len("\n\n")]}, nil
 }
 
-// item is an event on its way to streams.
-func (t *texts) item(e *sayso.Event) item {
-	text, err := t.of(e)
-	return item{seq: e.Seq, at: e.At.Wall, frame: text.frame, err: err}
+// streamEvent is an event on its way to streams.
+func (t *eventCache) streamEvent(e *sayso.Event) streamEvent {
+	text, err := t.encode(e)
+	return streamEvent{seq: e.Seq, at: e.At.Wall, frame: text.frame, err: err}
 }
 
-// stillGood asks again whether the token of a long connection is.
-func (s *Server) stillGood(c *caller) error {
+// recheckToken asks again whether the token of a long connection is.
+func (s *Server) recheckToken(c *caller) error {
 	a, err := s.o.Authenticate(c.token)
 	if err != nil || a.Kind != c.actor.Kind || a.Principal != c.actor.Principal {
 		return wire.ErrUnauthenticated

@@ -19,7 +19,7 @@ import (
 )
 
 // stream opens the stream of events as token.
-func (w *world) stream(ctx context.Context, token, query string, header ...string) (*http.Response, *sse.Reader) {
+func (w *harness) stream(ctx context.Context, token, query string, header ...string) (*http.Response, *sse.Reader) {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(ctx, "GET", w.url("/v1/events"+query), nil)
 	if err != nil {
@@ -41,13 +41,13 @@ func (w *world) stream(ctx context.Context, token, query string, header ...strin
 func TestEvents_areAsTheDocumentSays(t *testing.T) {
 	f := newFixture(t)
 	f.redeem()
-	f.do("agent", "POST", "/v1/requests/"+string(f.allowed.ID)+"/outcome", `{"failed":true,"exit_status":3}`)
-	f.do("agent", "POST", "/v1/requests/"+string(f.open.ID)+"/withdraw", `{"reason":"x"}`)
-	f.do("person", "PUT", "/v1/sessions/s1/policies", `{"policies":{"bash":"ask"}}`)
-	f.do("person", "PUT", "/v1/mode", `{"mode":"strict","session":"s1","for":"1h"}`)
-	f.do("eve", "POST", "/v1/requests/"+string(f.denied.ID)+"/answer", answerBody(f.denied, "allow"))
-	f.do("person", "DELETE", "/v1/grants/"+string(f.grant.ID), "")
-	f.do("agent", "POST", "/v1/sessions/s1/end", `{}`)
+	f.request("agent", "POST", "/v1/requests/"+string(f.allowed.ID)+"/outcome", `{"failed":true,"exit_status":3}`)
+	f.request("agent", "POST", "/v1/requests/"+string(f.open.ID)+"/withdraw", `{"reason":"x"}`)
+	f.request("person", "PUT", "/v1/sessions/s1/policies", `{"policies":{"bash":"ask"}}`)
+	f.request("person", "PUT", "/v1/mode", `{"mode":"strict","session":"s1","for":"1h"}`)
+	f.request("eve", "POST", "/v1/requests/"+string(f.denied.ID)+"/answer", answerBody(f.denied, "allow"))
+	f.request("person", "DELETE", "/v1/grants/"+string(f.grant.ID), "")
+	f.request("agent", "POST", "/v1/sessions/s1/end", `{}`)
 	end := f.head()
 	resp, r := f.stream(t.Context(), "admin", "?since=0")
 	if got := resp.Header.Get("Content-Type"); got != sse.ContentType {
@@ -119,14 +119,14 @@ func TestEvents_resumeAndSelect(t *testing.T) {
 }
 
 func TestEvents_onlyOnesOwn(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	w.open("s1", "ours")
 	w.open("theirs", "theirs")
 	end := w.head()
 	for token, want := range map[string]string{"person": "ours", "eve": "theirs", "agent": "ours", "agent2": "theirs", "admin": "ours theirs"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		_, r := w.stream(ctx, token, "?since=0&type=approval.requested&type=mode.changed")
-		w.do("admin", "PUT", "/v1/mode", `{"mode":"interactive"}`)
+		w.request("admin", "PUT", "/v1/mode", `{"mode":"interactive"}`)
 		var got []string
 		for {
 			e, err := r.Next()
@@ -154,7 +154,7 @@ func TestEvents_onlyOnesOwn(t *testing.T) {
 }
 
 func TestEvents_heartbeatAndEndOfToken(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.SetHeartbeat(20 * time.Millisecond) })
+	w := newHarness(t, func(o *server.Options) { o.SetHeartbeat(20 * time.Millisecond) })
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	resp, _ := w.stream(ctx, "person", "")
@@ -176,7 +176,7 @@ func TestEvents_heartbeatAndEndOfToken(t *testing.T) {
 // A reader that takes nothing must lose its connection, and nobody else
 // anything.
 func TestEvents_slowReaderLosesItsConnection(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.SetStall(100 * time.Millisecond) })
+	w := newHarness(t, func(o *server.Options) { o.SetStall(100 * time.Millisecond) })
 	c, err := net.Dial("unix", w.socket)
 	if err != nil {
 		t.Fatal(err)
@@ -221,16 +221,16 @@ func closedByServer(c net.Conn) bool {
 }
 
 func TestLongConnectionsEndWithTheServer(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	resp, r := w.stream(t.Context(), "person", "")
 	if resp.StatusCode != 200 {
 		t.Fatal(resp.StatusCode)
 	}
 	held := make(chan reply, 1)
 	go func() {
-		held <- w.do("agent", "POST", "/v1/admissions", `{"call":{"tool":"bash","args":{"command":"x"},"session":"s1","call_id":"c1"}}`)
+		held <- w.request("agent", "POST", "/v1/admissions", `{"call":{"tool":"bash","args":{"command":"x"},"session":"s1","call_id":"c1"}}`)
 	}()
-	w.await("s1", "c1")
+	w.waitForRequest("s1", "c1")
 	w.stop()
 	if got := <-held; got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" {
 		t.Errorf("a held admission ends with %d %s", got.status, got.body)
@@ -242,16 +242,16 @@ func TestLongConnectionsEndWithTheServer(t *testing.T) {
 	}
 }
 
-// erasing is an inbox whose one event loses its content between two followers.
-type erasing struct {
+// erasingInbox is an inbox whose one event loses its content between two followers.
+type erasingInbox struct {
 	sayso.Gate
 	sayso.Inbox
 	payload *atomic.Pointer[string]
 }
 
-func (erasing) Head(context.Context) (sayso.Head, error) { return sayso.Head{}, nil }
+func (erasingInbox) Head(context.Context) (sayso.Head, error) { return sayso.Head{}, nil }
 
-func (e erasing) Follow(ctx context.Context, _ sayso.Seq, q sayso.EventQuery) iter.Seq2[sayso.Event, error] {
+func (e erasingInbox) Follow(ctx context.Context, _ sayso.Seq, q sayso.EventQuery) iter.Seq2[sayso.Event, error] {
 	return func(yield func(sayso.Event, error) bool) {
 		if len(q.Types) == 0 {
 			yield(sayso.Event{Seq: 1, Type: sayso.EventAnswered, Payload: sayso.Args(*e.payload.Load())}, nil)
@@ -263,9 +263,9 @@ func (e erasing) Follow(ctx context.Context, _ sayso.Seq, q sayso.EventQuery) it
 // What was erased must not come out of a memory of ours.
 func TestEvents_erasedStaysErased(t *testing.T) {
 	var payload atomic.Pointer[string]
-	w := &world{t: t, tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
+	w := &harness{t: t, tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
 	w.startWith(func(sayso.Actor) (sayso.Gate, sayso.Inbox) {
-		return erasing{payload: &payload}, erasing{payload: &payload}
+		return erasingInbox{payload: &payload}, erasingInbox{payload: &payload}
 	})
 	t.Cleanup(func() { w.stop() })
 	for _, text := range []string{`{"note":"` + canary + `"}`, `{"note":"` + canary + `"}`, `{}`} {

@@ -20,8 +20,8 @@ import (
 // errServed says that a route has written its answer itself.
 var errServed = errors.New("served")
 
-// errLeaving says that the server stops and the caller should come back.
-var errLeaving = errors.New("the server is stopping")
+// errStopping says that the server stops and the caller should come back.
+var errStopping = errors.New("the server is stopping")
 
 // caller is who is served.
 type caller struct {
@@ -33,15 +33,15 @@ type caller struct {
 
 // exchange is one request and its answer.
 type exchange struct {
-	s      *Server
-	w      http.ResponseWriter
-	r      *http.Request
-	route  *route
-	values []string // in the path
-	as     *caller  // nil where no token is needed
-	status int
-	start  time.Time
-	traced func(Span) // nil for no trace
+	s       *Server
+	w       http.ResponseWriter
+	r       *http.Request
+	route   *route
+	values  []string // in the path
+	caller  *caller  // nil where no token is needed
+	status  int
+	start   time.Time
+	endSpan func(Span) // nil for no trace
 }
 
 // ServeHTTP implements [http.Handler]. Thousands of requests wait in it, so what
@@ -57,13 +57,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // begin is what every request gets, whoever it is from.
 func (x *exchange) begin() {
 	h := x.w.Header()
-	harden(h)
-	x.s.guard.stick(h, x.r)
+	setSecurityHeaders(h)
+	x.s.guard.setHSTS(h, x.r)
 	if x.s.o.Version != "" {
 		h[wire.VersionHeader] = []string{x.s.o.Version}
 	}
-	x.hurry()
-	x.span()
+	x.setBodyDeadline()
+	x.startSpan()
 }
 
 // finish answers, unless the route has, and takes note.
@@ -73,29 +73,29 @@ func (x *exchange) finish(out any, err error) {
 	} else {
 		x.reply(out, err)
 	}
-	if x.traced != nil {
-		x.traced(Span{Route: x.name(), Status: x.status})
+	if x.endSpan != nil {
+		x.endSpan(Span{Route: x.name(), Status: x.status})
 	}
-	x.s.metrics.served(x.route, x.status, time.Since(x.start))
+	x.s.metrics.requestServed(x.route, x.status, time.Since(x.start))
 }
 
 // serve refuses who may not use the route, and runs it.
 func (x *exchange) serve() (any, error) {
-	if err := x.admit(); err != nil {
+	if err := x.dispatch(); err != nil {
 		return nil, err
 	}
 	return x.route.serve(x.s, x)
 }
 
-// admit finds the route and lets in who may use it.
-func (x *exchange) admit() error {
+// dispatch finds the route and lets in who may use it.
+func (x *exchange) dispatch() error {
 	n, values := x.s.routes.find(x.r.URL.EscapedPath(), make([]string, 0, 2))
-	page := n == nil && x.s.o.Page != nil && !api(x.r.URL.Path)
+	page := n == nil && x.s.o.Page != nil && !isAPIPath(x.r.URL.Path)
 	if err := x.s.guard.check(x.r, page); err != nil {
 		return err
 	}
 	if page {
-		return x.page()
+		return x.servePage()
 	}
 	if x.r.Method == http.MethodOptions {
 		return wire.ErrMethod
@@ -103,17 +103,17 @@ func (x *exchange) admit() error {
 	if n != nil {
 		x.route, x.values = n.method(x.r.Method), values
 	}
-	if err := x.enter(n); err != nil {
+	if err := x.authorize(n); err != nil {
 		return err
 	}
 	return x.checkBody()
 }
 
-// api reports whether a path is one that a page never has.
-func api(path string) bool { return path == "/v1" || strings.HasPrefix(path, "/v1/") }
+// isAPIPath reports whether a path is one that a page never has.
+func isAPIPath(path string) bool { return path == "/v1" || strings.HasPrefix(path, "/v1/") }
 
-// page hands the request to the page.
-func (x *exchange) page() error {
+// servePage hands the request to the page.
+func (x *exchange) servePage() error {
 	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
 		return wire.ErrMethod
 	}
@@ -123,10 +123,10 @@ func (x *exchange) page() error {
 	return errServed
 }
 
-// enter lets in who may use the route. Who shows no token learns nothing, not
+// authorize lets in who may use the route. Who shows no token learns nothing, not
 // even whether there is such a route.
-func (x *exchange) enter(n *node) error {
-	open := x.route != nil && (x.route.who&anyone != 0 || (x.route.who&local != 0 && x.s.guard.here(x.r)))
+func (x *exchange) authorize(n *routeNode) error {
+	open := x.route != nil && (x.route.audience&anyone != 0 || (x.route.audience&local != 0 && x.s.guard.isLocalProgram(x.r)))
 	if !open || x.r.Header["Authorization"] != nil {
 		if err := x.authenticate(); err != nil {
 			return err
@@ -141,16 +141,16 @@ func (x *exchange) enter(n *node) error {
 	case x.route == nil:
 		x.w.Header().Set("Allow", n.allow())
 		return wire.ErrMethod
-	case open || x.route.who&local != 0:
+	case open || x.route.audience&local != 0:
 		return nil
-	case !x.route.who.may(x.as.actor.Kind):
+	case !x.route.audience.includes(x.caller.actor.Kind):
 		return sayso.ErrNotAllowed
 	}
 	return nil
 }
 
 func (x *exchange) authenticate() error {
-	secret, err := token(x.r)
+	secret, err := bearerToken(x.r)
 	if err != nil {
 		return err
 	}
@@ -158,12 +158,12 @@ func (x *exchange) authenticate() error {
 	if err != nil || kinds[actor.Kind] == 0 || actor.Principal == "" {
 		return wire.ErrUnauthenticated
 	}
-	if actor.Origin != "" && actor.Origin != x.s.guard.address(x.r) {
+	if actor.Origin != "" && actor.Origin != x.s.guard.originOf(x.r) {
 		return wire.ErrUnauthenticated
 	}
 	if actor.Channel == "" {
 		actor.Channel = "http"
-		if overSocket(x.r) {
+		if isUnixSocket(x.r) {
 			actor.Channel = "socket"
 		}
 	}
@@ -171,7 +171,7 @@ func (x *exchange) authenticate() error {
 		actor.Channel = wire.ChannelAgent
 	}
 	gate, inbox := x.s.door(actor)
-	x.as = &caller{actor, gate, inbox, secret}
+	x.caller = &caller{actor, gate, inbox, secret}
 	return nil
 }
 
@@ -194,7 +194,7 @@ func (x *exchange) checkBody() error {
 
 func (x *exchange) limit() int64 {
 	if x.route.limit == 0 {
-		return small
+		return smallBody
 	}
 	return x.route.limit
 }
@@ -202,10 +202,10 @@ func (x *exchange) limit() int64 {
 // buffers are reused for bodies: what is decoded shares no memory with them.
 var buffers = sync.Pool{New: func() any { return new(wire.Message) }}
 
-// hurry sets until when the body must have arrived, read or not: what is left
+// setBodyDeadline sets until when the body must have arrived, read or not: what is left
 // of one is waited for after the answer too. Connections that know no
 // deadlines, in tests, have none.
-func (x *exchange) hurry() {
+func (x *exchange) setBodyDeadline() {
 	if x.r.ContentLength != 0 {
 		_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(x.s.o.limits.body))
 	}
@@ -237,20 +237,20 @@ func decode(text []byte, into any) error {
 // ctx is the context of the request, which ends when the client goes away.
 func (x *exchange) ctx() context.Context { return x.r.Context() }
 
-// lasting is the context of a request that may take long: it ends when the
+// longContext is the context of a request that may take long: it ends when the
 // server stops, too, and at the latest with end.
-func (x *exchange) lasting() (ctx context.Context, end func()) {
+func (x *exchange) longContext() (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(x.ctx())
-	stop := context.AfterFunc(x.s.leaving, cancel)
+	stop := context.AfterFunc(x.s.stopping, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// forget lets go of what the request said of itself, and of what whoever made it
+// releaseRequest lets go of what the request said of itself, and of what whoever made it
 // could look at: who waits has been let in, and asks for nothing else.
-func (x *exchange) forget() { x.r.Header, x.as.inbox = nil, nil }
+func (x *exchange) releaseRequest() { x.r.Header, x.caller.inbox = nil, nil }
 
-// wholeID is an id from outside, which must not be a short one.
-func wholeID(s string) (sayso.ID, error) {
+// parseFullID is an id from outside, which must not be a short one.
+func parseFullID(s string) (sayso.ID, error) {
 	id, err := sayso.ParseID(s)
 	if err != nil {
 		return "", sayso.ErrNotFound // nothing has such an id
@@ -275,7 +275,7 @@ func (x *exchange) reply(out any, err error) {
 	if status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="sayso"`)
 	}
-	if errors.Is(err, errLeaving) {
+	if errors.Is(err, errStopping) {
 		h.Set("Retry-After", "1")
 	}
 	if status == http.StatusRequestEntityTooLarge {
@@ -325,28 +325,28 @@ func (s *Server) render(ctx context.Context, name string, out any, err error) (i
 // problem is the error as the table has it. What the table does not know is
 // written to the log, and not to the caller.
 func (s *Server) problem(ctx context.Context, name string, err error) wire.Problem {
-	if errors.Is(err, errLeaving) || (ctx.Err() != nil && errors.Is(err, ctx.Err())) {
+	if errors.Is(err, errStopping) || (ctx.Err() != nil && errors.Is(err, ctx.Err())) {
 		err = errors.Join(sayso.ErrUnavailable, err)
 	}
 	p, known := wire.ProblemOf(err)
 	p.Detail = redact.Scrub(p.Detail) // the name of a member may itself be a secret
-	var told *decidedError
+	var told *decisionError
 	if errors.As(err, &told) {
 		p.Decision = told.decision.Public()
 	}
 	if !known {
 		s.log.ErrorContext(ctx, "internal error", "route", name, "error", err)
-	} else if p.Code == wire.CodeUnavailable && ctx.Err() == nil && !errors.Is(err, errLeaving) {
+	} else if p.Code == wire.CodeUnavailable && ctx.Err() == nil && !errors.Is(err, errStopping) {
 		s.log.WarnContext(ctx, "unavailable", "route", name, "error", err)
 	}
 	return p
 }
 
-// decidedError is an error of the gate with the decision that came with it,
+// decisionError is an error of the gate with the decision that came with it,
 // which names the ticket.
-type decidedError struct {
+type decisionError struct {
 	error
 	decision sayso.Decision
 }
 
-func (e *decidedError) Unwrap() error { return e.error }
+func (e *decisionError) Unwrap() error { return e.error }

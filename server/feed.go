@@ -10,8 +10,8 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// item is an event as streams send it, or why there are no more.
-type item struct {
+// streamEvent is an event as streams send it, or why there are no more.
+type streamEvent struct {
 	seq   sayso.Seq
 	at    time.Time
 	frame []byte // shared, and not to be changed
@@ -22,134 +22,134 @@ type item struct {
 // the log for them.
 const queueSize = 64
 
-// feeds are the follows that streams share: who sees the same and asks for the
+// sharedFeeds are the feeds that streams share: who sees the same and asks for the
 // same, from the end of the log on, is sent the same.
-type feeds struct {
-	mu sync.Mutex // guards what follows
-	of map[string]*feed
+type sharedFeeds struct {
+	mu    sync.Mutex // guards what follows
+	byKey map[string]*feed
 }
 
 // feed is one follow. Whoever reads slowly is left behind, and holds up nobody.
 type feed struct {
-	at      sayso.Seq // behind it nothing was given out yet
-	readers map[*reader]struct{}
-	stop    context.CancelFunc
+	published   sayso.Seq // behind it nothing was given out yet
+	subscribers map[*subscriber]struct{}
+	stop        context.CancelFunc
 }
 
-// reader is one stream that a feed is given to. The channel is closed when the
+// subscriber is one stream that a feed is given to. The channel is closed when the
 // stream was left behind or the feed ended: it goes on alone.
-type reader struct{ items chan item }
+type subscriber struct{ events chan streamEvent }
 
-func newFeeds() *feeds { return &feeds{of: map[string]*feed{}} }
+func newSharedFeeds() *sharedFeeds { return &sharedFeeds{byKey: map[string]*feed{}} }
 
 // join gives the events behind a position, where the end of the log was or
-// later, to a reader until it leaves. It gives none to a reader whose events
+// later, to a subscriber until it leaves. It gives none to one whose events
 // were given out before: that has to read them alone.
-func (fs *feeds) join(s *Server, c *caller, since sayso.Seq, q sayso.EventQuery) (items <-chan item, leave func()) {
+func (fs *sharedFeeds) join(s *Server, c *caller, since sayso.Seq, q sayso.EventQuery) (events <-chan streamEvent, leave func()) {
 	key := fmt.Sprintf("%q %q", c.actor, q)
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	f := fs.of[key]
+	f := fs.byKey[key]
 	if f == nil {
 		f = s.newFeed(c, since, q, key)
-		fs.of[key] = f
+		fs.byKey[key] = f
 	}
-	r := &reader{make(chan item, queueSize)}
-	if since < f.at {
-		close(r.items)
-		return r.items, func() {}
+	r := &subscriber{make(chan streamEvent, queueSize)}
+	if since < f.published {
+		close(r.events)
+		return r.events, func() {}
 	}
-	f.readers[r] = struct{}{}
-	return r.items, func() { s.feeds.leave(key, f, r) }
+	f.subscribers[r] = struct{}{}
+	return r.events, func() { s.feeds.leave(key, f, r) }
 }
 
-// newFeed begins to follow, until the last reader leaves or the server stops.
+// newFeed begins to follow, until the last subscriber leaves or the server stops.
 func (s *Server) newFeed(c *caller, since sayso.Seq, q sayso.EventQuery, key string) *feed {
-	ctx, stop := context.WithCancel(s.leaving)
-	f := &feed{at: since, readers: map[*reader]struct{}{}, stop: stop}
+	ctx, stop := context.WithCancel(s.stopping)
+	f := &feed{published: since, subscribers: map[*subscriber]struct{}{}, stop: stop}
 	go func() {
-		defer s.feeds.end(key, f)
-		s.follow(ctx, c, since, q, func(it item) bool { return s.feeds.give(f, it) })
+		defer s.feeds.close(key, f)
+		s.follow(ctx, c, since, q, func(it streamEvent) bool { return s.feeds.publish(f, it) })
 	}()
 	return f
 }
 
-// give gives an event to all readers that have room for it.
-func (fs *feeds) give(f *feed, it item) bool {
+// publish gives an event to all subscribers that have room for it.
+func (fs *sharedFeeds) publish(f *feed, it streamEvent) bool {
 	if it.err != nil {
 		return false // those who go on alone find out
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	f.at = it.seq
-	for r := range f.readers {
+	f.published = it.seq
+	for r := range f.subscribers {
 		select {
-		case r.items <- it:
+		case r.events <- it:
 		default:
-			delete(f.readers, r)
-			close(r.items)
+			delete(f.subscribers, r)
+			close(r.events)
 		}
 	}
 	return true
 }
 
-func (fs *feeds) leave(key string, f *feed, r *reader) {
+func (fs *sharedFeeds) leave(key string, f *feed, r *subscriber) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	delete(f.readers, r)
-	if len(f.readers) == 0 {
+	delete(f.subscribers, r)
+	if len(f.subscribers) == 0 {
 		f.stop()
-		fs.forget(key, f)
+		fs.remove(key, f)
 	}
 }
 
-// end lets go of those who still read.
-func (fs *feeds) end(key string, f *feed) {
+// close lets go of those who still read.
+func (fs *sharedFeeds) close(key string, f *feed) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.stop()
-	for r := range f.readers {
-		close(r.items)
+	for r := range f.subscribers {
+		close(r.events)
 	}
-	clear(f.readers)
-	fs.forget(key, f)
+	clear(f.subscribers)
+	fs.remove(key, f)
 }
 
-// forget is for when the lock is held.
-func (fs *feeds) forget(key string, f *feed) {
-	if fs.of[key] == f {
-		delete(fs.of, key)
+// remove is for when the lock is held.
+func (fs *sharedFeeds) remove(key string, f *feed) {
+	if fs.byKey[key] == f {
+		delete(fs.byKey, key)
 	}
 }
 
-// alone gives the events behind a position to one reader, no faster than it
+// followAlone gives the events behind a position to one reader, no faster than it
 // takes them.
-func (s *Server) alone(ctx context.Context, c *caller, since sayso.Seq, q sayso.EventQuery) <-chan item {
-	items := make(chan item, queueSize)
-	go s.follow(ctx, c, since, q, func(it item) bool {
+func (s *Server) followAlone(ctx context.Context, c *caller, since sayso.Seq, q sayso.EventQuery) <-chan streamEvent {
+	events := make(chan streamEvent, queueSize)
+	go s.follow(ctx, c, since, q, func(it streamEvent) bool {
 		select {
-		case items <- it:
+		case events <- it:
 			return true
 		case <-ctx.Done():
 			return false
 		}
 	})
-	return items
+	return events
 }
 
-var errEnded = errors.New("the log ended")
+var errLogEnded = errors.New("the log ended")
 
 // follow gives the events of a follow until give has enough, and then why there
 // are no more.
-func (s *Server) follow(ctx context.Context, c *caller, since sayso.Seq, q sayso.EventQuery, give func(item) bool) {
+func (s *Server) follow(ctx context.Context, c *caller, since sayso.Seq, q sayso.EventQuery, give func(streamEvent) bool) {
 	for e, err := range c.inbox.Follow(ctx, since, q) {
-		it := item{err: err}
+		it := streamEvent{err: err}
 		if err == nil {
-			it = s.texts.item(&e)
+			it = s.eventCache.streamEvent(&e)
 		}
 		if !give(it) || it.err != nil {
 			return
 		}
 	}
-	give(item{err: errEnded})
+	give(streamEvent{err: errLogEnded})
 }

@@ -16,23 +16,23 @@ import (
 	"github.com/sayso-dev/sayso/server"
 )
 
-// tally is an inbox with so many large events once it is let go, which counts
+// countingInbox is an inbox with so many large events once it is let go, which counts
 // who follows it.
-type tally struct {
+type countingInbox struct {
 	sayso.Gate
 	sayso.Inbox
-	t *tallyState
+	t *countingState
 }
 
-type tallyState struct {
+type countingState struct {
 	events    sayso.Seq
 	let       chan struct{}
 	begun, on atomic.Int64
 }
 
-func (tally) Head(context.Context) (sayso.Head, error) { return sayso.Head{}, nil }
+func (countingInbox) Head(context.Context) (sayso.Head, error) { return sayso.Head{}, nil }
 
-func (k tally) Follow(ctx context.Context, since sayso.Seq, q sayso.EventQuery) iter.Seq2[sayso.Event, error] {
+func (k countingInbox) Follow(ctx context.Context, since sayso.Seq, q sayso.EventQuery) iter.Seq2[sayso.Event, error] {
 	return func(yield func(sayso.Event, error) bool) {
 		if len(q.Types) > 1 { // the server itself
 			<-ctx.Done()
@@ -58,11 +58,11 @@ func (k tally) Follow(ctx context.Context, since sayso.Seq, q sayso.EventQuery) 
 }
 
 // newTally serves a tally.
-func newTally(t *testing.T, events sayso.Seq) (*world, *tallyState) {
+func newTally(t *testing.T, events sayso.Seq) (*harness, *countingState) {
 	t.Helper()
-	state := &tallyState{events: events, let: make(chan struct{})}
-	w := &world{t: t, tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
-	w.door = func(sayso.Actor) (sayso.Gate, sayso.Inbox) { return tally{t: state}, tally{t: state} }
+	state := &countingState{events: events, let: make(chan struct{})}
+	w := &harness{t: t, tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
+	w.door = func(sayso.Actor) (sayso.Gate, sayso.Inbox) { return countingInbox{t: state}, countingInbox{t: state} }
 	w.start(func(o *server.Options) { o.SetStall(time.Minute) })
 	t.Cleanup(func() { w.stop() })
 	return w, state
@@ -134,7 +134,7 @@ func all(t *testing.T, r *sse.Reader, n int) {
 
 // narrow opens a stream over the Unix socket, which takes little before it is
 // read.
-func (w *world) narrow(ctx context.Context, token string) *sse.Reader {
+func (w *harness) narrow(ctx context.Context, token string) *sse.Reader {
 	w.t.Helper()
 	rt := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", w.socket)

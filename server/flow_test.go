@@ -17,15 +17,15 @@ import (
 )
 
 // transports are the ways to reach a server that must all behave alike.
-var transports = map[string]func(*world, string) *client.Client{
-	"http":      (*world).client,
-	"websocket": (*world).dial,
+var transports = map[string]func(*harness, string) *client.Client{
+	"http":      (*harness).client,
+	"websocket": (*harness).dial,
 }
 
 func TestAskAnswerRedeemReport(t *testing.T) {
 	for name, connect := range transports {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newHarness(t, nil)
 			agent, ann := connect(w, "agent"), connect(w, "person")
 			type result struct {
 				d   sayso.Decision
@@ -37,7 +37,7 @@ func TestAskAnswerRedeemReport(t *testing.T) {
 				d, err := agent.Admit(t.Context(), sayso.Admission{Call: c, Patience: time.Minute})
 				decided <- result{d, err}
 			}()
-			r := w.await("s1", "c1")
+			r := w.waitForRequest("s1", "c1")
 			open, err := ann.Requests(t.Context(), sayso.RowQuery{States: []sayso.State{sayso.StateOpen}})
 			if err != nil || len(open) != 1 || open[0].ID != r.ID {
 				t.Fatalf("Requests = %v, %v", open, err)
@@ -91,7 +91,7 @@ func TestAskAnswerRedeemReport(t *testing.T) {
 func TestSecondApproverIsTold(t *testing.T) {
 	for name, connect := range transports {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newHarness(t, nil)
 			ann, bob := connect(w, "person"), connect(w, "bob")
 			r := w.open("s1", "c1")
 			if _, err := ann.Answer(t.Context(), r.ID, allow(r)); err != nil {
@@ -117,7 +117,7 @@ func TestSecondApproverIsTold(t *testing.T) {
 func TestPatience(t *testing.T) {
 	for name, connect := range transports {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newHarness(t, nil)
 			agent := connect(w, "agent")
 			_, err := agent.Admit(t.Context(), sayso.Admission{Call: call("bash", "c1"), Patience: time.Millisecond})
 			var pending *sayso.PendingError
@@ -141,7 +141,7 @@ func TestPatience(t *testing.T) {
 func TestCancelledContextParks(t *testing.T) {
 	for name, connect := range transports {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newHarness(t, nil)
 			agent := connect(w, "agent")
 			ctx, cancel := context.WithCancel(t.Context())
 			left := make(chan error, 1)
@@ -149,7 +149,7 @@ func TestCancelledContextParks(t *testing.T) {
 				_, err := agent.Admit(ctx, sayso.Admission{Call: call("bash", "c1")})
 				left <- err
 			}()
-			r := w.await("s1", "c1")
+			r := w.waitForRequest("s1", "c1")
 			cancel()
 			if err := <-left; !errors.Is(err, context.Canceled) {
 				t.Errorf("Admit = %v", err)
@@ -163,7 +163,7 @@ func TestCancelledContextParks(t *testing.T) {
 }
 
 // event waits for the first event of a type.
-func (w *world) event(want sayso.EventType) sayso.Event {
+func (w *harness) event(want sayso.EventType) sayso.Event {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
 	defer cancel()
@@ -179,7 +179,7 @@ func (w *world) event(want sayso.EventType) sayso.Event {
 func TestPresentationIsMadeOnceAndLate(t *testing.T) {
 	for name, connect := range transports {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newHarness(t, nil)
 			agent := connect(w, "agent")
 			made := 0
 			show := func(context.Context) (*sayso.Presentation, error) {
@@ -194,7 +194,7 @@ func TestPresentationIsMadeOnceAndLate(t *testing.T) {
 			if !errors.Is(err, sayso.ErrPending) || made != 1 {
 				t.Fatalf("asked call: %v, made %d", err, made)
 			}
-			r := w.await("s1", "c1")
+			r := w.waitForRequest("s1", "c1")
 			full, err := connect(w, "person").Content(t.Context(), r.ID)
 			if err != nil || full.Presentation == nil || full.Presentation.Content != "-a\n+b\n" {
 				t.Errorf("Content = %+v, %v", full, err)
@@ -209,9 +209,9 @@ func TestPresentationIsMadeOnceAndLate(t *testing.T) {
 }
 
 func TestPresentation_ticketIsBoundAndGoodOnce(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	body := `{"call":{"tool":"bash","args":{"command":"x"},"session":"s1","call_id":"c1"},"presentation":"later","patience_s":0.001}`
-	r := w.do("agent", "POST", "/v1/admissions", body)
+	r := w.request("agent", "POST", "/v1/admissions", body)
 	p := r.problem(t)
 	if r.status != http.StatusPreconditionRequired || p.Code != wire.CodePresentationWanted || p.Ticket == "" {
 		t.Fatalf("%d %s", r.status, r.body)
@@ -226,7 +226,7 @@ func TestPresentation_ticketIsBoundAndGoodOnce(t *testing.T) {
 		{"agent", `{"type":"text","content":"x"}`, 202},
 		{"agent", `{"type":"text","content":"x"}`, 404},
 	} {
-		if r := w.do(step.token, "POST", path, step.body); r.status != step.status {
+		if r := w.request(step.token, "POST", path, step.body); r.status != step.status {
 			t.Errorf("%s as %s: %d %s, want %d", step.body, step.token, r.status, r.body, step.status)
 		}
 	}
@@ -235,7 +235,7 @@ func TestPresentation_ticketIsBoundAndGoodOnce(t *testing.T) {
 func TestFollowSeesEverythingOnce(t *testing.T) {
 	for name, connect := range transports {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newHarness(t, nil)
 			agent, ann := connect(w, "agent"), connect(w, "person")
 			const calls = 50
 			admitted := make(chan struct{})
@@ -275,7 +275,7 @@ func TestFollowSeesEverythingOnce(t *testing.T) {
 func TestRulesOfSessions(t *testing.T) {
 	for name, connect := range transports {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newHarness(t, nil)
 			ann, admin, agent := connect(w, "person"), connect(w, "admin"), connect(w, "agent")
 			if err := agent.Begin(t.Context(), "s1", "claude-code"); err != nil {
 				t.Fatal(err)
@@ -318,7 +318,7 @@ func TestRulesOfSessions(t *testing.T) {
 func TestGrants(t *testing.T) {
 	for name, connect := range transports {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newHarness(t, nil)
 			ann, agent := connect(w, "person"), connect(w, "agent")
 			r := w.open("s1", "c1")
 			yes := allow(r)
@@ -351,14 +351,14 @@ func TestGrants(t *testing.T) {
 func TestGR3_coversOverTheWire(t *testing.T) {
 	for name, connect := range transports {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newHarness(t, nil)
 			agent, ann := connect(w, "agent"), connect(w, "person")
 			c := call("bash", "c1")
 			c.Args = sayso.Args(`{"command":"git add a"}`)
 			if _, err := agent.Admit(t.Context(), sayso.Admission{Call: c, Patience: time.Millisecond}); !errors.Is(err, sayso.ErrPending) {
 				t.Fatal(err)
 			}
-			id := w.await("s1", "c1").ID
+			id := w.waitForRequest("s1", "c1").ID
 			r, err := ann.Request(t.Context(), string(id))
 			if err != nil || len(r.Covers) != 3 || r.Covers[1].Pattern != "bash:git add*" {
 				t.Fatalf("offered %+v, %v", r.Covers, err)
@@ -391,7 +391,7 @@ func TestGR3_coversOverTheWire(t *testing.T) {
 func TestGroup(t *testing.T) {
 	for name, connect := range transports {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newHarness(t, nil)
 			agent, ann := connect(w, "agent"), connect(w, "person")
 			var members []sayso.Member
 			for _, id := range []string{"c1", "c2", "late"} {
@@ -401,7 +401,7 @@ func TestGroup(t *testing.T) {
 				if !errors.Is(err, sayso.ErrPending) {
 					t.Fatal(err)
 				}
-				r := w.await("s1", id)
+				r := w.waitForRequest("s1", id)
 				if id != "late" {
 					members = append(members, sayso.Member{ID: r.ID, Digest: r.Digest, Content: r.Content})
 				}
@@ -428,7 +428,7 @@ func TestGroup(t *testing.T) {
 func TestEditedArguments(t *testing.T) {
 	for name, connect := range transports {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newHarness(t, nil)
 			agent, ann := connect(w, "agent"), connect(w, "person")
 			got := make(chan sayso.Decision, 1)
 			c := call("bash", "c1")
@@ -439,7 +439,7 @@ func TestEditedArguments(t *testing.T) {
 				}
 				got <- d
 			}()
-			r := w.await("s1", "c1")
+			r := w.waitForRequest("s1", "c1")
 			a := allow(r)
 			a.Args = sayso.Args(`{"command":"git push --dry-run"}`)
 			said, err := ann.Answer(t.Context(), r.ID, a)
@@ -462,7 +462,7 @@ func TestEditedArguments(t *testing.T) {
 }
 
 func TestUnderAnAgent(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	r := w.open("s1", "c1")
 	c, err := client.New("http://"+w.addr, "person", &client.Options{UnderAgent: true})
 	if err != nil {

@@ -20,18 +20,18 @@ func (s *Server) admit(ctx context.Context, c *caller, in *wire.Admit) (any, err
 		return nil, err
 	}
 	if a.Present == nil {
-		return settled(s.hold(ctx, c, a))
+		return admissionResult(s.waitAtGate(ctx, c, a))
 	}
-	return s.offered(ctx, c, a)
+	return s.admitPresented(ctx, c, a)
 }
 
-// offered is the gate for a caller that sends its presentation once it is wanted.
-func (s *Server) offered(ctx context.Context, c *caller, a *sayso.Admission) (any, error) {
-	d, err := s.hold(ctx, c, a)
+// admitPresented is the gate for a caller that sends its presentation once it is wanted.
+func (s *Server) admitPresented(ctx context.Context, c *caller, a *sayso.Admission) (any, error) {
+	d, err := s.waitAtGate(ctx, c, a)
 	if errors.Is(err, sayso.ErrPresentationWanted) {
-		return nil, s.want(c, a)
+		return nil, s.reserve(c, a)
 	}
-	return settled(d, err)
+	return admissionResult(d, err)
 }
 
 func admission(in *wire.Admit) (*sayso.Admission, error) {
@@ -40,30 +40,30 @@ func admission(in *wire.Admit) (*sayso.Admission, error) {
 		return nil, err
 	}
 	if in.Presentation == wire.Later {
-		a.Present = askForIt
+		a.Present = wantPresentation
 	}
 	if in.Gather == wire.Later {
-		a.Gather = askForFacts
+		a.Gather = wantFacts
 	}
 	return &a, nil
 }
 
-// want keeps an admission until its presentation is sent, and asks for that.
-func (s *Server) want(c *caller, a *sayso.Admission) error {
-	ticket, err := s.wanted.reserve(c.actor.Principal, *a)
+// reserve keeps an admission until its presentation is sent, and asks for that.
+func (s *Server) reserve(c *caller, a *sayso.Admission) error {
+	ticket, err := s.reservations.reserve(c.actor.Principal, *a)
 	if err != nil {
 		return err
 	}
 	return &wire.WantedError{Ticket: ticket}
 }
 
-// askForIt is the presentation of a caller that sends it once it is wanted.
-func askForIt(context.Context) (*sayso.Presentation, error) {
+// wantPresentation is the presentation of a caller that sends it once it is wanted.
+func wantPresentation(context.Context) (*sayso.Presentation, error) {
 	return nil, sayso.ErrPresentationWanted
 }
 
-// askForFacts are the facts of a caller that gathers them where it is.
-func askForFacts(_ context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
+// wantFacts are the facts of a caller that gathers them where it is.
+func wantFacts(_ context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
 	return sayso.Facts{}, &sayso.FactsWantedError{Wanted: want}
 }
 
@@ -72,78 +72,78 @@ func (s *Server) present(ctx context.Context, c *caller, in *wire.Present) (any,
 	if err := wire.CheckPresentation(&in.Presentation); err != nil {
 		return nil, err
 	}
-	a, ok := s.wanted.take(in.Ticket, c.actor.Principal)
+	a, ok := s.reservations.take(in.Ticket, c.actor.Principal)
 	if !ok {
 		return nil, sayso.ErrNotFound
 	}
 	a.Present = func(context.Context) (*sayso.Presentation, error) { return &in.Presentation, nil }
-	return settled(s.hold(ctx, c, &a))
+	return admissionResult(s.waitAtGate(ctx, c, &a))
 }
 
-// hold waits at the gate until there is an answer, the caller goes away, or the
+// waitAtGate waits at the gate until there is an answer, the caller goes away, or the
 // server stops.
-func (s *Server) hold(ctx context.Context, c *caller, a *sayso.Admission) (*sayso.Decision, error) {
+func (s *Server) waitAtGate(ctx context.Context, c *caller, a *sayso.Admission) (*sayso.Decision, error) {
 	d, err := admitGiven(ctx, c.gate, a)
-	if err != nil && s.leaving.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errLeaving
+	if err != nil && s.stopping.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errStopping
 	}
 	return d, err
 }
 
-// frugal is a Gate that needs little stack while its caller waits, as the one of
+// givenGate is a Gate that needs little stack while its caller waits, as the one of
 // the broker; a caller that waits costs half as much there.
-type frugal interface {
+type givenGate interface {
 	AdmitGiven(context.Context, *sayso.Admission) (*sayso.Decision, error)
 }
 
 func admitGiven(ctx context.Context, g sayso.Gate, a *sayso.Admission) (*sayso.Decision, error) {
-	if g, ok := g.(frugal); ok {
+	if g, ok := g.(givenGate); ok {
 		return g.AdmitGiven(ctx, a)
 	}
-	return admit(ctx, g, a)
+	return admitCopy(ctx, g, a)
 }
 
-// admit is not inlined, for the sake of the stack of those that need less.
+// admitCopy is not inlined, for the sake of the stack of those that need less.
 //
 //go:noinline
-func admit(ctx context.Context, g sayso.Gate, a *sayso.Admission) (*sayso.Decision, error) {
+func admitCopy(ctx context.Context, g sayso.Gate, a *sayso.Admission) (*sayso.Decision, error) {
 	d, err := g.Admit(ctx, *a)
 	return &d, err
 }
 
-// settled is the answer to an admission. An error never carries an allow.
-func settled(d *sayso.Decision, err error) (any, error) {
+// admissionResult is the answer to an admission. An error never carries an allow.
+func admissionResult(d *sayso.Decision, err error) (any, error) {
 	if err == nil {
 		return d, nil
 	}
 	if d.Request != "" {
 		d.Effect = sayso.Deny
-		return nil, &decidedError{err, *d}
+		return nil, &decisionError{err, *d}
 	}
 	return nil, err
 }
 
 // reservations are the admissions that wait for their presentation.
 type reservations struct {
-	mu    sync.Mutex
-	held  map[sayso.ID]reservation
-	bytes int
+	mu       sync.Mutex
+	byTicket map[sayso.ID]reservation
+	bytes    int
 }
 
 type reservation struct {
 	principal string
 	admission sayso.Admission
-	until     time.Time
+	expires   time.Time
 }
 
 // The bounds of reservations.
 const (
-	reserveTime  = time.Minute
-	reserveCount = 8192
-	reserveBytes = 256 << 20
+	reservationTime  = time.Minute
+	maxReservations  = 8192
+	maxReservedBytes = 256 << 20
 )
 
-func newReservations() *reservations { return &reservations{held: map[sayso.ID]reservation{}} }
+func newReservations() *reservations { return &reservations{byTicket: map[sayso.ID]reservation{}} }
 
 // reserve keeps an admission under a ticket.
 func (r *reservations) reserve(principal string, a sayso.Admission) (sayso.ID, error) {
@@ -153,22 +153,22 @@ func (r *reservations) reserve(principal string, a sayso.Admission) (sayso.ID, e
 	ticket := sayso.NewID(now, random)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.held) >= reserveCount || r.bytes+len(a.Call.Args) > reserveBytes {
+	if len(r.byTicket) >= maxReservations || r.bytes+len(a.Call.Args) > maxReservedBytes {
 		r.sweepLocked(now)
 	}
 	mine := 0
-	if len(r.held) >= reserveCount/8 {
-		for _, h := range r.held {
+	if len(r.byTicket) >= maxReservations/8 {
+		for _, h := range r.byTicket {
 			if h.principal == principal {
 				mine++
 			}
 		}
 	}
 	// Half of the places is the most that one principal gets.
-	if len(r.held) >= reserveCount || mine >= reserveCount/2 || r.bytes+len(a.Call.Args) > reserveBytes {
+	if len(r.byTicket) >= maxReservations || mine >= maxReservations/2 || r.bytes+len(a.Call.Args) > maxReservedBytes {
 		return "", sayso.ErrTooMany
 	}
-	r.held[ticket] = reservation{principal, a, now.Add(reserveTime)}
+	r.byTicket[ticket] = reservation{principal, a, now.Add(reservationTime)}
 	r.bytes += len(a.Call.Args)
 	return ticket, nil
 }
@@ -177,29 +177,29 @@ func (r *reservations) reserve(principal string, a sayso.Admission) (sayso.ID, e
 func (r *reservations) take(ticket sayso.ID, principal string) (sayso.Admission, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	h, ok := r.held[ticket]
+	h, ok := r.byTicket[ticket]
 	if !ok || h.principal != principal {
 		return sayso.Admission{}, false
 	}
 	r.dropLocked(ticket, h)
-	return h.admission, time.Now().Before(h.until)
+	return h.admission, time.Now().Before(h.expires)
 }
 
 func (r *reservations) sweepLocked(now time.Time) {
-	for ticket, h := range r.held {
-		if !now.Before(h.until) {
+	for ticket, h := range r.byTicket {
+		if !now.Before(h.expires) {
 			r.dropLocked(ticket, h)
 		}
 	}
 }
 
 func (r *reservations) dropLocked(ticket sayso.ID, h reservation) {
-	delete(r.held, ticket)
+	delete(r.byTicket, ticket)
 	r.bytes -= len(h.admission.Call.Args)
 }
 
 func (s *Server) redeem(ctx context.Context, c *caller, in *wire.Redeem) (any, error) {
-	id, err := wholeID(string(in.ID))
+	id, err := parseFullID(string(in.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func (s *Server) redeem(ctx context.Context, c *caller, in *wire.Redeem) (any, e
 
 func (s *Server) outcome(ctx context.Context, c *caller, in *wire.Outcome) (any, error) {
 	if in.ID != "" || in.CallID == "" {
-		if _, err := wholeID(string(in.ID)); err != nil {
+		if _, err := parseFullID(string(in.ID)); err != nil {
 			return nil, err
 		}
 	}
@@ -227,7 +227,7 @@ func (s *Server) outcome(ctx context.Context, c *caller, in *wire.Outcome) (any,
 }
 
 func (s *Server) withdraw(ctx context.Context, c *caller, in *wire.Withdraw) (any, error) {
-	id, err := wholeID(string(in.ID))
+	id, err := parseFullID(string(in.ID))
 	if err != nil {
 		return nil, err
 	}

@@ -14,28 +14,28 @@ import (
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
-// guard refuses requests that a browser was talked into making: for a host
+// requestGuard refuses requests that a browser was talked into making: for a host
 // that is not ours, from a page that is not ours.
-type guard struct {
-	hosts  map[string]bool // exact values of Host, in lower case
-	public string          // the host of the public address
-	scheme string          // of the public address
-	sticky bool            // browsers are told to come to the public address by TLS alone
-	cross  *http.CrossOriginProtection
+type requestGuard struct {
+	hosts       map[string]bool // exact values of Host, in lower case
+	public      string          // the host of the public address
+	scheme      string          // of the public address
+	hsts        bool            // browsers are told to come to the public address by TLS alone
+	crossOrigin *http.CrossOriginProtection
 
-	proxies []netip.Prefix // whose word counts for where a request came from, and how
-	nearby  bool           // one of them may be on this machine
+	proxies     []netip.Prefix // whose word counts for where a request came from, and how
+	proxyOnHost bool           // one of them may be on this machine
 }
 
 var loopback4 = netip.MustParsePrefix("127.0.0.0/8")
 
-func newGuard(public string, hosts []string, proxies []netip.Prefix) (*guard, error) {
-	g := &guard{hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(), proxies: proxies}
+func newGuard(public string, hosts []string, proxies []netip.Prefix) (*requestGuard, error) {
+	g := &requestGuard{hosts: map[string]bool{}, crossOrigin: http.NewCrossOriginProtection(), proxies: proxies}
 	for _, p := range proxies {
 		if !p.IsValid() || p.Bits() == 0 {
 			return nil, fmt.Errorf("%w: a proxy is an address or a network, and not everybody", sayso.ErrInvalid)
 		}
-		g.nearby = g.nearby || p.Addr().Unmap().IsLoopback() || p.Overlaps(loopback4) || p.Contains(netip.IPv6Loopback())
+		g.proxyOnHost = g.proxyOnHost || p.Addr().Unmap().IsLoopback() || p.Overlaps(loopback4) || p.Contains(netip.IPv6Loopback())
 	}
 	if public != "" {
 		u, err := url.Parse(public)
@@ -49,7 +49,7 @@ func newGuard(public string, hosts []string, proxies []netip.Prefix) (*guard, er
 		g.hosts[g.public] = true
 		if u.Port() == "" {
 			g.hosts[g.public+":"+map[string]string{"https": "443", "http": "80"}[u.Scheme]] = true
-			g.sticky = u.Scheme == "https" // it holds for all ports of a name, so one with a port may not be ours alone
+			g.hsts = u.Scheme == "https" // it holds for all ports of a name, so one with a port may not be ours alone
 		}
 	}
 	for _, h := range hosts {
@@ -67,9 +67,9 @@ func isLoopback(hostport string) bool {
 	return ok
 }
 
-// host reports whether the Host header is one of ours.
-func (g *guard) host(r *http.Request) bool {
-	if overSocket(r) {
+// isOurHost reports whether the Host header is one of ours.
+func (g *requestGuard) isOurHost(r *http.Request) bool {
+	if isUnixSocket(r) {
 		return true
 	}
 	given := strings.ToLower(r.Host)
@@ -93,30 +93,30 @@ func localPort(r *http.Request) string {
 	return port
 }
 
-// origin reports whether a request with an Origin comes from our own page: the
+// isOurOrigin reports whether a request with an Origin comes from our own page: the
 // same scheme, host and port. Whatever sends none is no page, or asks its own
 // origin for something that changes nothing.
-func (g *guard) origin(r *http.Request) bool {
+func (g *requestGuard) isOurOrigin(r *http.Request) bool {
 	given, ok := r.Header["Origin"]
 	if !ok {
 		return true
 	}
-	return len(given) == 1 && r.Host != "" && given[0] == g.address(r)
+	return len(given) == 1 && r.Host != "" && given[0] == g.originOf(r)
 }
 
-// address is the origin that a page has which makes this request of its own
+// originOf is the origin that a page has which makes this request of its own
 // server.
-func (g *guard) address(r *http.Request) string {
+func (g *requestGuard) originOf(r *http.Request) string {
 	host := strings.ToLower(r.Host)
-	if g.private(r) {
+	if g.isTLS(r) {
 		return "https://" + host
 	}
 	return "http://" + host
 }
 
-// site reports whether the browser says that it was our own page, or a person
+// isOurSite reports whether the browser says that it was our own page, or a person
 // at the address bar, who made the request. Pages may be linked to.
-func (g *guard) site(r *http.Request, page bool) bool {
+func (g *requestGuard) isOurSite(r *http.Request, page bool) bool {
 	given, ok := r.Header["Sec-Fetch-Site"]
 	if !ok {
 		return true
@@ -131,31 +131,31 @@ func (g *guard) site(r *http.Request, page bool) bool {
 }
 
 // check refuses what is not for us.
-func (g *guard) check(r *http.Request, page bool) error {
-	if !g.way(r) {
+func (g *requestGuard) check(r *http.Request, page bool) error {
+	if !g.isPrivateTransport(r) {
 		return wire.ErrPlain
 	}
-	if !g.host(r) || !g.origin(r) || !g.site(r, page) || g.cross.Check(r) != nil {
+	if !g.isOurHost(r) || !g.isOurOrigin(r) || !g.isOurSite(r, page) || g.crossOrigin.Check(r) != nil {
 		return wire.ErrForbidden
 	}
 	return nil
 }
 
-// token is the token that a request shows: one Authorization header or, for a
+// bearerToken is the token that a request shows: one Authorization header or, for a
 // WebSocket of a browser, a subprotocol.
-func token(r *http.Request) (string, error) {
+func bearerToken(r *http.Request) (string, error) {
 	given := r.Header["Authorization"]
 	if len(given) == 0 {
 		return subprotocolToken(r)
 	}
 	scheme, secret, ok := strings.Cut(given[0], " ")
-	if len(given) != 1 || !ok || !strings.EqualFold(scheme, "Bearer") || !plainToken(secret) {
+	if len(given) != 1 || !ok || !strings.EqualFold(scheme, "Bearer") || !isTokenText(secret) {
 		return "", wire.ErrUnauthenticated
 	}
 	return secret, nil
 }
 
-func plainToken(s string) bool {
+func isTokenText(s string) bool {
 	return s != "" && len(s) <= 512 && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c >= 0x7f })
 }
 
@@ -175,7 +175,7 @@ func subprotocolToken(r *http.Request) (string, error) {
 			}
 		}
 	}
-	if !plainToken(found) {
+	if !isTokenText(found) {
 		return "", wire.ErrUnauthenticated
 	}
 	return found, nil
@@ -195,7 +195,7 @@ func isJSON(r *http.Request) bool {
 }
 
 // The headers of every answer. There are never any that let another origin in.
-var hardened = map[string][]string{
+var securityHeaders = map[string][]string{
 	"X-Content-Type-Options":       {"nosniff"},
 	"Cache-Control":                {"no-store"},
 	"Content-Security-Policy":      {"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
@@ -211,8 +211,8 @@ var pagePolicy = []string{"default-src 'none'; script-src 'self'; style-src 'sel
 	"connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types svelte-trusted-html sayso"}
 
-func harden(h http.Header) {
-	for name, values := range hardened {
+func setSecurityHeaders(h http.Header) {
+	for name, values := range securityHeaders {
 		h[name] = values
 	}
 }

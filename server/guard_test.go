@@ -14,7 +14,7 @@ import (
 )
 
 // raw sends bytes as they are and returns the status line and the rest.
-func (w *world) raw(network, addr, text string) (status int, rest string) {
+func (w *harness) raw(network, addr, text string) (status int, rest string) {
 	w.t.Helper()
 	c, err := net.Dial(network, addr)
 	if err != nil {
@@ -49,7 +49,7 @@ var doors = map[string]string{
 }
 
 func TestNE1_hostsAndOrigins(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) {
+	w := newHarness(t, func(o *server.Options) {
 		o.PublicURL, o.AllowedHosts = "https://Sayso.example.org", []string{"box.lan:7777"}
 		o.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	})
@@ -125,16 +125,16 @@ func TestNE1_hostsAndOrigins(t *testing.T) {
 }
 
 func TestTokensStayOutOfAddresses(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	for _, path := range []string{"/v1/requests?token=person", "/v1/events?access_token=person", "/v1/requests?authorization=Bearer+person"} {
-		if r := w.do("", "GET", path, ""); r.status != http.StatusUnauthorized {
+		if r := w.request("", "GET", path, ""); r.status != http.StatusUnauthorized {
 			t.Errorf("GET %s: %d", path, r.status)
 		}
 	}
 }
 
 func TestContentTypes(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	const right = `{"session":"s1","mode":"strict"}`
 	for _, c := range []struct {
 		header string
@@ -155,7 +155,7 @@ func TestContentTypes(t *testing.T) {
 		{"Content-Encoding: gzip", false},
 	} {
 		before := w.head()
-		r := w.do("admin", "PUT", "/v1/mode", right, c.header)
+		r := w.request("admin", "PUT", "/v1/mode", right, c.header)
 		if passed := r.status == http.StatusNoContent; passed != c.pass || (!passed && r.status != http.StatusUnsupportedMediaType) {
 			t.Errorf("%s: %d %s", c.header, r.status, r.body)
 		}
@@ -163,13 +163,13 @@ func TestContentTypes(t *testing.T) {
 			t.Errorf("%s changed the log", c.header)
 		}
 	}
-	if r := w.do("admin", "GET", "/v1/mode", "{}"); r.status != http.StatusUnsupportedMediaType {
+	if r := w.request("admin", "GET", "/v1/mode", "{}"); r.status != http.StatusUnsupportedMediaType {
 		t.Errorf("a GET with a body: %d", r.status)
 	}
 }
 
 func TestMethods(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	for _, c := range []struct {
 		method, path, header string
 		want                 int
@@ -190,7 +190,7 @@ func TestMethods(t *testing.T) {
 		{"GET", "/v1/%72equests", "X-A: b", 404},
 		{"GET", "/", "X-A: b", 404},
 	} {
-		r := w.do("admin", c.method, c.path, "", c.header)
+		r := w.request("admin", c.method, c.path, "", c.header)
 		if r.status != c.want {
 			t.Errorf("%s %s (%s): %d %s, want %d", c.method, c.path, c.header, r.status, r.body, c.want)
 		}
@@ -199,14 +199,14 @@ func TestMethods(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/v1/requests", "/v1/nothing", "/anything"} {
-		if r := w.do("", "GET", path, ""); r.status != http.StatusUnauthorized {
+		if r := w.request("", "GET", path, ""); r.status != http.StatusUnauthorized {
 			t.Errorf("GET %s without a token: %d: who shows none learns which routes there are", path, r.status)
 		}
 	}
 }
 
 func TestUnixSocketWantsTokensToo(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	for _, c := range []struct {
 		lines string
 		want  int
@@ -223,7 +223,7 @@ func TestUnixSocketWantsTokensToo(t *testing.T) {
 }
 
 func TestVersionSkewNamesTheCommand(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	for version, want := range map[string]int{
 		"": 200, "1.4.9": 200, "v1.3.0": 200, "1.5.0": 200, "(devel)": 200, "1.2.9": 400, "1.6.0": 400, "2.4.0": 400,
 	} {
@@ -231,7 +231,7 @@ func TestVersionSkewNamesTheCommand(t *testing.T) {
 		if version == "" {
 			header = "Sayso-Version"
 		}
-		r := w.do("person", "GET", "/v1/head", "", header)
+		r := w.request("person", "GET", "/v1/head", "", header)
 		if r.status != want {
 			t.Errorf("%q: %d %s", version, r.status, r.body)
 		}
@@ -245,7 +245,7 @@ func TestVersionSkewNamesTheCommand(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) {
+	w := newHarness(t, func(o *server.Options) {
 		o.Page = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "page of ", r.URL.Path) })
 	})
 	get := func(path string, lines ...string) (int, string) {
@@ -287,7 +287,7 @@ func TestNewRefuses(t *testing.T) {
 		if _, err := server.New(nil, &o); err == nil {
 			t.Errorf("%s: no door is accepted", name)
 		}
-		if _, err := server.New(nothing, &o); err == nil {
+		if _, err := server.New(noDoor, &o); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

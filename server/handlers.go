@@ -17,10 +17,10 @@ func (s *Server) postAdmission(x *exchange) (any, error) {
 	if err := x.read(&in); err != nil {
 		return nil, err
 	}
-	ctx, end := x.lasting()
+	ctx, end := x.longContext()
 	defer end()
-	x.forget()
-	return s.admit(ctx, x.as, &in)
+	x.releaseRequest()
+	return s.admit(ctx, x.caller, &in)
 }
 
 func (s *Server) postPresentation(x *exchange) (any, error) {
@@ -28,10 +28,10 @@ func (s *Server) postPresentation(x *exchange) (any, error) {
 	if err := x.read(&in.Presentation); err != nil {
 		return nil, err
 	}
-	ctx, end := x.lasting()
+	ctx, end := x.longContext()
 	defer end()
-	x.forget()
-	return s.present(ctx, x.as, &in)
+	x.releaseRequest()
+	return s.present(ctx, x.caller, &in)
 }
 
 func (s *Server) postRedeem(x *exchange) (any, error) {
@@ -39,7 +39,7 @@ func (s *Server) postRedeem(x *exchange) (any, error) {
 	if err := x.read(&in.RedeemBody); err != nil {
 		return nil, err
 	}
-	return s.redeem(x.ctx(), x.as, &in)
+	return s.redeem(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) postOutcome(x *exchange) (any, error) {
@@ -47,7 +47,7 @@ func (s *Server) postOutcome(x *exchange) (any, error) {
 	if err := x.read(&in.OutcomeBody); err != nil {
 		return nil, err
 	}
-	return s.outcome(x.ctx(), x.as, &in)
+	return s.outcome(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) postCallOutcome(x *exchange) (any, error) {
@@ -55,7 +55,7 @@ func (s *Server) postCallOutcome(x *exchange) (any, error) {
 	if err := x.read(&in.OutcomeBody); err != nil {
 		return nil, err
 	}
-	return s.outcome(x.ctx(), x.as, &in)
+	return s.outcome(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) postWithdraw(x *exchange) (any, error) {
@@ -63,7 +63,7 @@ func (s *Server) postWithdraw(x *exchange) (any, error) {
 	if err := x.read(&in.WithdrawBody); err != nil {
 		return nil, err
 	}
-	return s.withdraw(x.ctx(), x.as, &in)
+	return s.withdraw(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) postBegin(x *exchange) (any, error) {
@@ -71,7 +71,7 @@ func (s *Server) postBegin(x *exchange) (any, error) {
 	if err := x.read(&in.BeginBody); err != nil {
 		return nil, err
 	}
-	return s.begin(x.ctx(), x.as, &in)
+	return s.begin(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) postEnd(x *exchange) (any, error) {
@@ -79,11 +79,11 @@ func (s *Server) postEnd(x *exchange) (any, error) {
 	if err := x.read(&none); err != nil {
 		return nil, err
 	}
-	return s.end(x.ctx(), x.as, &wire.Begin{Session: x.values[0]})
+	return s.end(x.ctx(), x.caller, &wire.Begin{Session: x.values[0]})
 }
 
-// list answers a list of requests. Without a state it is of the open ones.
-func (s *Server) list(x *exchange, session string) (any, error) {
+// listRequests answers a list of requests. Without a state it is of the open ones.
+func (s *Server) listRequests(x *exchange, session string) (any, error) {
 	p := wire.ParseParams(x.r.URL.RawQuery)
 	q := p.Query()
 	if err := p.Done(); err != nil {
@@ -101,11 +101,11 @@ func (s *Server) list(x *exchange, session string) (any, error) {
 	if q.Limit == 0 && slices.Equal(q.State, []wire.QueryState{"open"}) {
 		q.Limit = wire.MaxLimit // many of one session must not hide those of another
 	}
-	return s.requests(x.ctx(), x.as, &q)
+	return s.requests(x.ctx(), x.caller, &q)
 }
 
-func (s *Server) getRequests(x *exchange) (any, error)        { return s.list(x, "") }
-func (s *Server) getSessionRequests(x *exchange) (any, error) { return s.list(x, x.values[0]) }
+func (s *Server) getRequests(x *exchange) (any, error)        { return s.listRequests(x, "") }
+func (s *Server) getSessionRequests(x *exchange) (any, error) { return s.listRequests(x, x.values[0]) }
 
 func (s *Server) getHistory(x *exchange) (any, error) {
 	p := wire.ParseParams(x.r.URL.RawQuery)
@@ -113,19 +113,19 @@ func (s *Server) getHistory(x *exchange) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	return s.history(x.ctx(), x.as, &in)
+	return s.history(x.ctx(), x.caller, &in)
 }
 
-// plain answers a GET whose address has no parameters.
-func plain[In any](x *exchange, in *In, f func(context.Context, *caller, *In) (any, error)) (any, error) {
+// withoutParams answers a GET whose address has no parameters.
+func withoutParams[In any](x *exchange, in *In, f func(context.Context, *caller, *In) (any, error)) (any, error) {
 	if err := wire.ParseParams(x.r.URL.RawQuery).Done(); err != nil {
 		return nil, err
 	}
-	return f(x.ctx(), x.as, in)
+	return f(x.ctx(), x.caller, in)
 }
 
 func (s *Server) getRequest(x *exchange) (any, error) {
-	return plain(x, &wire.ByID{ID: x.values[0]}, s.request)
+	return withoutParams(x, &wire.ByID{ID: x.values[0]}, s.request)
 }
 
 func (s *Server) getContent(x *exchange) (any, error) {
@@ -134,17 +134,17 @@ func (s *Server) getContent(x *exchange) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	return s.content(x.ctx(), x.as, &in)
+	return s.content(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) getLife(x *exchange) (any, error) {
-	return plain(x, &wire.ByID{ID: x.values[0]}, s.life)
+	return withoutParams(x, &wire.ByID{ID: x.values[0]}, s.life)
 }
 
-func (s *Server) getHead(x *exchange) (any, error) { return plain(x, &wire.Nothing{}, s.head) }
+func (s *Server) getHead(x *exchange) (any, error) { return withoutParams(x, &wire.Nothing{}, s.head) }
 
 func (s *Server) getCall(x *exchange) (any, error) {
-	return plain(x, &wire.ByCall{Session: x.values[0], CallID: x.values[1]}, s.call)
+	return withoutParams(x, &wire.ByCall{Session: x.values[0], CallID: x.values[1]}, s.call)
 }
 
 func (s *Server) postAnswer(x *exchange) (any, error) {
@@ -152,7 +152,7 @@ func (s *Server) postAnswer(x *exchange) (any, error) {
 	if err := x.read(&in.AnswerBody); err != nil {
 		return nil, err
 	}
-	return s.answer(x.ctx(), x.as, &in)
+	return s.answer(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) postCallAnswer(x *exchange) (any, error) {
@@ -163,12 +163,12 @@ func (s *Server) postCallAnswer(x *exchange) (any, error) {
 	if _, err := in.Answer(); err != nil {
 		return nil, err
 	}
-	found, err := s.call(x.ctx(), x.as, &wire.ByCall{Session: x.values[0], CallID: x.values[1]})
+	found, err := s.call(x.ctx(), x.caller, &wire.ByCall{Session: x.values[0], CallID: x.values[1]})
 	if err != nil {
 		return nil, err
 	}
 	in.ID = found.(*sayso.Request).ID
-	return s.answer(x.ctx(), x.as, &in)
+	return s.answer(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) postGroup(x *exchange) (any, error) {
@@ -176,7 +176,7 @@ func (s *Server) postGroup(x *exchange) (any, error) {
 	if err := x.read(&in.GroupBody); err != nil {
 		return nil, err
 	}
-	return s.group(x.ctx(), x.as, &in)
+	return s.group(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) getGrants(x *exchange) (any, error) {
@@ -185,11 +185,11 @@ func (s *Server) getGrants(x *exchange) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	return s.grants(x.ctx(), x.as, &in)
+	return s.grants(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) deleteGrant(x *exchange) (any, error) {
-	return plain(x, &wire.ByID{ID: x.values[0]}, s.revoke)
+	return withoutParams(x, &wire.ByID{ID: x.values[0]}, s.revoke)
 }
 
 func (s *Server) getSessions(x *exchange) (any, error) {
@@ -198,11 +198,11 @@ func (s *Server) getSessions(x *exchange) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	return s.sessions(x.ctx(), x.as, &in)
+	return s.sessions(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) getPolicies(x *exchange) (any, error) {
-	return plain(x, &wire.SessionOnly{Session: x.values[0]}, s.policies)
+	return withoutParams(x, &wire.SessionOnly{Session: x.values[0]}, s.policies)
 }
 
 func (s *Server) putPolicies(x *exchange) (any, error) {
@@ -210,7 +210,7 @@ func (s *Server) putPolicies(x *exchange) (any, error) {
 	if err := x.read(&in.PoliciesBody); err != nil {
 		return nil, err
 	}
-	return s.setPolicies(x.ctx(), x.as, &in)
+	return s.setPolicies(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) getMode(x *exchange) (any, error) {
@@ -219,7 +219,7 @@ func (s *Server) getMode(x *exchange) (any, error) {
 	if err := p.Done(); err != nil {
 		return nil, err
 	}
-	return s.mode(x.ctx(), x.as, &in)
+	return s.mode(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) putMode(x *exchange) (any, error) {
@@ -227,7 +227,7 @@ func (s *Server) putMode(x *exchange) (any, error) {
 	if err := x.read(&in); err != nil {
 		return nil, err
 	}
-	return s.setMode(x.ctx(), x.as, &in)
+	return s.setMode(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) postCheck(x *exchange) (any, error) {
@@ -235,7 +235,7 @@ func (s *Server) postCheck(x *exchange) (any, error) {
 	if err := x.read(&in); err != nil {
 		return nil, err
 	}
-	return s.check(x.ctx(), x.as, &in)
+	return s.check(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) postExplain(x *exchange) (any, error) {
@@ -243,7 +243,7 @@ func (s *Server) postExplain(x *exchange) (any, error) {
 	if err := x.read(&in); err != nil {
 		return nil, err
 	}
-	return s.explain(x.ctx(), x.as, &in)
+	return s.explain(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) postReplay(x *exchange) (any, error) {
@@ -251,19 +251,21 @@ func (s *Server) postReplay(x *exchange) (any, error) {
 	if err := x.read(&in); err != nil {
 		return nil, err
 	}
-	ctx, end := x.lasting()
+	ctx, end := x.longContext()
 	defer end()
-	return s.replay(ctx, x.as, &in)
+	return s.replay(ctx, x.caller, &in)
 }
 
-func (s *Server) getNotices(x *exchange) (any, error) { return plain(x, &wire.Nothing{}, s.notices) }
+func (s *Server) getNotices(x *exchange) (any, error) {
+	return withoutParams(x, &wire.Nothing{}, s.notices)
+}
 
 func (s *Server) postRetry(x *exchange) (any, error) {
 	var none wire.Nothing
 	if err := x.read(&none); err != nil {
 		return nil, err
 	}
-	return s.retry(x.ctx(), x.as, &wire.ByID{ID: x.values[0]})
+	return s.retry(x.ctx(), x.caller, &wire.ByID{ID: x.values[0]})
 }
 
 // sorted is a sorted copy.

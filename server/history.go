@@ -18,9 +18,9 @@ import (
 // A search looks through so many requests, for so long, and then says where it
 // may be taken up again.
 const (
-	soughtStep = 200
-	soughtMost = 10 * soughtStep
-	soughtTime = 300 * time.Millisecond
+	searchPage  = 200
+	maxSearched = 10 * searchPage
+	searchTime  = 300 * time.Millisecond
 )
 
 // history lists requests in every state. What the log has no index for is
@@ -36,14 +36,14 @@ func (s *Server) history(ctx context.Context, c *caller, in *wire.History) (any,
 	if err != nil {
 		return nil, err
 	}
-	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	release, err := s.operations.acquire(ctx, c.actor.Principal)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
-	sought := seeker{in: in, words: strings.Fields(strings.ToLower(in.Text))}
+	defer release()
+	sought := search{in: in, words: strings.Fields(strings.ToLower(in.Text))}
 	if in.Like != "" {
-		if sought.like, err = likenessOf(ctx, c.inbox, in.Like); err != nil {
+		if sought.like, err = similarityTo(ctx, c.inbox, in.Like); err != nil {
 			return nil, err
 		}
 	}
@@ -52,34 +52,34 @@ func (s *Server) history(ctx context.Context, c *caller, in *wire.History) (any,
 		return nil, err
 	}
 	out := wire.Requests{Head: head.Seq}
-	out.Requests, out.Next, err = sought.seek(ctx, c.inbox, q)
+	out.Requests, out.Next, err = sought.run(ctx, c.inbox, q)
 	return &out, err
 }
 
-// seeker is what requests are looked at for.
-type seeker struct {
+// search is what requests are looked at for.
+type search struct {
 	in    *wire.History
 	words []string
-	like  *likeness
+	like  *similarity
 }
 
-// seek returns what it found, and where to go on; zero at the end of the log.
-func (s *seeker) seek(ctx context.Context, inbox sayso.Inbox, q sayso.RowQuery) (found []sayso.Request, next sayso.Seq, err error) {
+// run returns what it found, and where to go on; zero at the end of the log.
+func (s *search) run(ctx context.Context, inbox sayso.Inbox, q sayso.RowQuery) (found []sayso.Request, next sayso.Seq, err error) {
 	most := q.Limit
 	if most <= 0 {
 		most = 100
 	}
 	found = []sayso.Request{}
-	q.Limit = soughtStep
-	ends := time.Now().Add(soughtTime)
-	for looked := 0; looked < soughtMost && (looked == 0 || time.Now().Before(ends)); looked += soughtStep {
+	q.Limit = searchPage
+	ends := time.Now().Add(searchTime)
+	for looked := 0; looked < maxSearched && (looked == 0 || time.Now().Before(ends)); looked += searchPage {
 		list, err := inbox.Requests(ctx, q)
 		if err != nil {
 			return nil, 0, err
 		}
 		for i := range list {
 			q.Before = list[i].Life.First
-			if !s.finds(&list[i]) {
+			if !s.matches(&list[i]) {
 				continue
 			}
 			list[i].Decision = list[i].Decision.Public()
@@ -87,14 +87,14 @@ func (s *seeker) seek(ctx context.Context, inbox sayso.Inbox, q sayso.RowQuery) 
 				return found, q.Before, nil
 			}
 		}
-		if len(list) < soughtStep || q.Before == 0 {
+		if len(list) < searchPage || q.Before == 0 {
 			return found, 0, nil
 		}
 	}
 	return found, q.Before, nil
 }
 
-func (s *seeker) finds(r *sayso.Request) bool {
+func (s *search) matches(r *sayso.Request) bool {
 	d := r.Decision
 	switch {
 	case s.in.Cause != "" && r.Cause != s.in.Cause,
@@ -103,19 +103,19 @@ func (s *seeker) finds(r *sayso.Request) bool {
 		s.in.Longer > 0 && (d == nil || d.At.Sub(r.CreatedAt) < s.in.Longer):
 		return false
 	}
-	return (s.like == nil || s.like.to(r)) && s.reads(r)
+	return (s.like == nil || s.like.matches(r)) && s.hasWords(r)
 }
 
-// reads reports whether all words stand somewhere in what is shown of a request.
-func (s *seeker) reads(r *sayso.Request) bool {
+// hasWords reports whether all words stand somewhere in what is shown of a request.
+func (s *search) hasWords(r *sayso.Request) bool {
 	if len(s.words) == 0 {
 		return true
 	}
-	text := strings.ToLower(strings.Join(shownText(r), "\n"))
+	text := strings.ToLower(strings.Join(searchableText(r), "\n"))
 	return !slices.ContainsFunc(s.words, func(word string) bool { return !strings.Contains(text, word) })
 }
 
-func shownText(r *sayso.Request) []string {
+func searchableText(r *sayso.Request) []string {
 	text := []string{
 		string(r.ID), r.SessionID, r.RunID, r.Host, r.Caller, r.Tool, r.HostTool, r.Server, string(r.Kind), string(r.Risk),
 		r.Cwd, r.Description, string(r.Cause), r.Rule, string(r.State), r.Outcome,
@@ -145,17 +145,17 @@ func appendText(text []string, src []byte) []string {
 	}
 }
 
-// likeness is what calls like another have in common with it: the tool, and for
+// similarity is what calls like another have in common with it: the tool, and for
 // commands the program or what the tool itself takes for the same.
-type likeness struct {
+type similarity struct {
 	id           sayso.ID
 	tool, server string
 	fingerprint  sayso.Digest
 	program      string
 }
 
-func likenessOf(ctx context.Context, inbox sayso.Inbox, id string) (*likeness, error) {
-	whole, err := wholeID(id)
+func similarityTo(ctx context.Context, inbox sayso.Inbox, id string) (*similarity, error) {
+	whole, err := parseFullID(id)
 	if err != nil {
 		return nil, err
 	}
@@ -163,10 +163,10 @@ func likenessOf(ctx context.Context, inbox sayso.Inbox, id string) (*likeness, e
 	if err != nil {
 		return nil, err
 	}
-	return &likeness{r.ID, r.Tool, r.Server, r.Fingerprint, programOf(&r)}, nil
+	return &similarity{r.ID, r.Tool, r.Server, r.Fingerprint, programOf(&r)}, nil
 }
 
-func (l *likeness) to(r *sayso.Request) bool {
+func (l *similarity) matches(r *sayso.Request) bool {
 	if r.ID == l.id || r.Tool != l.tool || r.Server != l.server {
 		return false
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 // listed asks for a list and returns the call ids in it, and where it goes on.
-func (w *world) listed(t *testing.T, token, path string) (calls []string, next sayso.Seq) {
+func (w *harness) listed(t *testing.T, token, path string) (calls []string, next sayso.Seq) {
 	t.Helper()
-	r := w.do(token, "GET", path, "")
+	r := w.request(token, "GET", path, "")
 	var out wire.Requests
 	if err := json.Unmarshal([]byte(r.body), &out); r.status != 200 || err != nil {
 		t.Fatalf("%s: %d %s, %v", path, r.status, r.body, err)
@@ -55,7 +55,7 @@ func TestHistory_seeks(t *testing.T) {
 		"source=chance": 422, "longer=soon": 422, "text=a&oldest=true": 422, "by=a&by=b": 422,
 		"text=" + url.QueryEscape(string(make([]byte, 2000))): 422, "like=k7fm": 404, "like=" + string(f.ticket): 404,
 	} {
-		if r := f.do("person", "GET", "/v1/history?"+query, ""); r.status != want {
+		if r := f.request("person", "GET", "/v1/history?"+query, ""); r.status != want {
 			t.Errorf("%.40s: %d %s, want %d", query, r.status, r.body, want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestHistory_goesOn(t *testing.T) {
 
 // Numbers and truths are found as they are written.
 func TestHistory_findsNumbers(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	c := call("bash", "c1")
 	c.Args = sayso.Args(`{"command":"git push","account":9007199254740993,"force":true}`)
 	if _, err := w.b.Gate(actors["agent"]).Admit(t.Context(), sayso.Admission{Call: c, Patience: time.Nanosecond}); err == nil {
@@ -104,11 +104,11 @@ func TestHistory_findsNumbers(t *testing.T) {
 // Whoever may not see a request does not find it, nor what is like it.
 func TestHistory_isOfTheirOwn(t *testing.T) {
 	f := newFixture(t)
-	theirs := f.world.open("theirs", "secret")
+	theirs := f.harness.open("theirs", "secret")
 	if got, _ := f.listed(t, "person", "/v1/history?text=secret"); len(got) != 0 {
 		t.Errorf("found %q", got)
 	}
-	if r := f.do("person", "GET", "/v1/history?like="+string(theirs.ID), ""); r.status != 403 {
+	if r := f.request("person", "GET", "/v1/history?like="+string(theirs.ID), ""); r.status != 403 {
 		t.Errorf("like another's: %d %s", r.status, r.body)
 	}
 }

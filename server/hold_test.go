@@ -17,7 +17,7 @@ import (
 // The attack: an agent opens streams of events until the server has no memory
 // left for the person who would answer it.
 func TestEvents_onePrincipalHasItsShareOfStreams(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	last, let := context.WithCancel(ctx)
@@ -63,7 +63,7 @@ func TestEvents_onePrincipalHasItsShareOfStreams(t *testing.T) {
 // The attack: somebody sends the head of a request and then of its body no more
 // than keeps a connection, with and without a token, until there is none left.
 func TestBody_thatDoesNotArriveLosesItsConnection(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.SetBody(50 * time.Millisecond) })
+	w := newHarness(t, func(o *server.Options) { o.SetBody(50 * time.Millisecond) })
 	for name, tt := range map[string]struct {
 		token, path string
 		length, now int

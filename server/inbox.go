@@ -17,11 +17,11 @@ func (s *Server) requests(ctx context.Context, c *caller, in *wire.Query) (any, 
 	if err != nil {
 		return nil, err
 	}
-	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	release, err := s.operations.acquire(ctx, c.actor.Principal)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	head, err := c.inbox.Head(ctx)
 	if err != nil {
 		return nil, err
@@ -66,11 +66,11 @@ func (s *Server) call(ctx context.Context, c *caller, in *wire.ByCall) (any, err
 	if in.CallID == "" {
 		return nil, sayso.ErrNotFound
 	}
-	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	release, err := s.operations.acquire(ctx, c.actor.Principal)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	for _, q := range []sayso.RowQuery{
 		{Session: in.Session, CallID: in.CallID, States: sayso.OpenStates(), Oldest: true, Limit: wire.MaxLimit},
 		{Session: in.Session, CallID: in.CallID, Limit: wire.MaxLimit},
@@ -90,7 +90,7 @@ func (s *Server) call(ctx context.Context, c *caller, in *wire.ByCall) (any, err
 }
 
 func (s *Server) content(ctx context.Context, c *caller, in *wire.ByContent) (any, error) {
-	id, err := wholeID(in.ID)
+	id, err := parseFullID(in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -102,20 +102,20 @@ func (s *Server) content(ctx context.Context, c *caller, in *wire.ByContent) (an
 	if in.Tokens && full.Presentation != nil {
 		out.Tokens = highlight.Presentation(*full.Presentation)
 	}
-	s.shown.add(c, id)
+	s.served.add(c, id)
 	return &out, nil
 }
 
 func (s *Server) life(ctx context.Context, c *caller, in *wire.ByID) (any, error) {
-	id, err := wholeID(in.ID)
+	id, err := parseFullID(in.ID)
 	if err != nil {
 		return nil, err
 	}
-	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	release, err := s.operations.acquire(ctx, c.actor.Principal)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	events, err := c.inbox.Life(ctx, id)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (s *Server) life(ctx context.Context, c *caller, in *wire.ByID) (any, error
 }
 
 func (s *Server) answer(ctx context.Context, c *caller, in *wire.Answer) (any, error) {
-	id, err := wholeID(string(in.ID))
+	id, err := parseFullID(string(in.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -135,12 +135,12 @@ func (s *Server) answer(ctx context.Context, c *caller, in *wire.Answer) (any, e
 	if a.Digest.IsZero() || a.Content.IsZero() {
 		return nil, fmt.Errorf("%w: digest and content must name the call and what was shown of it, as the request has them", sayso.ErrInvalid)
 	}
-	if a.Effect == sayso.Allow && !s.shown.to(c, id) {
+	if a.Effect == sayso.Allow && !s.served.hasServed(c, id) {
 		return nil, wire.ErrContentWanted
 	}
 	d, err := c.inbox.Answer(ctx, id, a)
 	if err != nil {
-		return settled(&d, err)
+		return admissionResult(&d, err)
 	}
 	return d.Public(), nil
 }
@@ -153,7 +153,7 @@ func (s *Server) group(ctx context.Context, c *caller, in *wire.Group) (any, err
 	if len(in.Members) == 0 || len(in.Members) > sayso.MaxGroup || !a.Digest.IsZero() || !a.Content.IsZero() {
 		return nil, fmt.Errorf("%w: members has from 1 to %d requests, and each its own digest and content", sayso.ErrInvalid, sayso.MaxGroup)
 	}
-	if ids := memberIDs(in.Members); a.Effect == sayso.Allow && !s.shown.to(c, ids...) {
+	if ids := memberIDs(in.Members); a.Effect == sayso.Allow && !s.served.hasServed(c, ids...) {
 		return nil, wire.ErrContentWanted
 	}
 	results, err := c.inbox.AnswerGroup(ctx, in.Group, in.Members, a)
@@ -199,26 +199,26 @@ func (s *Server) grants(ctx context.Context, c *caller, in *wire.Grants) (any, e
 }
 
 func (s *Server) revoke(ctx context.Context, c *caller, in *wire.ByID) (any, error) {
-	id, err := wholeID(in.ID)
+	id, err := parseFullID(in.ID)
 	if err != nil {
 		return nil, err
 	}
 	return nil, c.inbox.Revoke(ctx, id)
 }
 
-// sinceDefault is how far back a list of sessions goes.
-const sinceDefault = 7 * 24 * time.Hour
+// defaultSince is how far back a list of sessions goes.
+const defaultSince = 7 * 24 * time.Hour
 
 func (s *Server) sessions(ctx context.Context, c *caller, in *wire.SessionsSince) (any, error) {
 	since := in.Since
 	if since.IsZero() {
-		since = time.Now().Add(-sinceDefault)
+		since = time.Now().Add(-defaultSince)
 	}
-	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	release, err := s.operations.acquire(ctx, c.actor.Principal)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	list, err := c.inbox.Sessions(ctx, since)
 	if err != nil {
 		return nil, err
@@ -275,11 +275,11 @@ func (s *Server) check(ctx context.Context, c *caller, in *wire.Check) (any, err
 	if _, err := in.Call.Digest(); err != nil {
 		return nil, err
 	}
-	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	release, err := s.operations.acquire(ctx, c.actor.Principal)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	v, err := c.inbox.Explain(ctx, in.Call, in.Facts)
 	if err != nil {
 		return nil, err

@@ -20,8 +20,8 @@ func (s *Server) health(*exchange) (any, error) { return &wire.Status{Status: "o
 func (s *Server) ready(x *exchange) (any, error) {
 	ctx, cancel := context.WithTimeout(x.ctx(), 2*time.Second)
 	defer cancel()
-	if s.leaving.Err() != nil {
-		return nil, errLeaving
+	if s.stopping.Err() != nil {
+		return nil, errStopping
 	}
 	_, inbox := s.door(observer)
 	if _, err := inbox.Head(ctx); err != nil {
@@ -42,7 +42,7 @@ func (s *Server) exposeMetrics(x *exchange) (any, error) {
 	format := expfmt.NewFormat(expfmt.TypeTextPlain)
 	enc := expfmt.NewEncoder(&text, format)
 	for _, f := range families {
-		if (x.as == nil || !x.as.actor.Kind.Looks()) && strings.HasPrefix(f.GetName(), openRequestsName) {
+		if (x.caller == nil || !x.caller.actor.Kind.Looks()) && strings.HasPrefix(f.GetName(), openRequestsName) {
 			continue
 		}
 		if err := enc.Encode(f); err != nil {

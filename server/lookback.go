@@ -16,11 +16,11 @@ func (s *Server) explain(ctx context.Context, c *caller, in *wire.Explain) (any,
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	release, err := s.operations.acquire(ctx, c.actor.Principal)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	out, err := s.o.LookBack.Explain(ctx, c.actor, *in)
 	if err != nil {
 		return nil, err
@@ -36,11 +36,11 @@ func (s *Server) replay(ctx context.Context, c *caller, in *wire.Replay) (any, e
 	if err != nil {
 		return nil, err
 	}
-	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	release, err := s.operations.acquire(ctx, c.actor.Principal)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	out, err := s.o.LookBack.Replay(ctx, c.actor, in.Policy, time.Now().Add(-back))
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (s *Server) replay(ctx context.Context, c *caller, in *wire.Replay) (any, e
 }
 
 func (s *Server) getPolicyFiles(x *exchange) (any, error) {
-	return plain(x, &wire.Nothing{}, s.policyFiles)
+	return withoutParams(x, &wire.Nothing{}, s.policyFiles)
 }
 
 func (s *Server) policyFiles(_ context.Context, _ *caller, _ *wire.Nothing) (any, error) {

@@ -31,32 +31,32 @@ type metrics struct {
 	commit      prometheus.Histogram
 	appends     prometheus.Histogram
 
-	all, asked atomic.Int64 // calls that were decided, and those that people were asked about
+	decidedCalls, askedCalls atomic.Int64 // calls that were decided, and those that people were asked about
 }
 
 // Bounds of buckets, in seconds.
 var (
-	quick   = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5}
-	patient = []float64{.01, .1, .5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400}
+	fastBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5}
+	slowBuckets = []float64{.01, .1, .5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400}
 
-	together = []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000} // not seconds
+	countBuckets = []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000} // not seconds
 )
 
 func newMetrics(more ...prometheus.Collector) (*metrics, error) {
 	m := &metrics{
 		registry:    prometheus.NewRegistry(),
-		response:    histograms("sayso_approval_response_seconds", "Time from a request to the answer of a person.", patient, "effect"),
+		response:    histograms("sayso_approval_response_seconds", "Time from a request to the answer of a person.", slowBuckets, "effect"),
 		decisions:   counters("sayso_decisions_total", "Decisions, by what they came from.", "source", "effect", "cause"),
 		calls:       counter("sayso_calls_total", "Calls at the gate that were decided."),
 		prompts:     counter("sayso_prompts_total", "Calls that people were asked about."),
 		recovered:   counter("sayso_recovered_total", "Interrupted requests that were taken up again."),
 		interrupted: counter("sayso_interrupted_total", "Requests whose caller went away or died."),
 		unanswered:  counters("sayso_unanswered_total", "Requests that ended without an answer.", "state"),
-		delivery:    histogram("sayso_event_delivery_seconds", "Time from an event to its being written to a follower.", quick),
-		openList:    histogram("sayso_open_list_seconds", "Time to list open requests.", quick),
-		http:        histograms("sayso_http_request_seconds", "Time of HTTP requests, waiting for people included.", append(quick, patient[7:]...), "route", "status"),
-		commit:      histogram("sayso_commit_seconds", "Time of a commit to the log.", quick),
-		appends:     histogram("sayso_commit_appends", "Appends that one commit took together.", together),
+		delivery:    histogram("sayso_event_delivery_seconds", "Time from an event to its being written to a follower.", fastBuckets),
+		openList:    histogram("sayso_open_list_seconds", "Time to list open requests.", fastBuckets),
+		http:        histograms("sayso_http_request_seconds", "Time of HTTP requests, waiting for people included.", append(fastBuckets, slowBuckets[7:]...), "route", "status"),
+		commit:      histogram("sayso_commit_seconds", "Time of a commit to the log.", fastBuckets),
+		appends:     histogram("sayso_commit_appends", "Appends that one commit took together.", countBuckets),
 	}
 	prompted := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "sayso_prompts_per_100_calls", Help: "Of 100 calls, how many people were asked about.",
@@ -71,13 +71,13 @@ func newMetrics(more ...prometheus.Collector) (*metrics, error) {
 	return m, errors.Join(errs...)
 }
 
-// ended notes that a call was decided, and whether people were asked.
-func (m *metrics) ended(asked bool) {
+// callDecided notes that a call was decided, and whether people were asked.
+func (m *metrics) callDecided(asked bool) {
 	m.calls.Inc()
-	m.all.Add(1)
+	m.decidedCalls.Add(1)
 	if asked {
 		m.prompts.Inc()
-		m.asked.Add(1)
+		m.askedCalls.Add(1)
 	}
 }
 
@@ -88,11 +88,11 @@ func (m *metrics) committed(appends int, took time.Duration) {
 }
 
 func (m *metrics) promptRate() float64 {
-	all := m.all.Load()
+	all := m.decidedCalls.Load()
 	if all == 0 {
 		return 0
 	}
-	return 100 * float64(m.asked.Load()) / float64(all)
+	return 100 * float64(m.askedCalls.Load()) / float64(all)
 }
 
 func counter(name, help string) prometheus.Counter {
@@ -113,8 +113,8 @@ func histograms(name, help string, buckets []float64, labels ...string) *prometh
 
 var classes = [...]string{"other", "1xx", "2xx", "3xx", "4xx", "5xx"}
 
-// served notes one HTTP request.
-func (m *metrics) served(r *route, status int, took time.Duration) {
+// requestServed notes one HTTP request.
+func (m *metrics) requestServed(r *route, status int, took time.Duration) {
 	if r == nil {
 		m.http.WithLabelValues("none", classes[status/100%len(classes)]).Observe(took.Seconds())
 		return

@@ -21,12 +21,12 @@ import (
 )
 
 // metric waits until a line of /metrics is there, read with a token or without.
-func (w *world) metric(token, line string) string {
+func (w *harness) metric(token, line string) string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
 	defer cancel()
 	for {
-		r := w.do(token, "GET", "/metrics", "")
+		r := w.request(token, "GET", "/metrics", "")
 		if strings.Contains(string(r.body), line) {
 			return string(r.body)
 		}
@@ -37,7 +37,7 @@ func (w *world) metric(token, line string) string {
 }
 
 func TestMetricsAndLogLines(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	w.metric("", "sayso_calls_total 0")
 	if _, err := w.b.Gate(actors["agent"]).Admit(t.Context(), sayso.Admission{Call: call("file-read", "policy-call")}); err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestMetricsAndLogLines(t *testing.T) {
 	w.metric("admin", `sayso_open_requests{age="1m"} 1`)
 	w.metric("admin", `sayso_open_requests_cut 0`)
 	for _, who := range []string{"", "agent", "tool"} {
-		if body := string(w.do(who, "GET", "/metrics", "").body); strings.Contains(body, "sayso_open_requests") {
+		if body := string(w.request(who, "GET", "/metrics", "").body); strings.Contains(body, "sayso_open_requests") {
 			t.Errorf("%q is told of open requests", who)
 		}
 	}
@@ -60,7 +60,7 @@ func TestMetricsAndLogLines(t *testing.T) {
 		defer close(left)
 		_, _ = w.b.Gate(actors["agent"]).Admit(ctx, sayso.Admission{Call: call("bash", "left")})
 	}()
-	w.await("s1", "left")
+	w.waitForRequest("s1", "left")
 	cancel()
 	<-left
 	w.metric("", "sayso_interrupted_total 1")
@@ -74,7 +74,7 @@ func TestMetricsAndLogLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.metric("", `sayso_unanswered_total{state="withdrawn"} 1`)
-	w.do("person", "GET", "/v1/requests", "")
+	w.request("person", "GET", "/v1/requests", "")
 	text := w.metric("admin", `sayso_approval_response_seconds_count{effect="allow"} 1`)
 	for _, line := range []string{
 		`sayso_decisions_total{cause="rule",effect="allow",source="policy"} 1`,
@@ -108,7 +108,7 @@ func TestMetricsAndLogLines(t *testing.T) {
 }
 
 func TestCommitsAreMeasured(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) {
+	w := newHarness(t, func(o *server.Options) {
 		o.Commits = func(tell func(int, time.Duration)) { tell(3, 2*time.Millisecond) }
 	})
 	text := w.metric("", "sayso_commit_appends_sum 3")
@@ -125,7 +125,7 @@ func TestMetrics_documented(t *testing.T) {
 	}
 	s, err := server.New(func(sayso.Actor) (sayso.Gate, sayso.Inbox) { return brokenLog{}, brokenLog{} }, &server.Options{
 		Authenticate: func(string) (sayso.Actor, error) { return sayso.Actor{}, sayso.ErrNotAllowed },
-		Notices:      undelivered{},
+		Notices:      openNotices{},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestMetrics_documented(t *testing.T) {
 }
 
 func TestDeliveryIsMeasured(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	_, r := w.stream(ctx, "person", "")
@@ -166,20 +166,20 @@ func (brokenLog) Admit(context.Context, sayso.Admission) (sayso.Decision, error)
 }
 
 func TestWhatIsUnknownStaysInTheLog(t *testing.T) {
-	w := &world{t: t, tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
+	w := &harness{t: t, tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
 	w.startWith(func(sayso.Actor) (sayso.Gate, sayso.Inbox) { return brokenLog{}, brokenLog{} })
 	t.Cleanup(func() { w.stop() })
-	r := w.do("agent", "POST", "/v1/admissions", `{"call":{"tool":"bash","args":{},"session":"s1"}}`)
+	r := w.request("agent", "POST", "/v1/admissions", `{"call":{"tool":"bash","args":{},"session":"s1"}}`)
 	if r.status != http.StatusInternalServerError || strings.Contains(string(r.body), canary) || strings.Contains(string(r.body), "allow") {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 	if !strings.Contains(w.logs.String(), canary) {
 		t.Errorf("the log does not say what happened: %s", w.logs.String())
 	}
-	if r := w.do("", "GET", "/readyz", ""); r.status != http.StatusServiceUnavailable {
+	if r := w.request("", "GET", "/readyz", ""); r.status != http.StatusServiceUnavailable {
 		t.Errorf("readyz: %d", r.status)
 	}
-	if r := w.do("", "GET", "/healthz", ""); r.status != http.StatusOK {
+	if r := w.request("", "GET", "/healthz", ""); r.status != http.StatusOK {
 		t.Errorf("healthz: %d", r.status)
 	}
 	_, err := w.client("agent").Admit(t.Context(), sayso.Admission{Call: call("bash", "c1")})
@@ -189,7 +189,7 @@ func TestWhatIsUnknownStaysInTheLog(t *testing.T) {
 }
 
 func TestLocalRoutesAreLocal(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.AllowedHosts = []string{"box.lan"} })
+	w := newHarness(t, func(o *server.Options) { o.AllowedHosts = []string{"box.lan"} })
 	for token, want := range map[string]int{"": 401, "viewer": 200} {
 		for _, path := range []string{"/metrics", "/healthz", "/openapi.json"} {
 			req, err := http.NewRequest("GET", "http://box.lan"+path, nil)

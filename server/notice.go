@@ -75,8 +75,8 @@ func (s *Server) retry(ctx context.Context, c *caller, in *wire.ByID) (any, erro
 	return &tried, nil
 }
 
-// sentNotices are the metrics of notices.
-type sentNotices struct {
+// noticeCollector are the metrics of notices.
+type noticeCollector struct {
 	list           func(context.Context) (wire.Notices, error)
 	sent, now, not *prometheus.Desc
 }
@@ -86,7 +86,7 @@ func noticeMetrics(n Notices) []prometheus.Collector {
 	if n == nil {
 		return nil
 	}
-	return []prometheus.Collector{&sentNotices{
+	return []prometheus.Collector{&noticeCollector{
 		list: n.List,
 		sent: prometheus.NewDesc("sayso_notices_total", "Notices: delivered, attempts that failed, given up, dropped.", []string{"target", "outcome"}, nil),
 		now:  prometheus.NewDesc("sayso_notices_waiting", "Notices that are tried again.", []string{"target"}, nil),
@@ -95,14 +95,14 @@ func noticeMetrics(n Notices) []prometheus.Collector {
 }
 
 // Describe implements [prometheus.Collector].
-func (m *sentNotices) Describe(ch chan<- *prometheus.Desc) {
+func (m *noticeCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{m.sent, m.now, m.not} {
 		ch <- d
 	}
 }
 
 // Collect implements [prometheus.Collector].
-func (m *sentNotices) Collect(ch chan<- prometheus.Metric) {
+func (m *noticeCollector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	list, err := m.list(ctx)

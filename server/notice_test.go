@@ -12,9 +12,9 @@ import (
 	"github.com/sayso-dev/sayso/server"
 )
 
-// undelivered is a notice about each request of a world that is open, which
+// openNotices is a notice about each request of a harness that is open, which
 // could not be delivered.
-type undelivered struct{ w *world }
+type openNotices struct{ w *harness }
 
 // noticeOf is the notice about a request.
 func noticeOf(r sayso.Request) server.Notice {
@@ -25,7 +25,7 @@ func noticeOf(r sayso.Request) server.Notice {
 	}
 }
 
-func (u undelivered) List(ctx context.Context) (list server.NoticeList, err error) {
+func (u openNotices) List(ctx context.Context) (list server.NoticeList, err error) {
 	open, err := u.w.b.Inbox(actors["admin"]).Requests(ctx, sayso.RowQuery{States: sayso.OpenStates(), Oldest: true})
 	for _, r := range open {
 		list.Notices = append(list.Notices, noticeOf(r))
@@ -34,7 +34,7 @@ func (u undelivered) List(ctx context.Context) (list server.NoticeList, err erro
 	return list, err
 }
 
-func (u undelivered) Retry(ctx context.Context, id sayso.ID) (server.Notice, error) {
+func (u openNotices) Retry(ctx context.Context, id sayso.ID) (server.Notice, error) {
 	list, err := u.List(ctx)
 	for _, n := range list.Notices {
 		if n.ID == id {
@@ -51,7 +51,7 @@ func TestNotices_areOfWhatOneMaySee(t *testing.T) {
 	f := newFixture(t)
 	id := noticeOf(f.open).ID
 	for token, sees := range map[string]bool{"person": true, "bob": true, "admin": true, "eve": false} {
-		got := f.do(token, "GET", "/v1/notices", "")
+		got := f.request(token, "GET", "/v1/notices", "")
 		if got.status != 200 || strings.Contains(string(got.body), string(id)) != sees {
 			t.Errorf("%s: %d %s", token, got.status, got.body)
 		}
@@ -59,12 +59,12 @@ func TestNotices_areOfWhatOneMaySee(t *testing.T) {
 		if !sees {
 			want = 404
 		}
-		if got := f.do(token, "POST", "/v1/notices/"+string(id)+"/retry", "{}"); got.status != want {
+		if got := f.request(token, "POST", "/v1/notices/"+string(id)+"/retry", "{}"); got.status != want {
 			t.Errorf("%s retries: %d %s", token, got.status, got.body)
 		}
 	}
 	for _, token := range []string{"agent", "tool", "viewer"} {
-		if got := f.do(token, "GET", "/v1/notices", ""); got.status != 403 {
+		if got := f.request(token, "GET", "/v1/notices", ""); got.status != 403 {
 			t.Errorf("%s: %d %s", token, got.status, got.body)
 		}
 	}
@@ -89,7 +89,7 @@ func TestNotices_byTheClient(t *testing.T) {
 
 func TestNotices_metrics(t *testing.T) {
 	f := newFixture(t)
-	got := string(f.do("", "GET", "/metrics", "").body)
+	got := string(f.request("", "GET", "/metrics", "").body)
 	for _, line := range []string{`sayso_notices_total{outcome="delivered",target="team"} 7`, `sayso_notices_total{outcome="failed",target="team"} 2`, `sayso_notices_dead{target="team"} 0`} {
 		if !strings.Contains(got, line+"\n") {
 			t.Errorf("no %s", line)
@@ -99,21 +99,21 @@ func TestNotices_metrics(t *testing.T) {
 
 // What cannot be read says so, and takes no other metric with it.
 func TestNotices_metricsThatCannotBeRead(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.Notices = unreadable{} })
-	if got := w.do("", "GET", "/metrics", ""); got.status != 200 || !strings.Contains(string(got.body), "sayso_calls_total") || strings.Contains(string(got.body), "sayso_notices_total{") {
+	w := newHarness(t, func(o *server.Options) { o.Notices = brokenNotices{} })
+	if got := w.request("", "GET", "/metrics", ""); got.status != 200 || !strings.Contains(string(got.body), "sayso_calls_total") || strings.Contains(string(got.body), "sayso_notices_total{") {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	if got := w.do("person", "GET", "/v1/notices", ""); got.status != 503 {
+	if got := w.request("person", "GET", "/v1/notices", ""); got.status != 503 {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }
 
-type unreadable struct{}
+type brokenNotices struct{}
 
-func (unreadable) List(context.Context) (server.NoticeList, error) {
+func (brokenNotices) List(context.Context) (server.NoticeList, error) {
 	return server.NoticeList{}, sayso.ErrUnavailable
 }
 
-func (unreadable) Retry(context.Context, sayso.ID) (server.Notice, error) {
+func (brokenNotices) Retry(context.Context, sayso.ID) (server.Notice, error) {
 	return server.Notice{}, sayso.ErrUnavailable
 }

@@ -16,11 +16,11 @@ import (
 // ever reads.
 var observer = sayso.Actor{Principal: "sayso", Kind: sayso.PrincipalAdmin, Channel: "broker"}
 
-// observed are the types of events that metrics are made from, and what tells
+// observedTypes are the types of events that metrics are made from, and what tells
 // that something is to be forgotten. Requests are
 // followed for their log line alone: they are the largest events, and their
 // ids tell when they were made.
-var observed = []sayso.EventType{
+var observedTypes = []sayso.EventType{
 	sayso.EventResolved, sayso.EventExpired, sayso.EventWithdrawn, sayso.EventParked, sayso.EventTaken, sayso.EventContentErased,
 }
 
@@ -49,8 +49,8 @@ func (s *Server) observe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := watcher{s: s, m: s.metrics, tools: map[sayso.ID]string{}, alone: map[sayso.ID]bool{}}
-	types := observed
+	w := eventObserver{s: s, m: s.metrics, tools: map[sayso.ID]string{}, interrupted: map[sayso.ID]bool{}}
+	types := observedTypes
 	if s.log.Enabled(ctx, slog.LevelInfo) {
 		types = append([]sayso.EventType{sayso.EventRequested}, types...)
 	}
@@ -58,20 +58,20 @@ func (s *Server) observe(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.see(ctx, &e)
+		w.observe(ctx, &e)
 	}
-	return errEnded
+	return errLogEnded
 }
 
-// watcher turns events into metrics and log lines.
-type watcher struct {
-	s     *Server
-	m     *metrics
-	tools map[sayso.ID]string // of requests that have their first log line
-	alone map[sayso.ID]bool   // requests whose caller went away
+// eventObserver turns events into metrics and log lines.
+type eventObserver struct {
+	s           *Server
+	m           *metrics
+	tools       map[sayso.ID]string // of requests that have their first log line
+	interrupted map[sayso.ID]bool   // requests whose caller went away
 }
 
-func (w *watcher) see(ctx context.Context, e *sayso.Event) {
+func (w *eventObserver) observe(ctx context.Context, e *sayso.Event) {
 	switch e.Type {
 	case sayso.EventRequested:
 		w.requested(ctx, e)
@@ -80,25 +80,25 @@ func (w *watcher) see(ctx context.Context, e *sayso.Event) {
 	case sayso.EventExpired, sayso.EventWithdrawn:
 		state := string(e.Type[len("approval."):])
 		w.m.unanswered.WithLabelValues(state).Inc()
-		w.m.ended(true)
-		w.line(ctx, e, state)
+		w.m.callDecided(true)
+		w.logDecision(ctx, e, state)
 	case sayso.EventParked:
 		var p sayso.Parked
-		if jcs.UnmarshalLenient(e.Payload, &p) == nil && p.Cause != sayso.ParkedPatience && !w.alone[e.RequestID] {
-			w.alone[e.RequestID] = true
+		if jcs.UnmarshalLenient(e.Payload, &p) == nil && p.Cause != sayso.ParkedPatience && !w.interrupted[e.RequestID] {
+			w.interrupted[e.RequestID] = true
 			w.m.interrupted.Inc()
 		}
 	case sayso.EventTaken:
-		if w.alone[e.RequestID] {
-			delete(w.alone, e.RequestID)
+		if w.interrupted[e.RequestID] {
+			delete(w.interrupted, e.RequestID)
 			w.m.recovered.Inc()
 		}
 	case sayso.EventContentErased:
-		w.s.texts.forget(e.Seq) // whoever erased it
+		w.s.eventCache.forget(e.Seq) // whoever erased it
 	}
 }
 
-func (w *watcher) requested(ctx context.Context, e *sayso.Event) {
+func (w *eventObserver) requested(ctx context.Context, e *sayso.Event) {
 	var p struct {
 		Tool string `json:"tool"`
 	}
@@ -109,7 +109,7 @@ func (w *watcher) requested(ctx context.Context, e *sayso.Event) {
 	w.s.log.InfoContext(ctx, "requested", "session", e.SessionID, "call", e.CallID, "tool", p.Tool, "request", e.RequestID)
 }
 
-func (w *watcher) resolved(ctx context.Context, e *sayso.Event) {
+func (w *eventObserver) resolved(ctx context.Context, e *sayso.Event) {
 	var p struct {
 		Effect sayso.Effect `json:"effect"`
 		Source sayso.Source `json:"source"`
@@ -119,22 +119,22 @@ func (w *watcher) resolved(ctx context.Context, e *sayso.Event) {
 		return
 	}
 	effect := p.Effect.String()
-	w.m.decisions.WithLabelValues(word(p.Source), effect, causeWord(p.Cause)).Inc()
-	w.m.ended(p.Source == sayso.SourcePerson || p.Source == sayso.SourceDeadline)
+	w.m.decisions.WithLabelValues(sourceLabel(p.Source), effect, causeLabel(p.Cause)).Inc()
+	w.m.callDecided(p.Source == sayso.SourcePerson || p.Source == sayso.SourceDeadline)
 	if p.Source == sayso.SourcePerson {
-		w.m.response.WithLabelValues(effect).Observe(took(e).Seconds())
+		w.m.response.WithLabelValues(effect).Observe(responseTime(e).Seconds())
 	}
-	w.line(ctx, e, effect)
+	w.logDecision(ctx, e, effect)
 }
 
-// took is the time from a request to the event that ended it.
-func took(e *sayso.Event) time.Duration { return max(e.At.Wall.Sub(e.RequestID.Time()), 0) }
+// responseTime is the time from a request to the event that ended it.
+func responseTime(e *sayso.Event) time.Duration { return max(e.At.Wall.Sub(e.RequestID.Time()), 0) }
 
-// line is the one line for a decision: never what was asked.
-func (w *watcher) line(ctx context.Context, e *sayso.Event, decision string) {
+// logDecision is the one line for a decision: never what was asked.
+func (w *eventObserver) logDecision(ctx context.Context, e *sayso.Event, decision string) {
 	tool := w.tools[e.RequestID]
 	delete(w.tools, e.RequestID)
-	delete(w.alone, e.RequestID)
+	delete(w.interrupted, e.RequestID)
 	if !w.s.log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
@@ -142,11 +142,11 @@ func (w *watcher) line(ctx context.Context, e *sayso.Event, decision string) {
 	if tool != "" { // it was asked before this server ran
 		log = log.With("tool", tool)
 	}
-	log.InfoContext(ctx, "resolved", "request", e.RequestID, "decision", decision, "response_ms", took(e).Milliseconds())
+	log.InfoContext(ctx, "resolved", "request", e.RequestID, "decision", decision, "response_ms", responseTime(e).Milliseconds())
 }
 
-// word keeps the label to the sources there are.
-func word(src sayso.Source) string {
+// sourceLabel keeps the label to the sources there are.
+func sourceLabel(src sayso.Source) string {
 	switch src {
 	case sayso.SourcePolicy, sayso.SourcePerson, sayso.SourceGrant, sayso.SourceMode, sayso.SourceDeadline:
 		return string(src)
@@ -154,8 +154,8 @@ func word(src sayso.Source) string {
 	return "other"
 }
 
-// causeWord keeps the label to the causes there are.
-func causeWord(c sayso.Cause) string {
+// causeLabel keeps the label to the causes there are.
+func causeLabel(c sayso.Cause) string {
 	switch c {
 	case sayso.CauseRule, sayso.CauseDefault, sayso.CauseToolRequired, sayso.CauseToolOptional,
 		sayso.CauseNotUnderstood, sayso.CauseSession, sayso.CauseBuiltin:
@@ -164,17 +164,17 @@ func causeWord(c sayso.Cause) string {
 	return "other"
 }
 
-// openAges counts the open requests by age, when somebody wants to know.
-type openAges struct {
-	desc, cut *prometheus.Desc
-	count     func(context.Context) (status.Open, error)
+// openRequestCollector counts the open requests by age, when somebody wants to know.
+type openRequestCollector struct {
+	desc, truncated *prometheus.Desc
+	count           func(context.Context) (status.Open, error)
 }
 
-// openRequests is the metric of the requests behind a door.
-func openRequests(door func(sayso.Actor) (sayso.Gate, sayso.Inbox)) *openAges {
-	return &openAges{
-		desc: prometheus.NewDesc(openRequestsName, "Requests that wait for people, by age.", []string{"age"}, nil),
-		cut:  prometheus.NewDesc(openRequestsName+"_cut", "1 if more requests wait for people than are counted.", nil, nil),
+// newOpenRequestCollector is the metric of the requests behind a door.
+func newOpenRequestCollector(door func(sayso.Actor) (sayso.Gate, sayso.Inbox)) *openRequestCollector {
+	return &openRequestCollector{
+		desc:      prometheus.NewDesc(openRequestsName, "Requests that wait for people, by age.", []string{"age"}, nil),
+		truncated: prometheus.NewDesc(openRequestsName+"_cut", "1 if more requests wait for people than are counted.", nil, nil),
 		count: func(ctx context.Context) (status.Open, error) {
 			_, inbox := door(observer)
 			return status.Waiting(ctx, inbox, time.Now())
@@ -183,10 +183,10 @@ func openRequests(door func(sayso.Actor) (sayso.Gate, sayso.Inbox)) *openAges {
 }
 
 // Describe implements [prometheus.Collector].
-func (o *openAges) Describe(ch chan<- *prometheus.Desc) { ch <- o.desc; ch <- o.cut }
+func (o *openRequestCollector) Describe(ch chan<- *prometheus.Desc) { ch <- o.desc; ch <- o.truncated }
 
 // Collect implements [prometheus.Collector].
-func (o *openAges) Collect(ch chan<- prometheus.Metric) {
+func (o *openRequestCollector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	open, err := o.count(ctx)
@@ -198,7 +198,7 @@ func (o *openAges) Collect(ch chan<- prometheus.Metric) {
 	if open.Cut {
 		cut = 1
 	}
-	ch <- prometheus.MustNewConstMetric(o.cut, prometheus.GaugeValue, cut)
+	ch <- prometheus.MustNewConstMetric(o.truncated, prometheus.GaugeValue, cut)
 	for _, a := range open.Ages {
 		ch <- prometheus.MustNewConstMetric(o.desc, prometheus.GaugeValue, float64(a.Count), a.Age)
 	}

@@ -18,18 +18,18 @@ import (
 // Document is the OpenAPI 3.1 description of every route, made from the table
 // of routes and the types of their bodies. docs/openapi.json is a copy.
 func Document() ([]byte, error) {
-	described.once.Do(func() { described.text, described.err = describe() })
-	return described.text, described.err
+	document.once.Do(func() { document.text, document.err = makeDocument() })
+	return document.text, document.err
 }
 
-var described struct {
+var document struct {
 	once sync.Once
 	text []byte
 	err  error
 }
 
-func describe() ([]byte, error) {
-	d := describer{}
+func makeDocument() ([]byte, error) {
+	d := documentBuilder{}
 	if err := d.components(); err != nil {
 		return nil, err
 	}
@@ -60,15 +60,15 @@ func describe() ([]byte, error) {
 // object is a JSON object of the document.
 type object = map[string]any
 
-// describer makes the document.
-type describer struct {
+// documentBuilder makes the document.
+type documentBuilder struct {
 	schemas map[string]*jsonschema.Schema
 	refs    map[reflect.Type]*jsonschema.Schema
 }
 
-func (d *describer) operation(r *route) (object, error) {
-	op := object{"summary": r.summary, "operationId": operationID(r), "description": whoText(r)}
-	if r.who&anyone != 0 {
+func (d *documentBuilder) operation(r *route) (object, error) {
+	op := object{"summary": r.summary, "operationId": operationID(r), "description": audienceText(r)}
+	if r.audience&anyone != 0 {
 		op["security"] = []object{}
 	}
 	if r.op != "" {
@@ -78,7 +78,7 @@ func (d *describer) operation(r *route) (object, error) {
 		op["parameters"] = p
 	}
 	if r.in != nil {
-		schema, err := d.of(r.in)
+		schema, err := d.schemaFor(r.in)
 		if err != nil {
 			return nil, err
 		}
@@ -98,17 +98,17 @@ func operationID(r *route) string {
 	return name
 }
 
-// whoText says who may use a route.
-func whoText(r *route) string {
+// audienceText says who may use a route.
+func audienceText(r *route) string {
 	switch {
-	case r.who&anyone != 0:
+	case r.audience&anyone != 0:
 		return "For anyone; no token is needed."
-	case r.who&local != 0:
+	case r.audience&local != 0:
 		return "For programs on this machine; from elsewhere a token is needed."
 	}
 	var names []string
 	for kind, w := range kinds {
-		if r.who&w != 0 {
+		if r.audience&w != 0 {
 			names = append(names, string(kind))
 		}
 	}
@@ -137,7 +137,7 @@ func parameters(r *route) []object {
 	return list
 }
 
-func (d *describer) responses(r *route) (object, error) {
+func (d *documentBuilder) responses(r *route) (object, error) {
 	out := object{}
 	for status, t := range r.out {
 		body, err := d.body(t)
@@ -147,7 +147,7 @@ func (d *describer) responses(r *route) (object, error) {
 		body["description"] = http.StatusText(status)
 		out[strconv.Itoa(status)] = body
 	}
-	for _, status := range failures(r) {
+	for _, status := range failureStatuses(r) {
 		out[strconv.Itoa(status)] = object{
 			"description": http.StatusText(status),
 			"content":     object{wire.ProblemJSON: object{"schema": object{"$ref": componentPrefix + "Problem"}}},
@@ -156,10 +156,10 @@ func (d *describer) responses(r *route) (object, error) {
 	return out, nil
 }
 
-// failures are all statuses with which a route may fail.
-func failures(r *route) []int {
-	list := append([]int{400, 403, 405, 415, 422, 500, 503}, r.fails...)
-	if r.who&anyone == 0 || r.op == "" {
+// failureStatuses are all statuses with which a route may fail.
+func failureStatuses(r *route) []int {
+	list := append([]int{400, 403, 405, 415, 422, 500, 503}, r.failStatuses...)
+	if r.audience&anyone == 0 || r.op == "" {
 		list = append(list, http.StatusUnauthorized)
 	}
 	if r.in != nil {
@@ -168,20 +168,20 @@ func failures(r *route) []int {
 	return sorted(list)
 }
 
-func (d *describer) body(t reflect.Type) (object, error) {
+func (d *documentBuilder) body(t reflect.Type) (object, error) {
 	switch t {
 	case nil:
 		return object{}, nil
-	case of[text]():
+	case typeOf[textBody]():
 		return object{"content": object{"text/plain": object{"schema": object{"type": "string"}}}}, nil
-	case of[anyObject]():
+	case typeOf[anyObject]():
 		return object{"content": object{wire.JSON: object{"schema": object{"type": "object"}}}}, nil
-	case of[eventStream]():
+	case typeOf[eventStreamBody]():
 		return object{"content": object{"text/event-stream": object{
 			"schema":     object{"type": "string", "description": "server-sent events whose data is an Event, whose event is its type and whose id is its seq"},
 			"itemSchema": object{"$ref": componentPrefix + "Event"},
 		}}}, nil
 	}
-	schema, err := d.of(t)
+	schema, err := d.schemaFor(t)
 	return object{"content": object{wire.JSON: object{"schema": schema}}}, err
 }

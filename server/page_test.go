@@ -9,11 +9,11 @@ import (
 	"github.com/sayso-dev/sayso/server"
 )
 
-// newPage is a world in which "page" is the token of a page at its address.
-func newPage(t *testing.T, origin *string) *world {
+// newPage is a harness in which "page" is the token of a page at its address.
+func newPage(t *testing.T, origin *string) *harness {
 	t.Helper()
-	var w *world
-	w = newWorld(t, func(o *server.Options) {
+	var w *harness
+	w = newHarness(t, func(o *server.Options) {
 		plain := o.Authenticate
 		o.Authenticate = func(token string) (sayso.Actor, error) {
 			if token != "page" {
@@ -36,10 +36,10 @@ func TestPageToken_isBound(t *testing.T) {
 	var from string
 	w := newPage(t, &from)
 	own := "http://" + w.addr
-	if r := w.do("", "POST", "/v1/login", `{"code":"once"}`, "Origin: "+own); r.status != 200 || from != own {
+	if r := w.request("", "POST", "/v1/login", `{"code":"once"}`, "Origin: "+own); r.status != 200 || from != own {
 		t.Errorf("login of the page: %d %s, for %q", r.status, r.body, from)
 	}
-	if r := w.do("", "POST", "/v1/login", `{"code":"once"}`); r.status != 200 || from != "" {
+	if r := w.request("", "POST", "/v1/login", `{"code":"once"}`); r.status != 200 || from != "" {
 		t.Errorf("login of another program: %d %s, for %q", r.status, r.body, from)
 	}
 	_, port, err := net.SplitHostPort(w.addr)
@@ -47,7 +47,7 @@ func TestPageToken_isBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for host, want := range map[string]int{w.addr: 200, "localhost:" + port: 401} {
-		if r := w.do("page", "GET", "/v1/head", "", "Host: "+host); r.status != want {
+		if r := w.request("page", "GET", "/v1/head", "", "Host: "+host); r.status != want {
 			t.Errorf("at %s: %d %s, want %d", host, r.status, r.body, want)
 		}
 	}
@@ -63,13 +63,13 @@ func TestPageToken_allowsWhatItWasShown(t *testing.T) {
 	w := newPage(t, &from)
 	for name, answer := range map[string]func(r sayso.Request, effect string) reply{
 		"answer": func(r sayso.Request, effect string) reply {
-			return w.do("page", "POST", "/v1/requests/"+string(r.ID)+"/answer", answerBody(r, effect))
+			return w.request("page", "POST", "/v1/requests/"+string(r.ID)+"/answer", answerBody(r, effect))
 		},
 		"call": func(r sayso.Request, effect string) reply {
-			return w.do("page", "POST", "/v1/sessions/s1/calls/"+r.CallID+"/answer", answerBody(r, effect))
+			return w.request("page", "POST", "/v1/sessions/s1/calls/"+r.CallID+"/answer", answerBody(r, effect))
 		},
 		"group": func(r sayso.Request, effect string) reply {
-			return w.do("page", "POST", "/v1/groups/g1/answer", `{"effect":"`+effect+`","members":[{"id":"`+string(r.ID)+`","digest":"`+
+			return w.request("page", "POST", "/v1/groups/g1/answer", `{"effect":"`+effect+`","members":[{"id":"`+string(r.ID)+`","digest":"`+
 				r.Digest.String()+`","content":"`+r.Content.String()+`"}]}`)
 		},
 	} {
@@ -80,7 +80,7 @@ func TestPageToken_allowsWhatItWasShown(t *testing.T) {
 			if r.status != 428 || r.problem(t).Code != "content-wanted" {
 				t.Errorf("unseen: %d %s", r.status, r.body)
 			}
-			if r := w.do("page", "GET", "/v1/requests/"+string(first.ID)+"/content", ""); r.status != 200 {
+			if r := w.request("page", "GET", "/v1/requests/"+string(first.ID)+"/content", ""); r.status != 200 {
 				t.Fatalf("content: %d %s", r.status, r.body)
 			}
 			if r := answer(second, "allow"); r.status != 428 {

@@ -27,7 +27,7 @@ func TestAdmission_waitsOnLittleStack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, log: log, tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
+	w := &harness{t: t, log: log, tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
 	if w.b, err = broker.New(log, rules{}, &broker.Options{MaxOpen: 1000, MaxAsks: 1000}); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestAdmission_waitsOnLittleStack(t *testing.T) {
 var raced bool
 
 // park asks over a connection of its own, and reads no answer.
-func (w *world) park(n int) {
+func (w *harness) park(n int) {
 	w.t.Helper()
 	c, err := net.Dial("tcp", w.addr)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 // canary stands in every input of a refusal; no answer may hold it.
 const canary = "CANARY4f9d2e81"
 
-// fixture is a world with one of each thing that routes are about.
+// fixture is a harness with one of each thing that routes are about.
 type fixture struct {
-	*world
+	*harness
 	open, denied, allowed sayso.Request
 	grant                 sayso.Grant
 	ticket                sayso.ID
@@ -26,11 +26,11 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{world: newWorld(t, nil)}
+	f := &fixture{harness: newHarness(t, nil)}
 	ann := f.b.Inbox(actors["person"])
-	f.open = f.world.open("s1", "open")
-	f.denied, f.allowed = f.world.open("s1", "denied"), f.world.open("s1", "allowed")
-	granted := f.world.open("s1", "granted")
+	f.open = f.harness.open("s1", "open")
+	f.denied, f.allowed = f.harness.open("s1", "denied"), f.harness.open("s1", "allowed")
+	granted := f.harness.open("s1", "granted")
 	for _, step := range []struct {
 		r sayso.Request
 		a sayso.Answer
@@ -48,7 +48,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatalf("grants: %v, %v", grants, err)
 	}
 	f.grant = grants[0]
-	f.ticket = f.do("agent", "POST", "/v1/admissions",
+	f.ticket = f.request("agent", "POST", "/v1/admissions",
 		`{"call":{"tool":"bash","args":{"command":"later"},"session":"s1","call_id":"later"},"presentation":"later","patience_s":0.001}`).problem(t).Ticket
 	for _, text := range []string{`{"description":"Echoes.","name":"echo"}`, `{"description":"Echoes, and sends it on.","name":"echo"}`} {
 		d := sayso.Definition{Tool: "echo", Text: sayso.Args(text)}
@@ -174,7 +174,7 @@ func TestEveryRouteWorks(t *testing.T) {
 			if e.body != nil {
 				text = e.body(f)
 			}
-			if r := f.do(e.token, method, e.path(f), text); r.status != e.want {
+			if r := f.request(e.token, method, e.path(f), text); r.status != e.want {
 				t.Errorf("%d %s, want %d", r.status, r.body, e.want)
 			}
 		})
@@ -185,7 +185,7 @@ func TestEveryRouteWorks(t *testing.T) {
 func (f *fixture) redeem() {
 	f.t.Helper()
 	e := examples["POST /v1/requests/{id}/redeem"]
-	if r := f.do("agent", "POST", e.path(f), e.body(f)); r.status != 200 {
+	if r := f.request("agent", "POST", e.path(f), e.body(f)); r.status != 200 {
 		f.t.Fatalf("redeem: %d %s", r.status, r.body)
 	}
 }
@@ -457,7 +457,7 @@ func TestRefusals(t *testing.T) {
 			if e.token != "" { // what needs none is closed to whoever was forwarded
 				a.header = append(a.header, "X-Forwarded-Host: localhost")
 			}
-			r := f.do(a.token, a.method, a.path, a.body, a.header...)
+			r := f.request(a.token, a.method, a.path, a.body, a.header...)
 			if !slices.Contains(want, r.status) {
 				t.Errorf("%s × %s: %d %.300s, want %v", route, c.name, r.status, r.body, want)
 			}

@@ -9,11 +9,11 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// who is a set of those who may use a route.
-type who uint16
+// audience is a set of those who may use a route.
+type audience uint16
 
 const (
-	agents who = 1 << iota
+	agents audience = 1 << iota
 	tools
 	people
 	admins
@@ -21,38 +21,38 @@ const (
 	anyone // no token needed
 	local  // no token needed on this machine
 
-	askers   = agents | tools
-	deciders = people | admins
-	lookers  = deciders | viewers
-	everyone = askers | lookers
+	requesters = agents | tools
+	deciders   = people | admins
+	readers    = deciders | viewers
+	everyone   = requesters | readers
 )
 
-var kinds = map[sayso.PrincipalKind]who{
+var kinds = map[sayso.PrincipalKind]audience{
 	sayso.PrincipalAgent: agents, sayso.PrincipalTool: tools, sayso.PrincipalPerson: people,
 	sayso.PrincipalAdmin: admins, sayso.PrincipalViewer: viewers,
 }
 
-// may reports whether a kind of principal is in the set.
-func (w who) may(k sayso.PrincipalKind) bool { return w&kinds[k] != 0 }
+// includes reports whether a kind of principal is in the set.
+func (w audience) includes(k sayso.PrincipalKind) bool { return w&kinds[k] != 0 }
 
 // route is one way to call the server.
 type route struct {
 	method, pattern string
-	who             who
+	audience        audience
 	// serve returns the body of a success, nil for none, or errServed if it has
 	// answered itself.
 	serve func(*Server, *exchange) (any, error)
 	limit int64 // of the body in bytes; zero for small
-	// needs tells whether the options offer the route; nil for always.
-	needs func(*Options) bool
+	// isEnabled tells whether the options offer the route; nil for always.
+	isEnabled func(*Options) bool
 
 	// What follows is for the document.
-	op      string // on a WebSocket; empty for none
-	summary string
-	in      reflect.Type // of the body; nil for none
-	query   []param
-	out     map[int]reflect.Type // by status; a nil type has no body
-	fails   []int                // statuses beside those that every route has
+	op           string // on a WebSocket; empty for none
+	summary      string
+	in           reflect.Type // of the body; nil for none
+	query        []param
+	out          map[int]reflect.Type // by status; a nil type has no body
+	failStatuses []int                // statuses beside those that every route has
 }
 
 // param is one parameter of an address.
@@ -63,21 +63,21 @@ type param struct {
 
 // Limits of bodies, in bytes.
 const (
-	small  = 64 << 10
-	medium = 1 << 20
-	large  = sayso.MaxCall + 2<<20 // a call with its facts
+	smallBody  = 64 << 10
+	mediumBody = 1 << 20
+	largeBody  = sayso.MaxCall + 2<<20 // a call with its facts
 )
 
-// node is one place in the tree of paths.
-type node struct {
-	next    map[string]*node
-	any     *node // for a segment that is a value
-	methods map[string]*route
+// routeNode is one place in the tree of paths.
+type routeNode struct {
+	children   map[string]*routeNode
+	valueChild *routeNode // for a segment that is a value
+	methods    map[string]*route
 }
 
-// plant makes the tree of routes.
-func plant(routes []route) *node {
-	root := &node{}
+// buildTree makes the tree of routes.
+func buildTree(routes []route) *routeNode {
+	root := &routeNode{}
 	for i := range routes {
 		n := root
 		for seg := range strings.SplitSeq(strings.Trim(routes[i].pattern, "/"), "/") {
@@ -91,25 +91,25 @@ func plant(routes []route) *node {
 	return root
 }
 
-func (n *node) child(seg string) *node {
+func (n *routeNode) child(seg string) *routeNode {
 	if strings.HasPrefix(seg, "{") {
-		if n.any == nil {
-			n.any = &node{}
+		if n.valueChild == nil {
+			n.valueChild = &routeNode{}
 		}
-		return n.any
+		return n.valueChild
 	}
-	if n.next == nil {
-		n.next = map[string]*node{}
+	if n.children == nil {
+		n.children = map[string]*routeNode{}
 	}
-	if n.next[seg] == nil {
-		n.next[seg] = &node{}
+	if n.children[seg] == nil {
+		n.children[seg] = &routeNode{}
 	}
-	return n.next[seg]
+	return n.children[seg]
 }
 
 // find returns the place of an escaped path and the values in it, in order. A
 // path is taken as it is: nothing is cleaned, and nothing is redirected.
-func (n *node) find(path string, values []string) (*node, []string) {
+func (n *routeNode) find(path string, values []string) (*routeNode, []string) {
 	path, ok := strings.CutPrefix(path, "/")
 	if !ok {
 		return nil, nil
@@ -124,10 +124,10 @@ func (n *node) find(path string, values []string) (*node, []string) {
 			}
 		}
 		switch {
-		case n.next[seg] != nil:
-			n = n.next[seg]
-		case n.any != nil && value != "":
-			n, values = n.any, append(values, value)
+		case n.children[seg] != nil:
+			n = n.children[seg]
+		case n.valueChild != nil && value != "":
+			n, values = n.valueChild, append(values, value)
 		default:
 			return nil, nil
 		}
@@ -143,7 +143,7 @@ func (n *node) find(path string, values []string) (*node, []string) {
 }
 
 // allow is the value of the Allow header.
-func (n *node) allow() string {
+func (n *routeNode) allow() string {
 	var list []string
 	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
 		if n.methods[m] != nil {
@@ -155,9 +155,9 @@ func (n *node) allow() string {
 
 // method is the route of a method. HEAD is taken for GET where there is
 // nothing to wait for and nothing to learn.
-func (n *node) method(name string) *route {
+func (n *routeNode) method(name string) *route {
 	if name == http.MethodHead {
-		if r := n.methods[http.MethodGet]; r != nil && r.who&local != 0 {
+		if r := n.methods[http.MethodGet]; r != nil && r.audience&local != 0 {
 			return r
 		}
 	}

@@ -17,31 +17,31 @@ import (
 
 const componentPrefix = "#/components/schemas/"
 
-// named are the types that have a schema of their own in the document.
-var named = []reflect.Type{
-	of[sayso.Actor](), of[sayso.Annotations](), of[sayso.Call](), of[sayso.CoverOffer](), of[sayso.Decision](),
-	of[sayso.Facts](), of[sayso.FileFact](), of[sayso.Grant](), of[sayso.Mark](), of[sayso.Member](), of[sayso.PathFact](), of[sayso.Presentation](),
-	of[sayso.Receipt](), of[sayso.Redaction](), of[sayso.Request](), of[sayso.Requirement](),
-	of[sayso.ToolAsk](), of[sayso.Warning](),
-	of[wire.Admit](), of[wire.AnswerBody](), of[wire.BeginBody](), of[wire.Check](), of[wire.Content](), of[wire.GrantList](), of[wire.GroupBody](),
-	of[wire.GroupResult](), of[wire.Head](), of[wire.Life](), of[wire.Login](), of[wire.MadeToken](), of[wire.Match](),
-	of[wire.MemberResult](), of[wire.Mode](), of[wire.ModeState](), of[wire.NewToken](), of[wire.Nothing](), of[wire.OutcomeBody](),
-	of[wire.Pending](), of[wire.PoliciesBody](), of[wire.PolicyInfo](), of[wire.Problem](), of[wire.RedeemBody](), of[wire.Redeemed](),
-	of[wire.Requests](), of[sayso.SessionInfo](), of[wire.Sessions](), of[wire.Status](), of[wire.Token](), of[wire.TokenInfo](), of[wire.Tokens](), of[wire.Verdict](),
-	of[wire.WithdrawBody](),
-	of[wire.AcceptBody](), of[wire.Definition](), of[wire.Definitions](),
-	of[wire.Notice](), of[wire.NoticeTarget](), of[wire.Notices](),
-	of[wire.Explain](), of[wire.Explanation](), of[wire.Spoken](), of[wire.CommandOutcome](), of[wire.Near](), of[wire.Change](), of[wire.Edit](),
-	of[wire.Replay](), of[wire.Replayed](), of[wire.Gap](), of[wire.Turn](), of[wire.Turned](), of[wire.Came](),
-	of[wire.PolicyFiles](), of[wire.PolicyFile](), of[wire.PolicyNote](),
-	of[status.Report](), of[status.Machine](), of[status.Off](), of[status.Policy](), of[status.Wiring](), of[status.Open](), of[status.AgeCount](),
-	of[status.Counts](), of[status.Rate](), of[status.Host](), of[status.Rule](), of[status.Session](),
+// namedTypes are the types that have a schema of their own in the document.
+var namedTypes = []reflect.Type{
+	typeOf[sayso.Actor](), typeOf[sayso.Annotations](), typeOf[sayso.Call](), typeOf[sayso.CoverOffer](), typeOf[sayso.Decision](),
+	typeOf[sayso.Facts](), typeOf[sayso.FileFact](), typeOf[sayso.Grant](), typeOf[sayso.Mark](), typeOf[sayso.Member](), typeOf[sayso.PathFact](), typeOf[sayso.Presentation](),
+	typeOf[sayso.Receipt](), typeOf[sayso.Redaction](), typeOf[sayso.Request](), typeOf[sayso.Requirement](),
+	typeOf[sayso.ToolAsk](), typeOf[sayso.Warning](),
+	typeOf[wire.Admit](), typeOf[wire.AnswerBody](), typeOf[wire.BeginBody](), typeOf[wire.Check](), typeOf[wire.Content](), typeOf[wire.GrantList](), typeOf[wire.GroupBody](),
+	typeOf[wire.GroupResult](), typeOf[wire.Head](), typeOf[wire.Life](), typeOf[wire.Login](), typeOf[wire.MadeToken](), typeOf[wire.Match](),
+	typeOf[wire.MemberResult](), typeOf[wire.Mode](), typeOf[wire.ModeState](), typeOf[wire.NewToken](), typeOf[wire.Nothing](), typeOf[wire.OutcomeBody](),
+	typeOf[wire.Pending](), typeOf[wire.PoliciesBody](), typeOf[wire.PolicyInfo](), typeOf[wire.Problem](), typeOf[wire.RedeemBody](), typeOf[wire.Redeemed](),
+	typeOf[wire.Requests](), typeOf[sayso.SessionInfo](), typeOf[wire.Sessions](), typeOf[wire.Status](), typeOf[wire.Token](), typeOf[wire.TokenInfo](), typeOf[wire.Tokens](), typeOf[wire.Verdict](),
+	typeOf[wire.WithdrawBody](),
+	typeOf[wire.AcceptBody](), typeOf[wire.Definition](), typeOf[wire.Definitions](),
+	typeOf[wire.Notice](), typeOf[wire.NoticeTarget](), typeOf[wire.Notices](),
+	typeOf[wire.Explain](), typeOf[wire.Explanation](), typeOf[wire.Spoken](), typeOf[wire.CommandOutcome](), typeOf[wire.Near](), typeOf[wire.Change](), typeOf[wire.Edit](),
+	typeOf[wire.Replay](), typeOf[wire.Replayed](), typeOf[wire.Gap](), typeOf[wire.Turn](), typeOf[wire.Turned](), typeOf[wire.Came](),
+	typeOf[wire.PolicyFiles](), typeOf[wire.PolicyFile](), typeOf[wire.PolicyNote](),
+	typeOf[status.Report](), typeOf[status.Machine](), typeOf[status.Off](), typeOf[status.Policy](), typeOf[status.Wiring](), typeOf[status.Open](), typeOf[status.AgeCount](),
+	typeOf[status.Counts](), typeOf[status.Rate](), typeOf[status.Host](), typeOf[status.Rule](), typeOf[status.Session](),
 }
 
 // componentName is the name of a type in the document.
 func componentName(t reflect.Type) string { return strings.TrimSuffix(t.Name(), "Body") }
 
-func words[T ~string](list ...T) *jsonschema.Schema {
+func enumOf[T ~string](list ...T) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "string"}
 	for _, w := range list {
 		s.Enum = append(s.Enum, string(w))
@@ -49,27 +49,27 @@ func words[T ~string](list ...T) *jsonschema.Schema {
 	return s
 }
 
-// leaves are the types that are written as something else than their Go kind.
-func leaves() map[reflect.Type]*jsonschema.Schema {
+// basicSchemas are the types that are written as something else than their Go kind.
+func basicSchemas() map[reflect.Type]*jsonschema.Schema {
 	anything := &jsonschema.Schema{Type: "object", AdditionalProperties: &jsonschema.Schema{}}
 	return map[reflect.Type]*jsonschema.Schema{
-		of[sayso.Args]():   anything,
-		of[sayso.Digest](): {Type: "string", Pattern: "^(sha256:[0-9a-f]{64})?$"},
-		of[sayso.Effect](): words("deny", "ask", "allow"),
-		of[sayso.ID]():     {Type: "string", Pattern: "^([0-9a-hjkmnp-tv-z]{36})?$"},
-		of[sayso.State]():  words(sayso.StateOpen, sayso.StateParked, sayso.StateAllowed, sayso.StateDenied, sayso.StateExpired, sayso.StateWithdrawn),
-		of[sayso.Scope]():  words(sayso.ScopeOnce, sayso.ScopeSession, ""),
-		of[sayso.Cover]():  words(append(sayso.Covers(), "")...),
-		of[sayso.Kind]():   words(append(kindWords, "")...),
-		of[sayso.Mode]():   words(sayso.ModeInteractive, sayso.ModeApproveAll, sayso.ModeStrict, ""),
-		of[sayso.Switch](): words(sayso.SwitchOff, sayso.SwitchOn, sayso.SwitchLocked, sayso.SwitchReleased),
-		of[sayso.PrincipalKind](): words(sayso.PrincipalAgent, sayso.PrincipalTool, sayso.PrincipalPerson,
+		typeOf[sayso.Args]():   anything,
+		typeOf[sayso.Digest](): {Type: "string", Pattern: "^(sha256:[0-9a-f]{64})?$"},
+		typeOf[sayso.Effect](): enumOf("deny", "ask", "allow"),
+		typeOf[sayso.ID]():     {Type: "string", Pattern: "^([0-9a-hjkmnp-tv-z]{36})?$"},
+		typeOf[sayso.State]():  enumOf(sayso.StateOpen, sayso.StateParked, sayso.StateAllowed, sayso.StateDenied, sayso.StateExpired, sayso.StateWithdrawn),
+		typeOf[sayso.Scope]():  enumOf(sayso.ScopeOnce, sayso.ScopeSession, ""),
+		typeOf[sayso.Cover]():  enumOf(append(sayso.Covers(), "")...),
+		typeOf[sayso.Kind]():   enumOf(append(kindWords, "")...),
+		typeOf[sayso.Mode]():   enumOf(sayso.ModeInteractive, sayso.ModeApproveAll, sayso.ModeStrict, ""),
+		typeOf[sayso.Switch](): enumOf(sayso.SwitchOff, sayso.SwitchOn, sayso.SwitchLocked, sayso.SwitchReleased),
+		typeOf[sayso.PrincipalKind](): enumOf(sayso.PrincipalAgent, sayso.PrincipalTool, sayso.PrincipalPerson,
 			sayso.PrincipalAdmin, sayso.PrincipalViewer, sayso.PrincipalBroker),
-		of[sayso.PresentationType](): words(sayso.PresentText, sayso.PresentDiff, sayso.PresentFileContent, sayso.PresentCommand, sayso.PresentStructured),
-		of[status.Protection]():      words(status.Protected, status.NotProtected, status.Unknown),
-		of[wire.Code]():              words(slices.Sorted(maps.Keys(wire.Codes()))...),
-		of[time.Time]():              {Type: "string", Format: "date-time"},
-		of[sayso.Event]():            {Ref: componentPrefix + "Event"},
+		typeOf[sayso.PresentationType](): enumOf(sayso.PresentText, sayso.PresentDiff, sayso.PresentFileContent, sayso.PresentCommand, sayso.PresentStructured),
+		typeOf[status.Protection]():      enumOf(status.Protected, status.NotProtected, status.Unknown),
+		typeOf[wire.Code]():              enumOf(slices.Sorted(maps.Keys(wire.Codes()))...),
+		typeOf[time.Time]():              {Type: "string", Format: "date-time"},
+		typeOf[sayso.Event]():            {Ref: componentPrefix + "Event"},
 	}
 }
 
@@ -79,13 +79,13 @@ var kindWords = []sayso.Kind{
 }
 
 // components makes the schemas of all named types.
-func (d *describer) components() error {
-	d.refs, d.schemas = leaves(), map[string]*jsonschema.Schema{}
-	for _, t := range named {
+func (d *documentBuilder) components() error {
+	d.refs, d.schemas = basicSchemas(), map[string]*jsonschema.Schema{}
+	for _, t := range namedTypes {
 		d.refs[t] = &jsonschema.Schema{Ref: componentPrefix + componentName(t)}
 	}
-	for _, t := range named {
-		s, err := d.make(t)
+	for _, t := range namedTypes {
+		s, err := d.schemaOf(t)
 		if err != nil {
 			return err
 		}
@@ -97,8 +97,8 @@ func (d *describer) components() error {
 	return d.events()
 }
 
-// make is the schema of a type itself, whose members refer to other types.
-func (d *describer) make(t reflect.Type) (*jsonschema.Schema, error) {
+// schemaOf is the schema of a type itself, whose members refer to other types.
+func (d *documentBuilder) schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
 	refs := maps.Clone(d.refs)
 	delete(refs, t)
 	for _, f := range reflect.VisibleFields(t) {
@@ -110,7 +110,7 @@ func (d *describer) make(t reflect.Type) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", t, err)
 	}
-	if t == of[wire.AnswerBody]() { // only an answer to a group, which shares its members, may leave them out
+	if t == typeOf[wire.AnswerBody]() { // only an answer to a group, which shares its members, may leave them out
 		s.Required = append(s.Required, "digest", "content")
 	}
 	plainNulls(s)
@@ -139,8 +139,8 @@ func plainNulls(s *jsonschema.Schema) {
 	}
 }
 
-// of is the schema by which a body of this type is described.
-func (d *describer) of(t reflect.Type) (*jsonschema.Schema, error) {
+// schemaFor is the schema by which a body of this type is described.
+func (d *documentBuilder) schemaFor(t reflect.Type) (*jsonschema.Schema, error) {
 	if ref, ok := d.refs[t]; ok {
 		return ref, nil
 	}
@@ -154,44 +154,44 @@ type payload struct {
 }
 
 var payloads = map[sayso.EventType]payload{
-	sayso.EventAnswered:       {of[sayso.Answered](), of[sayso.AnsweredShown]()},
-	sayso.EventResolved:       {of[sayso.Resolved](), of[sayso.AnsweredShown]()},
-	sayso.EventExpired:        {of[sayso.Closed](), nil},
-	sayso.EventWithdrawn:      {of[sayso.Closed](), nil},
-	sayso.EventParked:         {of[sayso.Parked](), nil},
-	sayso.EventTaken:          {of[sayso.Taken](), nil},
-	sayso.EventRedeemed:       {of[sayso.Redeemed](), nil},
-	sayso.EventVoided:         {of[sayso.Closed](), nil},
-	sayso.EventFinished:       {of[sayso.Finished](), nil},
-	sayso.EventAnswerRefused:  {of[sayso.AnswerRefused](), nil},
-	sayso.EventGrantCreated:   {of[sayso.GrantCreated](), of[sayso.GrantShown]()},
-	sayso.EventGrantUsed:      {of[sayso.GrantUsed](), nil},
-	sayso.EventGrantRevoked:   {of[sayso.Closed](), nil},
-	sayso.EventGrantEnded:     {of[sayso.Closed](), nil},
-	sayso.EventSessionStarted: {of[sayso.SessionStarted](), nil},
-	sayso.EventSessionPolicy:  {of[sayso.SessionPolicy](), nil},
-	sayso.EventSessionEnded:   {of[sayso.Closed](), nil},
-	sayso.EventModeChanged:    {of[sayso.ModeChanged](), nil},
-	sayso.EventPolicyLoaded:   {of[sayso.PolicyLoaded](), nil},
-	sayso.EventContentErased:  {of[sayso.ContentErased](), nil},
+	sayso.EventAnswered:       {typeOf[sayso.Answered](), typeOf[sayso.AnsweredShown]()},
+	sayso.EventResolved:       {typeOf[sayso.Resolved](), typeOf[sayso.AnsweredShown]()},
+	sayso.EventExpired:        {typeOf[sayso.Closed](), nil},
+	sayso.EventWithdrawn:      {typeOf[sayso.Closed](), nil},
+	sayso.EventParked:         {typeOf[sayso.Parked](), nil},
+	sayso.EventTaken:          {typeOf[sayso.Taken](), nil},
+	sayso.EventRedeemed:       {typeOf[sayso.Redeemed](), nil},
+	sayso.EventVoided:         {typeOf[sayso.Closed](), nil},
+	sayso.EventFinished:       {typeOf[sayso.Finished](), nil},
+	sayso.EventAnswerRefused:  {typeOf[sayso.AnswerRefused](), nil},
+	sayso.EventGrantCreated:   {typeOf[sayso.GrantCreated](), typeOf[sayso.GrantShown]()},
+	sayso.EventGrantUsed:      {typeOf[sayso.GrantUsed](), nil},
+	sayso.EventGrantRevoked:   {typeOf[sayso.Closed](), nil},
+	sayso.EventGrantEnded:     {typeOf[sayso.Closed](), nil},
+	sayso.EventSessionStarted: {typeOf[sayso.SessionStarted](), nil},
+	sayso.EventSessionPolicy:  {typeOf[sayso.SessionPolicy](), nil},
+	sayso.EventSessionEnded:   {typeOf[sayso.Closed](), nil},
+	sayso.EventModeChanged:    {typeOf[sayso.ModeChanged](), nil},
+	sayso.EventPolicyLoaded:   {typeOf[sayso.PolicyLoaded](), nil},
+	sayso.EventContentErased:  {typeOf[sayso.ContentErased](), nil},
 
-	sayso.EventDefinitionAccepted:    {of[sayso.DefinitionSeen](), nil},
-	sayso.EventDefinitionQuarantined: {of[sayso.DefinitionSeen](), nil},
+	sayso.EventDefinitionAccepted:    {typeOf[sayso.DefinitionSeen](), nil},
+	sayso.EventDefinitionQuarantined: {typeOf[sayso.DefinitionSeen](), nil},
 }
 
 // events makes the schema of an event: the envelope, and by its type the
 // payload.
-func (d *describer) events() error {
+func (d *documentBuilder) events() error {
 	str := func() *jsonschema.Schema { return &jsonschema.Schema{Type: "string"} }
 	num := func() *jsonschema.Schema { return &jsonschema.Schema{Type: "integer", Minimum: new(0.0)} }
-	e := &jsonschema.Schema{Type: "object", AdditionalProperties: never(), Properties: map[string]*jsonschema.Schema{
-		"seq": num(), "id": d.refs[of[sayso.ID]()], "stream": str(), "pos": num(), "type": words(sayso.EventTypes()...), "version": num(),
-		"created_at": d.refs[of[time.Time]()],
-		"boot": {Type: "object", AdditionalProperties: never(), Required: []string{"id", "since_ns"},
+	e := &jsonschema.Schema{Type: "object", AdditionalProperties: noSchema(), Properties: map[string]*jsonschema.Schema{
+		"seq": num(), "id": d.refs[typeOf[sayso.ID]()], "stream": str(), "pos": num(), "type": enumOf(sayso.EventTypes()...), "version": num(),
+		"created_at": d.refs[typeOf[time.Time]()],
+		"boot": {Type: "object", AdditionalProperties: noSchema(), Required: []string{"id", "since_ns"},
 			Properties: map[string]*jsonschema.Schema{"id": str(), "since_ns": {Type: "integer"}}},
-		"actor": d.refs[of[sayso.Actor]()], "session_id": str(), "run_id": str(), "approval_id": d.refs[of[sayso.ID]()],
-		"call_id": str(), "payload": {Type: "object"}, "commitment": d.refs[of[sayso.Digest]()],
-		"prev": d.refs[of[sayso.Digest]()], "hash": d.refs[of[sayso.Digest]()],
+		"actor": d.refs[typeOf[sayso.Actor]()], "session_id": str(), "run_id": str(), "approval_id": d.refs[typeOf[sayso.ID]()],
+		"call_id": str(), "payload": {Type: "object"}, "commitment": d.refs[typeOf[sayso.Digest]()],
+		"prev": d.refs[typeOf[sayso.Digest]()], "hash": d.refs[typeOf[sayso.Digest]()],
 	}}
 	e.Required = slices.Sorted(maps.Keys(e.Properties))
 	for _, t := range sayso.EventTypes() {
@@ -200,33 +200,33 @@ func (d *describer) events() error {
 			return err
 		}
 		if s != nil {
-			e.AllOf = append(e.AllOf, &jsonschema.Schema{If: has("type", &jsonschema.Schema{Const: new(any(string(t)))}), Then: has("payload", s)})
+			e.AllOf = append(e.AllOf, &jsonschema.Schema{If: property("type", &jsonschema.Schema{Const: new(any(string(t)))}), Then: property("payload", s)})
 		}
 	}
 	d.schemas["Event"] = e
 	return nil
 }
 
-func has(name string, s *jsonschema.Schema) *jsonschema.Schema {
+func property(name string, s *jsonschema.Schema) *jsonschema.Schema {
 	return &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{name: s}}
 }
 
-func never() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
+func noSchema() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
 
 // payload is the schema of the payload of one type of event.
-func (d *describer) payload(t sayso.EventType) (*jsonschema.Schema, error) {
+func (d *documentBuilder) payload(t sayso.EventType) (*jsonschema.Schema, error) {
 	if t == sayso.EventRequested {
-		return d.refs[of[sayso.Request]()], nil
+		return d.refs[typeOf[sayso.Request]()], nil
 	}
 	p, ok := payloads[t]
 	if !ok {
 		return nil, nil
 	}
-	s, err := d.make(p.fixed)
+	s, err := d.schemaOf(p.fixed)
 	if err != nil || p.erasable == nil {
 		return s, err
 	}
-	more, err := d.make(p.erasable)
+	more, err := d.schemaOf(p.erasable)
 	if err != nil {
 		return nil, err
 	}

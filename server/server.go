@@ -150,22 +150,22 @@ type limits struct {
 
 // Server is an [http.Handler].
 type Server struct {
-	o       Options
-	door    func(sayso.Actor) (sayso.Gate, sayso.Inbox)
-	routes  *node
-	guard   *guard
-	wanted  *reservations
-	shares  *shares
-	streams *streams
-	feeds   *feeds
-	metrics *metrics
-	texts   texts
-	logins  *limiter
-	shown   *shown
-	log     *slog.Logger
+	o            Options
+	door         func(sayso.Actor) (sayso.Gate, sayso.Inbox)
+	routes       *routeNode
+	guard        *requestGuard
+	reservations *reservations
+	operations   *concurrencyLimiter
+	streams      *streamCounter
+	feeds        *sharedFeeds
+	metrics      *metrics
+	eventCache   eventCache
+	loginLimiter *rateLimiter
+	served       *servedContent
+	log          *slog.Logger
 
-	leaving context.Context // ends when the server stops
-	leave   context.CancelCauseFunc
+	stopping context.Context // ends when the server stops
+	stop     context.CancelCauseFunc
 }
 
 // New returns a server for what is behind door, which returns the Gate and the
@@ -187,17 +187,17 @@ func New(door func(sayso.Actor) (sayso.Gate, sayso.Inbox), opts *Options) (*Serv
 		return nil, err
 	}
 	s := &Server{
-		o: o, door: door, guard: g, wanted: newReservations(), shares: newShares(), streams: newStreams(), feeds: newFeeds(), log: o.Logger,
-		logins: newLimiter(wrongCodes, time.Minute), shown: newShown(),
+		o: o, door: door, guard: g, reservations: newReservations(), operations: newConcurrencyLimiter(), streams: newStreamCounter(), feeds: newSharedFeeds(), log: o.Logger,
+		loginLimiter: newRateLimiter(maxWrongCodes, time.Minute), served: newServedContent(),
 	}
-	s.leaving, s.leave = context.WithCancelCause(context.Background())
-	if s.metrics, err = newMetrics(append(noticeMetrics(o.Notices), openRequests(door))...); err != nil {
+	s.stopping, s.stop = context.WithCancelCause(context.Background())
+	if s.metrics, err = newMetrics(append(noticeMetrics(o.Notices), newOpenRequestCollector(door))...); err != nil {
 		return nil, err
 	}
 	if o.Commits != nil {
 		o.Commits(s.metrics.committed)
 	}
-	s.routes = plant(s.available())
+	s.routes = buildTree(s.offeredRoutes())
 	return s, nil
 }
 
@@ -208,11 +208,11 @@ func setDefault[T comparable](v *T, otherwise T) {
 	}
 }
 
-// available is the routes that these options offer.
-func (s *Server) available() []route {
+// offeredRoutes is the routes that these options offer.
+func (s *Server) offeredRoutes() []route {
 	var offered []route
 	for _, r := range allRoutes() {
-		if r.needs == nil || r.needs(&s.o) {
+		if r.isEnabled == nil || r.isEnabled(&s.o) {
 			offered = append(offered, r)
 		}
 	}
@@ -241,7 +241,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	case <-ctx.Done():
 	case err = <-failed:
 	}
-	s.leave(errLeaving)
+	s.stop(errStopping)
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if down := h.Shutdown(grace); down != nil {

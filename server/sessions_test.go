@@ -10,8 +10,8 @@ import (
 // The same list comes out of the broker, over HTTP and over a WebSocket.
 func TestSessions(t *testing.T) {
 	f := newFixture(t)
-	f.world.open("theirs", "secret")
-	f.do("agent", "POST", "/v1/sessions/s1/end", `{}`)
+	f.harness.open("theirs", "secret")
+	f.request("agent", "POST", "/v1/sessions/s1/end", `{}`)
 	for name, inbox := range map[string]sayso.Inbox{"broker": f.b.Inbox(actors["person"]), "http": f.client("person"), "ws": f.dial("person")} {
 		list, err := inbox.Sessions(t.Context(), time.Now().Add(-time.Hour))
 		if err != nil || len(list) != 1 {

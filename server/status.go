@@ -10,15 +10,17 @@ import (
 	"github.com/sayso-dev/sayso/internal/wire"
 )
 
-func (s *Server) getStatus(x *exchange) (any, error) { return plain(x, &wire.Nothing{}, s.status) }
+func (s *Server) getStatus(x *exchange) (any, error) {
+	return withoutParams(x, &wire.Nothing{}, s.status)
+}
 
 // status tells a principal of the gate, and of the calls that it may see.
 func (s *Server) status(ctx context.Context, c *caller, _ *wire.Nothing) (any, error) {
-	leave, err := s.shares.enter(ctx, c.actor.Principal)
+	release, err := s.operations.acquire(ctx, c.actor.Principal)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	now := time.Now().UTC()
 	out := status.Report{Version: s.o.Version, At: now}
 	if s.o.Machine != nil {

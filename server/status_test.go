@@ -8,7 +8,7 @@ import (
 
 // Figures are of the calls that a principal may see, and of no others.
 func TestStatus_isOfWhatThePrincipalMaySee(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	w.open("s1", "c1")
 	w.open("s1", "c2")
 	w.open("theirs", "c3")

@@ -16,7 +16,7 @@ import (
 // A page gets code as pairs of a class and a text, of what was made safe: never
 // markup, and nothing that is not in the content.
 func TestContent_tokens(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	p := present.Diff("a.go", "one\n", "two\x1b[2J <b>\n")
 	_, err := w.client("agent").Admit(t.Context(), sayso.Admission{
 		Call: call("bash", "c1"), Patience: time.Millisecond,
@@ -25,10 +25,10 @@ func TestContent_tokens(t *testing.T) {
 	if err == nil {
 		t.Fatal("nobody is asked")
 	}
-	path := "/v1/requests/" + string(w.await("s1", "c1").ID) + "/content"
+	path := "/v1/requests/" + string(w.waitForRequest("s1", "c1").ID) + "/content"
 	var plain, full wire.Content
 	for query, into := range map[string]*wire.Content{"": &plain, "?tokens=true": &full} {
-		if r := w.do("person", "GET", path+query, ""); r.status != http.StatusOK {
+		if r := w.request("person", "GET", path+query, ""); r.status != http.StatusOK {
 			t.Fatalf("%s: %d %s", query, r.status, r.body)
 		} else if err := jcs.Unmarshal([]byte(r.body), into); err != nil {
 			t.Fatal(err)
@@ -46,7 +46,7 @@ func TestContent_tokens(t *testing.T) {
 	if text.String() != full.Presentation.Content || classes[sayso.ClassAdded] != "+two\\x1b[2J <b>\n" || classes[sayso.ClassRemoved] != "-one\n" {
 		t.Errorf("tokens %q of %q", full.Tokens, full.Presentation.Content)
 	}
-	if r := w.do("person", "GET", path+"?tokens=yes", ""); r.status != http.StatusUnprocessableEntity {
+	if r := w.request("person", "GET", path+"?tokens=yes", ""); r.status != http.StatusUnprocessableEntity {
 		t.Errorf("tokens=yes: %d %s", r.status, r.body)
 	}
 }

@@ -15,12 +15,12 @@ type Span struct {
 // OpenTelemetry it is a Start and an End of its tracer.
 type Trace func(ctx context.Context, traceparent string) (context.Context, func(Span))
 
-// span begins a span for a request.
-func (x *exchange) span() {
+// startSpan begins a span for a request.
+func (x *exchange) startSpan() {
 	if x.s.o.Trace == nil {
 		return
 	}
 	var ctx context.Context
-	ctx, x.traced = x.s.o.Trace(x.r.Context(), x.r.Header.Get("Traceparent"))
+	ctx, x.endSpan = x.s.o.Trace(x.r.Context(), x.r.Header.Get("Traceparent"))
 	x.r = x.r.WithContext(ctx)
 }

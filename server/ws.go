@@ -19,14 +19,14 @@ import (
 
 // operation is what a frame may ask for.
 type operation struct {
-	who who
+	who audience
 	run func(*Server, context.Context, *caller, []byte) (any, error)
-	// holds says that it waits for people, and can be cancelled.
-	holds bool
+	// waits says that it waits for people, and can be cancelled.
+	waits bool
 }
 
-// bind makes an operation of a method that a route shares.
-func bind[In any](w who, f func(*Server, context.Context, *caller, *In) (any, error)) operation {
+// operationOf makes an operation of a method that a route shares.
+func operationOf[In any](w audience, f func(*Server, context.Context, *caller, *In) (any, error)) operation {
 	return operation{who: w, run: func(s *Server, ctx context.Context, c *caller, body []byte) (any, error) {
 		var in In
 		if len(body) > 0 {
@@ -38,44 +38,44 @@ func bind[In any](w who, f func(*Server, context.Context, *caller, *In) (any, er
 	}}
 }
 
-func (o operation) holding() operation {
-	o.holds = true
+func (o operation) waiting() operation {
+	o.waits = true
 	return o
 }
 
 // operations are the frames that are answered once. They mirror the routes.
 var operations = map[string]operation{
-	wire.OpAdmit:        bind(askers, (*Server).admit).holding(),
-	wire.OpPresentation: bind(askers, (*Server).present).holding(),
-	wire.OpRedeem:       bind(askers, (*Server).redeem),
-	wire.OpOutcome:      bind(askers, (*Server).outcome),
-	wire.OpWithdraw:     bind(askers, (*Server).withdraw),
-	wire.OpBegin:        bind(askers, (*Server).begin),
-	wire.OpEnd:          bind(askers, (*Server).end),
-	wire.OpRequests:     bind(everyone, (*Server).requests),
-	wire.OpRequest:      bind(everyone, (*Server).request),
-	wire.OpCall:         bind(everyone, (*Server).call),
-	wire.OpContent:      bind(deciders, (*Server).content),
-	wire.OpLife:         bind(lookers, (*Server).life),
-	wire.OpAnswer:       bind(deciders, (*Server).answer),
-	wire.OpGroup:        bind(deciders, (*Server).group),
-	wire.OpHead:         bind(everyone, (*Server).head),
-	wire.OpGrants:       bind(deciders, (*Server).grants),
-	wire.OpRevoke:       bind(deciders, (*Server).revoke),
-	wire.OpSessions:     bind(lookers, (*Server).sessions),
-	wire.OpPolicies:     bind(deciders, (*Server).policies),
-	wire.OpSetPolicies:  bind(deciders, (*Server).setPolicies),
-	wire.OpMode:         bind(lookers, (*Server).mode),
-	wire.OpSetMode:      bind(deciders, (*Server).setMode),
-	wire.OpCheck:        bind(deciders, (*Server).check),
-	wire.OpExplain:      bind(deciders, (*Server).explain),
-	wire.OpReplay:       bind(deciders, (*Server).replay),
-	wire.OpPolicyFiles:  bind(deciders, (*Server).policyFiles),
-	wire.OpStatus:       bind(lookers, (*Server).status),
-	wire.OpDefinitions:  bind(deciders, (*Server).definitions),
-	wire.OpAccept:       bind(deciders, (*Server).accept),
-	wire.OpNotices:      bind(deciders, (*Server).notices),
-	wire.OpRetry:        bind(deciders, (*Server).retry),
+	wire.OpAdmit:        operationOf(requesters, (*Server).admit).waiting(),
+	wire.OpPresentation: operationOf(requesters, (*Server).present).waiting(),
+	wire.OpRedeem:       operationOf(requesters, (*Server).redeem),
+	wire.OpOutcome:      operationOf(requesters, (*Server).outcome),
+	wire.OpWithdraw:     operationOf(requesters, (*Server).withdraw),
+	wire.OpBegin:        operationOf(requesters, (*Server).begin),
+	wire.OpEnd:          operationOf(requesters, (*Server).end),
+	wire.OpRequests:     operationOf(everyone, (*Server).requests),
+	wire.OpRequest:      operationOf(everyone, (*Server).request),
+	wire.OpCall:         operationOf(everyone, (*Server).call),
+	wire.OpContent:      operationOf(deciders, (*Server).content),
+	wire.OpLife:         operationOf(readers, (*Server).life),
+	wire.OpAnswer:       operationOf(deciders, (*Server).answer),
+	wire.OpGroup:        operationOf(deciders, (*Server).group),
+	wire.OpHead:         operationOf(everyone, (*Server).head),
+	wire.OpGrants:       operationOf(deciders, (*Server).grants),
+	wire.OpRevoke:       operationOf(deciders, (*Server).revoke),
+	wire.OpSessions:     operationOf(readers, (*Server).sessions),
+	wire.OpPolicies:     operationOf(deciders, (*Server).policies),
+	wire.OpSetPolicies:  operationOf(deciders, (*Server).setPolicies),
+	wire.OpMode:         operationOf(readers, (*Server).mode),
+	wire.OpSetMode:      operationOf(deciders, (*Server).setMode),
+	wire.OpCheck:        operationOf(deciders, (*Server).check),
+	wire.OpExplain:      operationOf(deciders, (*Server).explain),
+	wire.OpReplay:       operationOf(deciders, (*Server).replay),
+	wire.OpPolicyFiles:  operationOf(deciders, (*Server).policyFiles),
+	wire.OpStatus:       operationOf(readers, (*Server).status),
+	wire.OpDefinitions:  operationOf(deciders, (*Server).definitions),
+	wire.OpAccept:       operationOf(deciders, (*Server).accept),
+	wire.OpNotices:      operationOf(deciders, (*Server).notices),
+	wire.OpRetry:        operationOf(deciders, (*Server).retry),
 }
 
 // socket upgrades to a WebSocket and serves it to its end.
@@ -94,40 +94,40 @@ func (s *Server) socket(x *exchange) (any, error) {
 	x.status = http.StatusSwitchingProtocols
 	ws.SetReadLimit(wire.MaxMessage)
 	batch := ws.Subprotocol() == wire.ProtocolBatch
-	c := connection{s: s, as: x.as, ws: ws, batch: batch, out: wire.NewOutbox(batch), under: map[uint64]context.CancelFunc{}, jobs: make(chan *job)}
+	c := connection{s: s, caller: x.caller, ws: ws, batch: batch, out: wire.NewOutbox(batch), inFlight: map[uint64]context.CancelFunc{}, jobs: make(chan *job)}
 	c.serve()
 	return nil, errServed
 }
 
 // origins are the pages that may upgrade, after the guard has looked at them.
-func (g *guard) origins(r *http.Request) []string { return []string{strings.ToLower(r.Host)} }
+func (g *requestGuard) origins(r *http.Request) []string { return []string{strings.ToLower(r.Host)} }
 
 // connection is one WebSocket.
 type connection struct {
-	s     *Server
-	as    *caller
-	ws    *websocket.Conn
-	batch bool
-	out   *wire.Outbox
+	s      *Server
+	caller *caller
+	ws     *websocket.Conn
+	batch  bool
+	out    *wire.Outbox
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	work   sync.WaitGroup
+	wg     sync.WaitGroup
 	jobs   chan *job    // for goroutines that are idle
 	idle   atomic.Int32 // how many are
 
-	mu    sync.Mutex
-	under map[uint64]context.CancelFunc // what is under way; nil for what cannot be cancelled
+	mu       sync.Mutex
+	inFlight map[uint64]context.CancelFunc // what is under way; nil for what cannot be cancelled
 }
 
 func (c *connection) serve() {
-	c.ctx, c.cancel = context.WithCancelCause(c.s.leaving)
+	c.ctx, c.cancel = context.WithCancelCause(c.s.stopping)
 	closed := make(chan struct{})
 	context.AfterFunc(c.ctx, func() { defer close(closed); c.close() })
-	c.work.Go(c.write)
-	c.work.Go(c.beat)
+	c.wg.Go(c.write)
+	c.wg.Go(c.heartbeat)
 	c.cancel(c.read())
-	c.work.Wait()
+	c.wg.Wait()
 	<-closed
 }
 
@@ -135,7 +135,7 @@ func (c *connection) serve() {
 func (c *connection) close() {
 	code, why := websocket.StatusNormalClosure, ""
 	switch cause := context.Cause(c.ctx); {
-	case errors.Is(cause, errLeaving):
+	case errors.Is(cause, errStopping):
 		code, why = websocket.StatusGoingAway, "the server is stopping"
 	case errors.Is(cause, errSlow):
 		code, why = wire.CloseSlow, "too slow: resume from the last event"
@@ -164,22 +164,22 @@ func (c *connection) read() error {
 			return err
 		}
 		for part := range wire.Frames(m.Bytes(), c.batch) {
-			if err := c.frame(part); err != nil {
+			if err := c.handleFrame(part); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// frame begins what one frame asks for.
-func (c *connection) frame(text []byte) error {
+// handleFrame begins what one frame asks for.
+func (c *connection) handleFrame(text []byte) error {
 	f, err := wire.ParseFrame(text)
 	if err != nil || f.Status != 0 {
 		return errFrame
 	}
 	switch f.Op {
 	case wire.OpCancel, wire.OpUnfollow:
-		return c.stop(f)
+		return c.cancelOperation(f)
 	case wire.OpFollow:
 		return c.start(f, true, func(ctx context.Context) { c.follow(ctx, f) })
 	}
@@ -188,16 +188,16 @@ func (c *connection) frame(text []byte) error {
 	case !ok:
 		c.reply(c.ctx, f.ID, nil, fmt.Errorf("%w: an operation that nobody knows", sayso.ErrInvalid))
 		return nil
-	case !op.who.may(c.as.actor.Kind):
+	case !op.who.includes(c.caller.actor.Kind):
 		c.reply(c.ctx, f.ID, nil, sayso.ErrNotAllowed)
 		return nil
 	}
 	id, body := f.ID, f.Body
-	return c.start(f, op.holds, func(ctx context.Context) {
+	return c.start(f, op.waits, func(ctx context.Context) {
 		mine := body
 		body = nil // who waits keeps what was decoded, and not the text
-		out, err := op.run(c.s, ctx, c.as, mine)
-		c.finish(id)
+		out, err := op.run(c.s, ctx, c.caller, mine)
+		c.removeInFlight(id)
 		c.reply(ctx, id, out, err)
 	})
 }
@@ -209,7 +209,7 @@ func (c *connection) start(f wire.Frame, cancels bool, run func(context.Context)
 	if cancels {
 		ctx, cancel = context.WithCancel(c.ctx)
 	}
-	if err := c.claim(f.ID, cancel); err != nil {
+	if err := c.addInFlight(f.ID, cancel); err != nil {
 		if cancels {
 			cancel()
 		}
@@ -223,7 +223,7 @@ func (c *connection) start(f wire.Frame, cancels bool, run func(context.Context)
 	select {
 	case c.jobs <- j:
 	default:
-		c.work.Go(func() { c.labour(j) })
+		c.wg.Go(func() { c.runJobs(j) })
 	}
 	return nil
 }
@@ -235,19 +235,19 @@ type job struct {
 	run    func(context.Context)
 }
 
-// maxIdle is how many goroutines of a connection wait for the next operation.
+// maxIdleWorkers is how many goroutines of a connection wait for the next operation.
 // They are kept since their stacks have grown already.
-const maxIdle = 512
+const maxIdleWorkers = 512
 
-// labour runs operations until there is none to be had at once and enough
+// runJobs runs operations until there is none to be had at once and enough
 // others wait for the next.
-func (c *connection) labour(j *job) {
+func (c *connection) runJobs(j *job) {
 	for {
 		j.run(j.ctx)
 		if j.cancel != nil {
 			j.cancel()
 		}
-		if c.idle.Add(1) > maxIdle {
+		if c.idle.Add(1) > maxIdleWorkers {
 			c.idle.Add(-1)
 			return
 		}
@@ -260,35 +260,35 @@ func (c *connection) labour(j *job) {
 	}
 }
 
-// claim takes an id for an operation.
-func (c *connection) claim(id uint64, cancel context.CancelFunc) error {
+// addInFlight takes an id for an operation.
+func (c *connection) addInFlight(id uint64, cancel context.CancelFunc) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, used := c.under[id]; used {
+	if _, used := c.inFlight[id]; used {
 		return errFrame
 	}
-	if len(c.under) >= c.s.o.limits.operations {
+	if len(c.inFlight) >= c.s.o.limits.operations {
 		return sayso.ErrTooMany
 	}
-	c.under[id] = cancel
+	c.inFlight[id] = cancel
 	return nil
 }
 
-// finish frees the id of an operation, before its answer is on its way.
-func (c *connection) finish(id uint64) {
+// removeInFlight frees the id of an operation, before its answer is on its way.
+func (c *connection) removeInFlight(id uint64) {
 	c.mu.Lock()
-	delete(c.under, id)
+	delete(c.inFlight, id)
 	c.mu.Unlock()
 }
 
-// stop ends an operation or a follow. One that has ended already is fine.
-func (c *connection) stop(f wire.Frame) error {
+// cancelOperation ends an operation or a follow. One that has ended already is fine.
+func (c *connection) cancelOperation(f wire.Frame) error {
 	var t wire.Target
 	if err := jcs.Unmarshal(f.Body, &t); err != nil {
 		return errFrame
 	}
 	c.mu.Lock()
-	cancel := c.under[t.ID]
+	cancel := c.inFlight[t.ID]
 	c.mu.Unlock()
 	if cancel != nil {
 		cancel()
@@ -301,14 +301,14 @@ func (c *connection) reply(ctx context.Context, id uint64, out any, err error) {
 	c.out.Add(id, "", status, text)
 }
 
-// maxWaiting is how many frames may wait to be written before events have to.
-const maxWaiting = 4096
+// maxQueuedFrames is how many frames may wait to be written before events have to.
+const maxQueuedFrames = 4096
 
 // follow sends the events of a follow as frames. Answers never wait; events
 // do, until the reader has taken what there is.
 func (c *connection) follow(ctx context.Context, f wire.Frame) {
 	err := c.stream(ctx, f)
-	c.finish(f.ID)
+	c.removeInFlight(f.ID)
 	if c.ctx.Err() == nil {
 		if ctx.Err() != nil {
 			err = nil // it was told to stop
@@ -324,25 +324,25 @@ func (c *connection) stream(ctx context.Context, f wire.Frame) error {
 			return err
 		}
 	}
-	end, err := c.s.streams.open(c.as.actor)
+	end, err := c.s.streams.open(c.caller.actor)
 	if err != nil {
 		return err
 	}
 	defer end()
-	since, head, err := c.as.begin(ctx, &in)
+	since, head, err := c.caller.startOfFollow(ctx, &in)
 	if err != nil {
 		return err
 	}
 	c.out.Add(f.ID, wire.OpEvent, 0, nil) // the stream is open
-	for e, err := range c.as.inbox.Follow(ctx, since, in.Query()) {
+	for e, err := range c.caller.inbox.Follow(ctx, since, in.Query()) {
 		if err != nil {
 			return err
 		}
-		text, err := c.s.texts.of(&e)
+		text, err := c.s.eventCache.encode(&e)
 		if err != nil {
 			return err
 		}
-		if err := c.room(ctx); err != nil {
+		if err := c.waitForRoom(ctx); err != nil {
 			return err
 		}
 		c.out.Add(f.ID, wire.OpEvent, 0, text.json)
@@ -350,15 +350,15 @@ func (c *connection) stream(ctx context.Context, f wire.Frame) error {
 			c.s.metrics.delivered(e.At.Wall)
 		}
 	}
-	return errEnded
+	return errLogEnded
 }
 
-// room waits until there is room for an event. A reader that takes nothing for
+// waitForRoom waits until there is room for an event. A reader that takes nothing for
 // too long loses the connection.
-func (c *connection) room(ctx context.Context) error {
+func (c *connection) waitForRoom(ctx context.Context) error {
 	var stall *time.Timer
 	for {
-		free := c.out.Room(maxWaiting)
+		free := c.out.Room(maxQueuedFrames)
 		if free == nil {
 			return nil
 		}
@@ -399,8 +399,8 @@ func (c *connection) write() {
 	}
 }
 
-// beat sees to it that a dead connection and a token that ended are noticed.
-func (c *connection) beat() {
+// heartbeat sees to it that a dead connection and a token that ended are noticed.
+func (c *connection) heartbeat() {
 	t := time.NewTicker(c.s.o.limits.heartbeat)
 	defer t.Stop()
 	for {
@@ -409,7 +409,7 @@ func (c *connection) beat() {
 			return
 		case <-t.C:
 		}
-		if err := c.s.stillGood(c.as); err != nil {
+		if err := c.s.recheckToken(c.caller); err != nil {
 			c.cancel(err)
 			return
 		}

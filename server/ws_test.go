@@ -19,14 +19,14 @@ import (
 	"github.com/sayso-dev/sayso/server"
 )
 
-// frames is a WebSocket as a program would speak it that has no library of
+// frameConn is a WebSocket as a program would speak it that has no library of
 // ours: one frame a message.
-type frames struct {
+type frameConn struct {
 	t  *testing.T
 	ws *websocket.Conn
 }
 
-func (w *world) frames(header http.Header, protocols ...string) (*frames, *http.Response, error) {
+func (w *harness) frames(header http.Header, protocols ...string) (*frameConn, *http.Response, error) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
 	defer cancel()
 	ws, resp, err := websocket.Dial(ctx, w.url("/v1/ws"), &websocket.DialOptions{HTTPHeader: header, Subprotocols: protocols})
@@ -35,10 +35,10 @@ func (w *world) frames(header http.Header, protocols ...string) (*frames, *http.
 	}
 	w.t.Cleanup(func() { _ = ws.CloseNow() })
 	ws.SetReadLimit(1 << 20)
-	return &frames{w.t, ws}, resp, nil
+	return &frameConn{w.t, ws}, resp, nil
 }
 
-func (w *world) framesAs(token string) *frames {
+func (w *harness) framesAs(token string) *frameConn {
 	w.t.Helper()
 	f, _, err := w.frames(http.Header{"Authorization": {"Bearer " + token}}, wire.Protocol)
 	if err != nil {
@@ -47,14 +47,14 @@ func (w *world) framesAs(token string) *frames {
 	return f
 }
 
-func (f *frames) send(text string) {
+func (f *frameConn) send(text string) {
 	f.t.Helper()
 	if err := f.ws.Write(f.t.Context(), websocket.MessageText, []byte(text)); err != nil {
 		f.t.Fatal(err)
 	}
 }
 
-func (f *frames) next() (wire.Frame, error) {
+func (f *frameConn) next() (wire.Frame, error) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Second)
 	defer cancel()
 	_, text, err := f.ws.Read(ctx)
@@ -64,7 +64,7 @@ func (f *frames) next() (wire.Frame, error) {
 	return wire.ParseFrame(text)
 }
 
-func (f *frames) ask(text string) wire.Frame {
+func (f *frameConn) ask(text string) wire.Frame {
 	f.t.Helper()
 	f.send(text)
 	got, err := f.next()
@@ -75,7 +75,7 @@ func (f *frames) ask(text string) wire.Frame {
 }
 
 func TestSocket_tokenOfABrowser(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	f, resp, err := w.frames(http.Header{"Origin": {"http://" + w.addr}}, wire.Protocol, wire.TokenProtocol+"person")
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestSocket_tokenOfABrowser(t *testing.T) {
 }
 
 func TestSocket_refusesFrames(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	r := w.open("s1", "c1")
 	before := w.head()
 	for _, text := range []string{
@@ -153,11 +153,11 @@ func TestSocket_refusesFrames(t *testing.T) {
 }
 
 func TestSocket_idsInUse(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	f := w.framesAs("agent")
 	const admit = `{"id":5,"op":"admit","body":{"call":{"tool":"bash","args":{"command":"x"},"session":"s1","call_id":"c1"}}}`
 	f.send(admit)
-	w.await("s1", "c1")
+	w.waitForRequest("s1", "c1")
 	f.send(admit)
 	if _, err := f.next(); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
 		t.Errorf("an id in use: %v", err)
@@ -165,12 +165,12 @@ func TestSocket_idsInUse(t *testing.T) {
 }
 
 func TestSocket_cancelOne(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	f := w.framesAs("agent")
 	for i := 1; i <= 2; i++ {
 		f.send(fmt.Sprintf(`{"id":%d,"op":"admit","body":{"call":{"tool":"bash","args":{"command":"%d"},"session":"s1","call_id":"c%d"}}}`, i, i, i))
 	}
-	first, second := w.await("s1", "c1"), w.await("s1", "c2")
+	first, second := w.waitForRequest("s1", "c1"), w.waitForRequest("s1", "c2")
 	f.send(`{"id":9,"op":"cancel","body":{"id":1}}`)
 	if e := w.event(sayso.EventParked); e.RequestID != first.ID {
 		t.Errorf("parked %s", e.RequestID)
@@ -187,7 +187,7 @@ func TestSocket_cancelOne(t *testing.T) {
 }
 
 func TestSocket_follow(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	f := w.framesAs("person")
 	if got := f.ask(`{"id":3,"op":"follow","body":{"since":0}}`); got.Op != wire.OpEvent || got.Body != nil {
 		t.Fatalf("opening: %+v", got)
@@ -212,7 +212,7 @@ func TestSocket_follow(t *testing.T) {
 }
 
 func TestSocket_endsWithItsToken(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.SetHeartbeat(20 * time.Millisecond) })
+	w := newHarness(t, func(o *server.Options) { o.SetHeartbeat(20 * time.Millisecond) })
 	f := w.framesAs("viewer")
 	w.tokens.end("viewer")
 	if _, err := f.next(); websocket.CloseStatus(err) != wire.CloseRefused {
@@ -221,7 +221,7 @@ func TestSocket_endsWithItsToken(t *testing.T) {
 }
 
 func TestSocket_boundsOperations(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.SetOperations(2) })
+	w := newHarness(t, func(o *server.Options) { o.SetOperations(2) })
 	f := w.framesAs("agent")
 	for i := 1; i <= 3; i++ {
 		f.send(fmt.Sprintf(`{"id":%d,"op":"admit","body":{"call":{"tool":"bash","args":{"command":"%d"},"session":"s1","call_id":"c%d"}}}`, i, i, i))
@@ -253,7 +253,7 @@ func TestSocket_mirrorsRoutes(t *testing.T) {
 		t.Errorf("routes with an operation:\n%v\nwant\n%v", have, want)
 	}
 	// Each operation lets in the kinds that its route lets in.
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	for _, token := range []string{"agent", "tool", "person", "viewer", "admin"} {
 		f := w.framesAs(token)
 		for _, ops := range openapi().Paths {
@@ -273,7 +273,7 @@ func TestSocket_mirrorsRoutes(t *testing.T) {
 
 // One connection carries all askers, another all answers.
 func TestSocket_manyAtOnce(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	agent, ann := w.dial("agent"), w.dial("person")
 	const calls = 500
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -322,7 +322,7 @@ func TestSocket_manyAtOnce(t *testing.T) {
 }
 
 func TestSocket_goesOnAfterTheServerWasAway(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	agent := w.dial("agent")
 	first := w.socket
 	got := make(chan error, 1)
@@ -333,7 +333,7 @@ func TestSocket_goesOnAfterTheServerWasAway(t *testing.T) {
 		}
 		got <- err
 	}()
-	r := w.await("s1", "c1")
+	r := w.waitForRequest("s1", "c1")
 	w.stop()
 	w.startAt(first)
 	if e := w.event(sayso.EventTaken); e.RequestID != r.ID {

@@ -17,7 +17,7 @@ import (
 // Many requests of one session neither hide those of another nor keep it from
 // being asked and answered.
 func TestOneSessionDoesNotCrowdOutAnother(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	flood := w.dial("agent")
 	ctx, cancel := context.WithCancel(t.Context())
 	var askers sync.WaitGroup
@@ -42,10 +42,10 @@ func TestOneSessionDoesNotCrowdOutAnother(t *testing.T) {
 		}
 		got <- err
 	}()
-	quiet := w.await("theirs", "quiet")
-	w.await("s1", fmt.Sprintf("flood%d", many-1))
+	quiet := w.waitForRequest("theirs", "quiet")
+	w.waitForRequest("s1", fmt.Sprintf("flood%d", many-1))
 	for token, query := range map[string]string{"eve": "", "admin": "", "viewer": "?session=theirs"} {
-		r := w.do(token, "GET", "/v1/requests"+query, "")
+		r := w.request(token, "GET", "/v1/requests"+query, "")
 		if r.status != http.StatusOK || !strings.Contains(string(r.body), string(quiet.ID)) {
 			t.Errorf("%s does not see the quiet session: %.200s", token, r.body)
 		}
@@ -59,10 +59,10 @@ func TestOneSessionDoesNotCrowdOutAnother(t *testing.T) {
 }
 
 func TestWrongCodesHaveAnEnd(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newHarness(t, nil)
 	status := 0
 	for range 70 {
-		status = w.do("", "POST", "/v1/login", `{"code":"guess"}`).status
+		status = w.request("", "POST", "/v1/login", `{"code":"guess"}`).status
 	}
 	if status != http.StatusTooManyRequests {
 		t.Errorf("after 70 wrong codes: %d", status)
@@ -70,11 +70,11 @@ func TestWrongCodesHaveAnEnd(t *testing.T) {
 }
 
 func TestLogout(t *testing.T) {
-	w := newWorld(t, nil)
-	if r := w.do("person", "POST", "/v1/logout", `{}`); r.status != http.StatusNoContent {
+	w := newHarness(t, nil)
+	if r := w.request("person", "POST", "/v1/logout", `{}`); r.status != http.StatusNoContent {
 		t.Fatal(r.status)
 	}
-	if r := w.do("person", "GET", "/v1/requests", ""); r.status != http.StatusUnauthorized {
+	if r := w.request("person", "GET", "/v1/requests", ""); r.status != http.StatusUnauthorized {
 		t.Errorf("the token works on: %d", r.status)
 	}
 }
@@ -83,7 +83,7 @@ func TestTraces(t *testing.T) {
 	var mu sync.Mutex
 	var parents []string
 	var spans []server.Span
-	w := newWorld(t, func(o *server.Options) {
+	w := newHarness(t, func(o *server.Options) {
 		o.Trace = func(ctx context.Context, parent string) (context.Context, func(server.Span)) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -96,7 +96,7 @@ func TestTraces(t *testing.T) {
 		}
 	})
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	w.do("agent", "POST", "/v1/admissions", `{"call":{"tool":"file-read","args":{"path":"`+canary+`"},"session":"s1","call_id":"c1"}}`,
+	w.request("agent", "POST", "/v1/admissions", `{"call":{"tool":"file-read","args":{"path":"`+canary+`"},"session":"s1","call_id":"c1"}}`,
 		"Traceparent: "+parent)
 	mu.Lock()
 	defer mu.Unlock()

@@ -57,8 +57,8 @@ var actors = map[string]sayso.Actor{
 	"admin":  {Principal: "root", Kind: sayso.PrincipalAdmin},
 }
 
-// world is a server with a broker behind it, on a port and on a socket.
-type world struct {
+// harness is a server with a broker behind it, on a port and on a socket.
+type harness struct {
 	t      *testing.T
 	b      *broker.Broker
 	log    sayso.Log
@@ -140,7 +140,7 @@ func (l *tokenList) authenticate(token string) (sayso.Actor, error) {
 }
 
 // stubLookBack says the same of every call, after it looked for the request.
-type stubLookBack struct{ w *world }
+type stubLookBack struct{ w *harness }
 
 func (l stubLookBack) Explain(ctx context.Context, a sayso.Actor, want server.Explain) (out server.Explanation, err error) {
 	if want.Call == nil {
@@ -184,10 +184,10 @@ func (l stubLookBack) Files() (server.PolicyFiles, error) {
 	}, nil
 }
 
-// newWorld starts a server. change may alter its options.
-func newWorld(t *testing.T, change func(*server.Options)) *world {
+// newHarness starts a server. change may alter its options.
+func newHarness(t *testing.T, change func(*server.Options)) *harness {
 	t.Helper()
-	w := &world{t: t, log: memory.New(nil), tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
+	w := &harness{t: t, log: memory.New(nil), tokens: &tokenList{ended: map[string]bool{}}, logs: &syncBuffer{}}
 	b, err := broker.New(w.log, rules{}, &broker.Options{MaxOpen: 100_000, MaxAsks: 1_000_000})
 	if err != nil {
 		t.Fatal(err)
@@ -199,25 +199,25 @@ func newWorld(t *testing.T, change func(*server.Options)) *world {
 }
 
 // start begins to serve what is there.
-func (w *world) start(change func(*server.Options)) {
+func (w *harness) start(change func(*server.Options)) {
 	w.t.Helper()
 	w.serve(change, filepath.Join(w.t.TempDir(), "s"))
 }
 
 // startAt begins to serve again at the same socket.
-func (w *world) startAt(socket string) {
+func (w *harness) startAt(socket string) {
 	w.t.Helper()
 	w.serve(nil, socket)
 }
 
 // startWith begins to serve something else than a broker.
-func (w *world) startWith(door func(sayso.Actor) (sayso.Gate, sayso.Inbox)) {
+func (w *harness) startWith(door func(sayso.Actor) (sayso.Gate, sayso.Inbox)) {
 	w.t.Helper()
 	w.door = door
 	w.start(nil)
 }
 
-func (w *world) serve(change func(*server.Options), socket string) {
+func (w *harness) serve(change func(*server.Options), socket string) {
 	w.t.Helper()
 	if w.door == nil {
 		w.door = func(a sayso.Actor) (sayso.Gate, sayso.Inbox) { return w.b.Gate(a), w.b.Inbox(a) }
@@ -239,7 +239,7 @@ func (w *world) serve(change func(*server.Options), socket string) {
 				Wired:  []status.Wiring{{Host: "claude-code", State: status.Protected, Why: "the hook is in /home/ann/.claude/settings.json", Proof: "`sayso doctor` proves that the gate is live"}},
 			}
 		},
-		Notices: undelivered{w}, Pins: w.b,
+		Notices: openNotices{w}, Pins: w.b,
 		Policy: func() server.PolicyInfo { return server.PolicyInfo{Version: "test-1", Files: []string{"policy.yaml"}} },
 	}
 	if change != nil {
@@ -270,10 +270,10 @@ func (w *world) serve(change func(*server.Options), socket string) {
 	})
 }
 
-func (w *world) url(path string) string { return "http://" + w.addr + path }
+func (w *harness) url(path string) string { return "http://" + w.addr + path }
 
 // client is a client over HTTP for a token.
-func (w *world) client(token string) *client.Client {
+func (w *harness) client(token string) *client.Client {
 	w.t.Helper()
 	c, err := client.New("http://"+w.addr, token, nil)
 	if err != nil {
@@ -284,7 +284,7 @@ func (w *world) client(token string) *client.Client {
 }
 
 // dial is a client over a WebSocket on the Unix socket.
-func (w *world) dial(token string) *client.Client {
+func (w *harness) dial(token string) *client.Client {
 	w.t.Helper()
 	c, err := client.Dial(w.t.Context(), w.socket, token, nil)
 	if err != nil {
@@ -311,9 +311,9 @@ func (r reply) problem(t *testing.T) wire.Problem {
 	return p
 }
 
-// do makes a request as token; header lines are "Name: value", and a name
+// request makes a request as token; header lines are "Name: value", and a name
 // without a value takes the header away.
-func (w *world) do(token, method, path, body string, header ...string) reply {
+func (w *harness) request(token, method, path, body string, header ...string) reply {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(w.t.Context(), method, w.url(path), strings.NewReader(body))
 	if err != nil {
@@ -341,7 +341,7 @@ func (w *world) do(token, method, path, body string, header ...string) reply {
 	return w.send(req)
 }
 
-func (w *world) send(req *http.Request) reply {
+func (w *harness) send(req *http.Request) reply {
 	w.t.Helper()
 	resp, err := plainClient.Do(req)
 	if err != nil {
@@ -370,7 +370,7 @@ func call(tool, id string) sayso.Call {
 
 // open admits a call that people are asked about, in the background, and
 // returns the request once it is there.
-func (w *world) open(session, id string) sayso.Request {
+func (w *harness) open(session, id string) sayso.Request {
 	w.t.Helper()
 	c := call("bash", id)
 	c.Session = session
@@ -385,11 +385,11 @@ func (w *world) open(session, id string) sayso.Request {
 		_, _ = w.b.Gate(actors[token]).Admit(ctx, sayso.Admission{Call: c})
 	}()
 	w.t.Cleanup(func() { cancel(); <-left })
-	return w.await(session, id)
+	return w.waitForRequest(session, id)
 }
 
-// await waits until a call of a session is a request.
-func (w *world) await(session, id string) sayso.Request {
+// waitForRequest waits until a call of a session is a request.
+func (w *harness) waitForRequest(session, id string) sayso.Request {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
 	defer cancel()
@@ -408,7 +408,7 @@ func (w *world) await(session, id string) sayso.Request {
 	return sayso.Request{}
 }
 
-func (w *world) head() sayso.Seq {
+func (w *harness) head() sayso.Seq {
 	w.t.Helper()
 	h, err := w.log.Head(w.t.Context())
 	if err != nil {
@@ -430,8 +430,8 @@ func serverNewToken(name string) server.NewToken {
 	return server.NewToken{Name: name, Kind: sayso.PrincipalAgent}
 }
 
-// nothing is a door with nothing behind it.
-func nothing(sayso.Actor) (sayso.Gate, sayso.Inbox) { return nil, nil }
+// noDoor is a door with nothing behind it.
+func noDoor(sayso.Actor) (sayso.Gate, sayso.Inbox) { return nil, nil }
 
 func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
 

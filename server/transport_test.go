@@ -78,7 +78,7 @@ func TestWay(t *testing.T) {
 			{"the same from another machine", stranger, "localhost:9000", false, nil, 403},
 		},
 	} {
-		s, err := server.New(nothing, &server.Options{
+		s, err := server.New(noDoor, &server.Options{
 			Authenticate: (&tokenList{}).authenticate, PublicURL: public,
 			Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")},
 		})
@@ -106,7 +106,7 @@ func TestWay_localRoutes(t *testing.T) {
 		if proxy != "" {
 			o.Proxies = []netip.Prefix{netip.MustParsePrefix(proxy)}
 		}
-		s, err := server.New(nothing, &o)
+		s, err := server.New(noDoor, &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestWay_localRoutes(t *testing.T) {
 // Browsers are told to stay with TLS where the name is all ours.
 func TestWay_staysWithTLS(t *testing.T) {
 	for public, want := range map[string]string{"https://sayso.example.org": "max-age=31536000", "https://sayso.example.org:7117": ""} {
-		s, err := server.New(nothing, &server.Options{Authenticate: (&tokenList{}).authenticate, PublicURL: public})
+		s, err := server.New(noDoor, &server.Options{Authenticate: (&tokenList{}).authenticate, PublicURL: public})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,11 +158,11 @@ func TestWay_staysWithTLS(t *testing.T) {
 
 // Who sends many wrong codes shuts out themselves, and nobody else.
 func TestWay_wrongCodesOfOneMachine(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) {
+	w := newHarness(t, func(o *server.Options) {
 		o.PublicURL, o.Proxies = "https://sayso.example.org", []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	})
 	login := func(code, from string) int {
-		return w.do("", "POST", "/v1/login", `{"code":"`+code+`"}`, "Host: sayso.example.org", "X-Forwarded-Proto: https", "X-Forwarded-For: "+from).status
+		return w.request("", "POST", "/v1/login", `{"code":"`+code+`"}`, "Host: sayso.example.org", "X-Forwarded-Proto: https", "X-Forwarded-For: "+from).status
 	}
 	for i := range 61 {
 		want := http.StatusUnauthorized
