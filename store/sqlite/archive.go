@@ -37,7 +37,7 @@ func (l *Log) Archive(ctx context.Context, before time.Time) (a Archived, err er
 	if err := l.usable(ctx); err != nil {
 		return a, err
 	}
-	if err := makeFolder(l.segmentFolder()); err != nil {
+	if err := ensureFolder(l.segmentFolder()); err != nil {
 		return a, fmt.Errorf("archive: %w", err)
 	}
 	one, err := l.lockArchive()
@@ -51,7 +51,7 @@ func (l *Log) Archive(ctx context.Context, before time.Time) (a Archived, err er
 	if a.Segment, err = l.seal(ctx, before); err != nil {
 		return a, fmt.Errorf("archive: %w", err)
 	}
-	a.Moved, err = l.sweep(ctx)
+	a.Moved, err = l.removeSettled(ctx)
 	if err != nil {
 		return a, fmt.Errorf("archive: %w", err)
 	}
@@ -91,7 +91,7 @@ func (l *Log) seal(ctx context.Context, before time.Time) (int, error) {
 	var s segment
 	var old bool
 	err := l.read(ctx, "archive", func(c *sqlite.Conn) (err error) {
-		s, old, err = next(c, before)
+		s, old, err = nextSegment(c, before)
 		return err
 	})
 	if err != nil || !old {
@@ -115,7 +115,7 @@ func (l *Log) seal(ctx context.Context, before time.Time) (int, error) {
 	}
 	failpoint.Hit("archive.after-copy")
 	return s.number, l.exec(ctx, "archive", func(c *sqlite.Conn) error {
-		if err := enter(c, s); err != nil {
+		if err := addSegment(c, s); err != nil {
 			return err
 		}
 		failpoint.Hit("archive.after-enter")
@@ -123,8 +123,8 @@ func (l *Log) seal(ctx context.Context, before time.Time) (int, error) {
 	})
 }
 
-// next works out what the next segment is to hold.
-func next(c *sqlite.Conn, before time.Time) (s segment, old bool, err error) {
+// nextSegment works out what the next segment is to hold.
+func nextSegment(c *sqlite.Conn, before time.Time) (s segment, old bool, err error) {
 	from, err := boundary(c)
 	if err != nil {
 		return s, false, err
@@ -133,7 +133,7 @@ func next(c *sqlite.Conn, before time.Time) (s segment, old bool, err error) {
 	if err != nil || head.Seq == 0 {
 		return s, false, err
 	}
-	last, err := number(c, `SELECT coalesce(min(seq), ?2) - 1 FROM events WHERE seq > ?1 AND wall >= ?3`,
+	last, err := queryInt(c, `SELECT coalesce(min(seq), ?2) - 1 FROM events WHERE seq > ?1 AND wall >= ?3`,
 		int64(from), int64(head.Seq), before.UnixNano())
 	if err != nil || sayso.Seq(last) <= from {
 		return s, false, err
@@ -151,7 +151,7 @@ func next(c *sqlite.Conn, before time.Time) (s segment, old bool, err error) {
 }
 
 // copySegment writes a part of the log into a new file. Content that is erased
-// while it does so is found out and erased by enter.
+// while it does so is found out and erased by addSegment.
 func (l *Log) copySegment(ctx context.Context, path string, s segment) (err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -213,10 +213,10 @@ func checkSegment(path string, s segment) error {
 	return nil
 }
 
-// enter makes a segment part of the log. From then on what it holds may be
+// addSegment makes a segment part of the log. From then on what it holds may be
 // removed from the database.
-func enter(c *sqlite.Conn, s segment) error {
-	return immediate(c, func() error {
+func addSegment(c *sqlite.Conn, s segment) error {
+	return writeTransaction(c, func() error {
 		if err := run(c, `INSERT INTO segments (number, first_seq, first_prev, last_seq, last_hash) VALUES (?, ?, ?, ?, ?)`,
 			nil, s.number, int64(s.first.Seq)+1, s.first.Hash[:], int64(s.last.Seq), s.last.Hash[:]); err != nil {
 			return err
@@ -228,31 +228,31 @@ func enter(c *sqlite.Conn, s segment) error {
 	})
 }
 
-// immediate runs do in a transaction that may write.
-func immediate(c *sqlite.Conn, do func() error) error {
+// writeTransaction runs do in a transaction that may write.
+func writeTransaction(c *sqlite.Conn, do func() error) error {
 	if err := run(c, `BEGIN IMMEDIATE`, nil); err != nil {
 		return err
 	}
 	if err := do(); err != nil {
-		return errors.Join(err, leave(c))
+		return errors.Join(err, rollback(c))
 	}
 	if err := run(c, `COMMIT`, nil); err != nil {
-		return errors.Join(err, leave(c))
+		return errors.Join(err, rollback(c))
 	}
 	return nil
 }
 
-// leave rolls back, unless SQLite did.
-func leave(c *sqlite.Conn) error {
+// rollback rolls back, unless SQLite did.
+func rollback(c *sqlite.Conn) error {
 	if c.AutocommitEnabled() {
 		return nil
 	}
 	return run(c, `ROLLBACK`, nil)
 }
 
-// sweepSize is how many streams one transaction removes at most: others wait
+// removeBatch is how many streams one transaction removes at most: others wait
 // for it.
-const sweepSize = 200
+const removeBatch = 200
 
 // settledStreams selects streams with events in the database of which none lies
 // behind the segments, and of which no fold will need anything soon.
@@ -264,8 +264,8 @@ const settledStreams = `
 			(SELECT max(pos) FROM events WHERE stream = e.stream)) s
 	WHERE (SELECT max(seq) FROM events WHERE events.stream = s.stream) <= ?1`
 
-// sweep removes what is settled from the database, a few streams at a time.
-func (l *Log) sweep(ctx context.Context) (moved int, err error) {
+// removeSettled removes what is settled from the database, a few streams at a time.
+func (l *Log) removeSettled(ctx context.Context) (moved int, err error) {
 	var streams []string
 	err = l.read(ctx, "archive", func(c *sqlite.Conn) error {
 		last, err := boundary(c)
@@ -278,9 +278,9 @@ func (l *Log) sweep(ctx context.Context) (moved int, err error) {
 		}, int64(last))
 	})
 	for len(streams) > 0 && err == nil {
-		n := min(sweepSize, len(streams))
+		n := min(removeBatch, len(streams))
 		err = l.exec(ctx, "archive", func(c *sqlite.Conn) error {
-			return immediate(c, func() error { return remove(c, streams[:n], &moved) })
+			return writeTransaction(c, func() error { return removeStreams(c, streams[:n], &moved) })
 		})
 		failpoint.Hit("archive.after-sweep")
 		streams = streams[n:]
@@ -288,9 +288,9 @@ func (l *Log) sweep(ctx context.Context) (moved int, err error) {
 	return moved, err
 }
 
-// remove removes streams that are still settled.
-func remove(c *sqlite.Conn, streams []string, moved *int) error {
-	if err := overwrite(c); err != nil {
+// removeStreams removes streams that are still settled.
+func removeStreams(c *sqlite.Conn, streams []string, moved *int) error {
+	if err := secureDelete(c); err != nil {
 		return err
 	}
 	last, err := boundary(c)
@@ -298,7 +298,7 @@ func remove(c *sqlite.Conn, streams []string, moved *int) error {
 		return err
 	}
 	for _, stream := range streams {
-		newest, err := number(c, `SELECT coalesce(max(seq), 0) FROM events WHERE stream = ?`, stream)
+		newest, err := queryInt(c, `SELECT coalesce(max(seq), 0) FROM events WHERE stream = ?`, stream)
 		if err != nil {
 			return err
 		}

@@ -89,7 +89,7 @@ func TestArchive_aStreamGoesOn(t *testing.T) {
 	m := storetest.NewMaker(1)
 	id, asked := m.Request(storetest.Wish{})
 	add(t, l, asked)
-	add(t, other, m.Answer(id, 1, sayso.Deny, "")) // so that both have a ledger
+	add(t, other, m.Answer(id, 1, sayso.Deny, "")) // so that both know the stream
 	add(t, l, m.Note(sayso.BrokerStream, 0))
 	if a := archive(t, l, later()); a.Moved != 3 {
 		t.Fatalf("archived %+v", a)

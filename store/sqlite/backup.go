@@ -44,7 +44,7 @@ func (l *Log) Backup(ctx context.Context, path string) (err error) {
 	if err := errors.Join(err, c.Close()); err != nil {
 		return unavailable("copy the log", err)
 	}
-	if err := l.inline(ctx, draft); err != nil {
+	if err := l.restoreSegments(ctx, draft); err != nil {
 		return err
 	}
 	return publish(draft, path)
@@ -90,8 +90,8 @@ func syncPath(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// inline puts the segments back into a copy of the database.
-func (l *Log) inline(ctx context.Context, draft string) (err error) {
+// restoreSegments puts the segments back into a copy of the database.
+func (l *Log) restoreSegments(ctx context.Context, draft string) (err error) {
 	c, err := sqlite.OpenConn(draft, sqlite.OpenReadWrite)
 	if err != nil {
 		return err
@@ -102,9 +102,9 @@ func (l *Log) inline(ctx context.Context, draft string) (err error) {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	return immediate(c, func() error {
+	return writeTransaction(c, func() error {
 		for _, s := range all {
-			if err := l.fromSegment(c, s.number, func(e sayso.Event) error { return putBack(c, &e) },
+			if err := l.fromSegment(c, s.number, func(e sayso.Event) error { return restoreEvent(c, &e) },
 				`SELECT `+eventColumns+withContent+`ORDER BY e.seq`); err != nil {
 				return err
 			}
@@ -118,9 +118,9 @@ func (l *Log) inline(ctx context.Context, draft string) (err error) {
 	})
 }
 
-// putBack inserts an event unless it stayed.
-func putBack(c *sqlite.Conn, e *sayso.Event) error {
-	n, err := number(c, `SELECT EXISTS (SELECT 1 FROM events WHERE seq = ?)`, int64(e.Seq))
+// restoreEvent inserts an event unless it stayed.
+func restoreEvent(c *sqlite.Conn, e *sayso.Event) error {
+	n, err := queryInt(c, `SELECT EXISTS (SELECT 1 FROM events WHERE seq = ?)`, int64(e.Seq))
 	if err != nil || n > 0 {
 		return err
 	}
@@ -142,8 +142,8 @@ type Restored struct {
 	Modes     int        // sessions in which everything was approved
 }
 
-// reason is why restoring ends what it ends.
-const reason = "restored from a backup"
+// restoreReason is why restoring ends what it ends.
+const restoreReason = "restored from a backup"
 
 // Restore makes a log at to from a backup made by [Log.Backup]. It refuses if
 // anything is there, and if the backup does not verify.
@@ -156,14 +156,14 @@ func Restore(ctx context.Context, from, to string) (r Restored, err error) {
 	if err != nil {
 		return r, err
 	}
-	if err := vacant(to); err != nil {
+	if err := checkVacant(to); err != nil {
 		return r, fmt.Errorf("restore: %w", err)
 	}
 	draft, err := copyBackup(ctx, from, to)
 	if err != nil {
 		return r, fmt.Errorf("restore from %s: %w", from, err)
 	}
-	if r, err = quieten(ctx, draft); err == nil {
+	if r, err = endLive(ctx, draft); err == nil {
 		err = os.Link(draft, to) // which fails if somebody was faster
 	}
 	if err == nil {
@@ -175,9 +175,9 @@ func Restore(ctx context.Context, from, to string) (r Restored, err error) {
 	return r, nil
 }
 
-// vacant refuses a place where a log is, or was.
-func vacant(to string) error {
-	if err := makeFolder(filepath.Dir(to)); err != nil {
+// checkVacant refuses a place where a log is, or was.
+func checkVacant(to string) error {
+	if err := ensureFolder(filepath.Dir(to)); err != nil {
 		return err
 	}
 	for _, path := range []string{to, to + "-wal", filepath.Join(filepath.Dir(to), "segments", "0001.db")} {
@@ -204,8 +204,8 @@ func copyBackup(ctx context.Context, from, to string) (draft string, err error) 
 	return draft, nil
 }
 
-// quieten ends everything in a copy that could still let a call run.
-func quieten(ctx context.Context, draft string) (r Restored, err error) {
+// endLive ends everything in a copy that could still let a call run.
+func endLive(ctx context.Context, draft string) (r Restored, err error) {
 	c, err := sqlite.OpenConn(draft, sqlite.OpenReadWrite)
 	if err != nil {
 		return r, err
@@ -227,10 +227,10 @@ func quieten(ctx context.Context, draft string) (r Restored, err error) {
 		return r, fmt.Errorf("the backup does not verify: %w", err)
 	}
 	r.Head = report.Head
-	return r, l.endAll(ctx, &r)
+	return r, l.endAllLive(ctx, &r)
 }
 
-func (l *Log) endAll(ctx context.Context, r *Restored) error {
+func (l *Log) endAllLive(ctx context.Context, r *Restored) error {
 	for _, end := range []func(context.Context, *Restored) (sayso.Batch, error){
 		l.endRequests, l.endGrants, l.endModes,
 	} {
@@ -268,7 +268,7 @@ func (l *Log) endRequests(ctx context.Context, r *Restored) (b sayso.Batch, err 
 		e := sayso.Event{
 			Stream: sayso.RequestStream(w.ID), Type: t, SessionID: w.Session, RunID: w.Run, RequestID: w.ID, CallID: w.CallID,
 		}
-		if err := put(&b, e, sayso.Closed{Reason: reason}); err != nil {
+		if err := addEvent(&b, e, sayso.Closed{Reason: restoreReason}); err != nil {
 			return b, err
 		}
 	}
@@ -285,7 +285,7 @@ func (l *Log) endGrants(ctx context.Context, r *Restored) (b sayso.Batch, err er
 		e := sayso.Event{
 			Stream: stream, Type: sayso.EventGrantEnded, SessionID: events[0].SessionID, RequestID: events[0].RequestID,
 		}
-		if err := put(&b, e, sayso.Closed{Reason: reason}); err != nil {
+		if err := addEvent(&b, e, sayso.Closed{Reason: restoreReason}); err != nil {
 			return b, err
 		}
 		r.Ended++
@@ -314,7 +314,7 @@ func (l *Log) endModes(ctx context.Context, r *Restored) (b sayso.Batch, err err
 			continue
 		}
 		e := sayso.Event{Stream: stream, Type: sayso.EventModeChanged, SessionID: events[0].SessionID}
-		if err := put(&b, e, sayso.ModeChanged{Mode: sayso.ModeInteractive}); err != nil {
+		if err := addEvent(&b, e, sayso.ModeChanged{Mode: sayso.ModeInteractive}); err != nil {
 			return b, err
 		}
 		r.Modes++
@@ -322,8 +322,8 @@ func (l *Log) endModes(ctx context.Context, r *Restored) (b sayso.Batch, err err
 	return b, err
 }
 
-// put adds an event of ours to a batch, with its id, its payload and now.
-func put(b *sayso.Batch, e sayso.Event, payload any) (err error) {
+// addEvent adds an event of ours to a batch, with its id, its payload and now.
+func addEvent(b *sayso.Batch, e sayso.Event, payload any) (err error) {
 	now := sayso.Moment{Wall: time.Now().UTC()}
 	// Without a boot clock the moment says so, and counts by the wall clock.
 	if id, since, err := boot.Now(); err == nil {

@@ -14,15 +14,15 @@ import (
 // database when nobody else has it open reads the whole -wal file, so without
 // a server it must stay small.
 const (
-	frame          = 4096 + 24
-	autoCheckpoint = 4000        // frames, in a commit of anybody
-	lateCheckpoint = 256 * frame // bytes, on closing, when no server runs
+	walFrame        = 4096 + 24
+	autoCheckpoint  = 4000           // frames, in a commit of anybody
+	closeCheckpoint = 256 * walFrame // bytes, on closing, when no server runs
 )
 
 func (l *Log) serverFile() string { return l.path + "-server" }
 
-// serve tells others that a server takes care of the -wal file.
-func (l *Log) serve() error {
+// lockServer tells others that a server takes care of the -wal file.
+func (l *Log) lockServer() error {
 	// Somebody may be looking whether a server runs, for a moment.
 	f, err := filelock.Wait(l.serverFile(), filelock.Shared)
 	if err != nil {
@@ -32,17 +32,17 @@ func (l *Log) serve() error {
 	return nil
 }
 
-func (l *Log) retire() error {
+func (l *Log) unlockServer() error {
 	if l.server == nil {
 		return nil
 	}
 	return l.server.Close()
 }
 
-// overdue reports whether the -wal file has grown and no server will see to it.
-func (l *Log) overdue() bool {
+// needsCheckpoint reports whether the -wal file has grown and no server will see to it.
+func (l *Log) needsCheckpoint() bool {
 	info, err := os.Stat(l.path + "-wal")
-	if err != nil || info.Size() < lateCheckpoint {
+	if err != nil || info.Size() < closeCheckpoint {
 		return false
 	}
 	f, err := filelock.Try(l.serverFile(), filelock.Exclusive)

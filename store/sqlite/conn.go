@@ -64,14 +64,14 @@ func bind(st *sqlite.Stmt, i int, a any) {
 	}
 }
 
-// number runs a statement whose result is one number; none is zero.
-func number(c *sqlite.Conn, query string, args ...any) (n int, err error) {
+// queryInt runs a statement whose result is one number; none is zero.
+func queryInt(c *sqlite.Conn, query string, args ...any) (n int, err error) {
 	err = run(c, query, func(st *sqlite.Stmt) error { n = st.ColumnInt(0); return nil }, args...)
 	return n, err
 }
 
-// column copies the bytes of a column; nil for NULL.
-func column(st *sqlite.Stmt, i int) []byte {
+// columnBytes copies the bytes of a column; nil for NULL.
+func columnBytes(st *sqlite.Stmt, i int) []byte {
 	if st.ColumnIsNull(i) {
 		return nil
 	}
@@ -99,9 +99,9 @@ func unavailable(doing string, err error) error {
 	return fmt.Errorf("%w: %s: %s%w", sayso.ErrUnavailable, doing, why, err)
 }
 
-// constraint reports whether an error is that of a unique index or a trigger:
+// isConstraint reports whether an error is that of a unique index or a trigger:
 // the statement failed, the transaction goes on.
-func constraint(err error) bool {
+func isConstraint(err error) bool {
 	return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultConstraint
 }
 
@@ -132,59 +132,59 @@ func configure(c *sqlite.Conn, option int32) (took bool) {
 	return lib.Xsqlite3_db_config(tls, uintptr(handle.Uint()), option, args) == lib.SQLITE_OK
 }
 
-// readers are the connections that read, opened when they are first needed.
+// readerPool are the connections that read, opened when they are first needed.
 // Opening one takes as long as a few hundred reads, so the first reads of a
 // process borrow the connection of the writer while it has nothing to do: a
 // process that lives for a moment opens no other. Reads of a few rows always do:
 // the writer has the pages that it wrote at hand, which every other connection
 // reads again after each commit.
-type readers struct {
-	open   func() (*sqlite.Conn, error)
-	turns  chan struct{} // one for each connection that may be in use
-	slow   chan struct{} // one for each read that may take its time; one turn is left to the others
-	writer *writer
-	mu     sync.Mutex
-	idle   []*sqlite.Conn
-	opened bool
-	lent   int // times that the writer's connection was borrowed
-	closed bool
+type readerPool struct {
+	open     func() (*sqlite.Conn, error)
+	sem      chan struct{} // one for each connection that may be in use
+	slowSem  chan struct{} // one for each read that may take its time; one turn is left to the others
+	writer   *writer
+	mu       sync.Mutex
+	idle     []*sqlite.Conn
+	opened   bool
+	borrowed int // times that the writer's connection was borrowed
+	closed   bool
 }
 
 const (
-	maxReaders = 4
-	maxLent    = 32
+	maxReaders  = 4
+	maxBorrowed = 32
 )
 
-func (r *readers) init(open func() (*sqlite.Conn, error), w *writer) {
+func (r *readerPool) init(open func() (*sqlite.Conn, error), w *writer) {
 	r.open, r.writer = open, w
-	r.turns, r.slow = make(chan struct{}, maxReaders), make(chan struct{}, maxReaders-1)
+	r.sem, r.slowSem = make(chan struct{}, maxReaders), make(chan struct{}, maxReaders-1)
 }
 
-// slowly waits until one more read may take its time, and says how that ends.
-func (r *readers) slowly(ctx context.Context) (end func(), err error) {
+// acquireSlow waits until one more read may take its time, and says how that ends.
+func (r *readerPool) acquireSlow(ctx context.Context) (end func(), err error) {
 	select {
-	case r.slow <- struct{}{}:
-		return func() { <-r.slow }, nil
+	case r.slowSem <- struct{}{}:
+		return func() { <-r.slowSem }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// take returns a connection for a short while, of which a quick read takes next
+// acquire returns a connection for a short while, of which a quick read takes next
 // to nothing. It must be given back.
-func (r *readers) take(ctx context.Context, quick bool) (*sqlite.Conn, error) {
+func (r *readerPool) acquire(ctx context.Context, quick bool) (*sqlite.Conn, error) {
 	select {
-	case r.turns <- struct{}{}:
+	case r.sem <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
-		<-r.turns
+		<-r.sem
 		return nil, errClosed
 	}
-	if quick && r.writer.turn.TryLock() {
+	if quick && r.writer.connMu.TryLock() {
 		r.mu.Unlock()
 		return r.writer.conn, nil
 	}
@@ -194,8 +194,8 @@ func (r *readers) take(ctx context.Context, quick bool) (*sqlite.Conn, error) {
 		r.mu.Unlock()
 		return c, nil
 	}
-	if !r.opened && r.lent < maxLent && r.writer.turn.TryLock() {
-		r.lent++
+	if !r.opened && r.borrowed < maxBorrowed && r.writer.connMu.TryLock() {
+		r.borrowed++
 		r.mu.Unlock()
 		return r.writer.conn, nil
 	}
@@ -203,17 +203,17 @@ func (r *readers) take(ctx context.Context, quick bool) (*sqlite.Conn, error) {
 	r.mu.Unlock()
 	c, err := r.open()
 	if err != nil {
-		<-r.turns
+		<-r.sem
 		return nil, err
 	}
 	keepWAL(c)
 	return c, nil
 }
 
-func (r *readers) give(c *sqlite.Conn) {
-	defer func() { <-r.turns }()
+func (r *readerPool) release(c *sqlite.Conn) {
+	defer func() { <-r.sem }()
 	if c == r.writer.conn {
-		r.writer.turn.Unlock()
+		r.writer.connMu.Unlock()
 		return
 	}
 	r.mu.Lock()
@@ -226,7 +226,7 @@ func (r *readers) give(c *sqlite.Conn) {
 }
 
 // close closes the connections once those in use were given back.
-func (r *readers) close() {
+func (r *readerPool) close() {
 	r.mu.Lock()
 	r.closed = true
 	idle := r.idle
@@ -236,9 +236,9 @@ func (r *readers) close() {
 		_ = c.Close() // nothing was written on it
 	}
 	for range maxReaders {
-		r.turns <- struct{}{}
+		r.sem <- struct{}{}
 	}
 	for range maxReaders {
-		<-r.turns
+		<-r.sem
 	}
 }

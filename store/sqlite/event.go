@@ -98,7 +98,7 @@ func scanEvent(st *sqlite.Stmt) sayso.Event {
 	st.ColumnBytes(18, e.Prev[:])
 	st.ColumnBytes(19, e.Hash[:])
 	if !e.Commitment.IsZero() {
-		e.Salt, e.Content = column(st, 20), column(st, 21)
+		e.Salt, e.Content = columnBytes(st, 20), columnBytes(st, 21)
 	}
 	return e
 }

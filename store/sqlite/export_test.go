@@ -30,7 +30,7 @@ func StablePlans(c *sqlite.Conn) bool { return configure(c, lib.SQLITE_DBCONFIG_
 func (l *Log) Keeps(t *testing.T, stream string) (known bool) {
 	t.Helper()
 	err := l.read(t.Context(), "look at what is kept", func(c *sqlite.Conn) (err error) {
-		known, err = l.recall(c, func(w *window) bool { _, ok := w.stream(stream, 0); return ok })
+		known, err = l.readWindow(c, func(w *window) bool { _, ok := w.stream(stream, 0); return ok })
 		return err
 	})
 	if err != nil {
@@ -55,7 +55,7 @@ func (l *Log) Linger(ctx context.Context, begun chan<- struct{}, done <-chan str
 func (l *Log) Limit(t *testing.T, more int) {
 	t.Helper()
 	err := l.writer.exec(func(c *sqlite.Conn) error {
-		pages, err := number(c, `PRAGMA page_count`)
+		pages, err := queryInt(c, `PRAGMA page_count`)
 		if err != nil {
 			return err
 		}
@@ -71,19 +71,19 @@ func (l *Log) Limit(t *testing.T, more int) {
 
 // Watched reports whether anything watches for other processes' commits.
 func (l *Log) Watched() bool {
-	l.watch.mu.Lock()
-	defer l.watch.mu.Unlock()
-	return l.watch.cancel != nil
+	l.watcher.mu.Lock()
+	defer l.watcher.mu.Unlock()
+	return l.watcher.cancel != nil
 }
 
 // Busy has every reader's turn taken until the returned function is called.
 func (l *Log) Busy() (free func()) {
-	for range cap(l.readers.turns) {
-		l.readers.turns <- struct{}{}
+	for range cap(l.readers.sem) {
+		l.readers.sem <- struct{}{}
 	}
 	return func() {
-		for range cap(l.readers.turns) {
-			<-l.readers.turns
+		for range cap(l.readers.sem) {
+			<-l.readers.sem
 		}
 	}
 }

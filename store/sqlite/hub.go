@@ -14,13 +14,13 @@ import (
 // hub holds who waits for which stream. A commit costs only those who wait for
 // the streams that it made longer.
 type hub struct {
-	mu        sync.Mutex // guards what follows
-	streams   map[string]*waiter
-	followers map[*waiter]struct{}
-	seen      sayso.Seq // everything up to here was published
-	window    window
-	ours      bool      // a commit of ours is made, and not published yet
-	base      sayso.Seq // behind which it adds
+	mu         sync.Mutex // guards what follows
+	streams    map[string]*waiter
+	followers  map[*waiter]struct{}
+	published  sayso.Seq // everything up to here was published
+	window     window
+	committing bool      // a commit of ours is made, and not published yet
+	commitBase sayso.Seq // behind which it adds
 }
 
 // waiter waits for a stream to have more than after events, or as a follower
@@ -28,7 +28,7 @@ type hub struct {
 type waiter struct {
 	after      uint64
 	woken      chan struct{}
-	news       []sayso.Event // what it waited for, if that was at hand when it was woken
+	events     []sayso.Event // what it waited for, if that was at hand when it was woken
 	next, prev *waiter
 }
 
@@ -37,8 +37,8 @@ func (h *hub) init() {
 	h.window = newWindow()
 }
 
-// keep keeps what this process committed behind base.
-func (h *hub) keep(base sayso.Seq, events []sayso.Event) {
+// addToWindow keeps what this process committed behind base.
+func (h *hub) addToWindow(base sayso.Seq, events []sayso.Event) {
 	if len(events) == 0 {
 		return
 	}
@@ -47,60 +47,60 @@ func (h *hub) keep(base sayso.Seq, events []sayso.Event) {
 	h.window.add(base, events)
 }
 
-// forget keeps no event any more: content was erased.
-func (h *hub) forget() {
+// resetWindow keeps no event any more: content was erased.
+func (h *hub) resetWindow() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.window.reset()
 }
 
-// committing notes that this process is about to commit behind base, and will
+// beginCommit notes that this process is about to commit behind base, and will
 // publish that itself.
-func (h *hub) committing(base sayso.Seq) {
+func (h *hub) beginCommit(base sayso.Seq) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.ours, h.base = true, base
+	h.committing, h.commitBase = true, base
 }
 
-// settled notes that the commit was published, or did not come about.
-func (h *hub) settled() {
+// endCommit notes that the commit was published, or did not come about.
+func (h *hub) endCommit() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.ours = false
+	h.committing = false
 }
 
-// others returns the events, as they were found in the database, without those
+// withoutOwn returns the events, as they were found in the database, without those
 // that this process is about to publish: whoever was woken for these now would
 // not find them in the window.
-func (h *hub) others(found []sayso.Event) []sayso.Event {
+func (h *hub) withoutOwn(found []sayso.Event) []sayso.Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range found {
-		if h.ours && found[i].Seq > h.base {
+		if h.committing && found[i].Seq > h.commitBase {
 			return found[:i]
 		}
 	}
 	return found
 }
 
-// began notes where the log ends as the watch begins.
-func (h *hub) began(head sayso.Seq) {
+// startAt notes where the log ends as the watch begins.
+func (h *hub) startAt(head sayso.Seq) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.seen = max(h.seen, head)
+	h.published = max(h.published, head)
 }
 
-// keeps reports whether any event is kept.
-func (h *hub) keeps() bool {
+// hasWindow reports whether any event is kept.
+func (h *hub) hasWindow() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.window.low <= h.window.high
 }
 
-// recall lets read look at the window if that has the event which the database
+// readWindow lets read look at the window if that has the event which the database
 // gave as its newest: whatever was committed before the database was asked is
 // then in the window, as far as that goes back. known is what read returns.
-func (h *hub) recall(head sayso.Head, read func(*window) bool) (known bool) {
+func (h *hub) readWindow(head sayso.Head, read func(*window) bool) (known bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.window.has(head) && read(&h.window)
@@ -126,7 +126,7 @@ func (h *hub) join(stream string, after uint64) (w *waiter, abreast bool) {
 		w.prev.next, first.prev = w, w
 	}
 	length, known := h.window.length(stream)
-	return w, known && length == after && h.seen <= h.window.high
+	return w, known && length == after && h.published <= h.window.high
 }
 
 func (h *hub) leave(stream string, w *waiter) {
@@ -158,7 +158,7 @@ func (h *hub) follow(after uint64) (w *waiter, behind bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.followers[w] = struct{}{}
-	return w, after < uint64(max(h.seen, h.window.high))
+	return w, after < uint64(max(h.published, h.window.high))
 }
 
 func (h *hub) unfollow(w *waiter) {
@@ -175,49 +175,49 @@ func (h *hub) publish(base sayso.Seq, events []sayso.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range events {
-		h.grown(events[i].Stream, uint64(events[i].Pos))
+		h.wakeStream(events[i].Stream, uint64(events[i].Pos))
 	}
 	last := events[len(events)-1].Seq
-	h.reached(last)
-	if base <= h.seen {
-		h.seen = max(h.seen, last) // else others wrote in between, and watching finds it
+	h.wakeFollowers(last)
+	if base <= h.published {
+		h.published = max(h.published, last) // else others wrote in between, and watching finds it
 	}
 }
 
-// waited names the streams that somebody waits for.
-func (h *hub) waited() []string {
+// waitedStreams names the streams that somebody waits for.
+func (h *hub) waitedStreams() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Collect(maps.Keys(h.streams))
 }
 
-// grown wakes those who wait for a stream that has length events now.
-func (h *hub) grown(stream string, length uint64) {
+// wakeStream wakes those who wait for a stream that has length events now.
+func (h *hub) wakeStream(stream string, length uint64) {
 	w, ok := h.streams[stream]
 	if !ok {
 		return
 	}
-	for range ring(w) {
+	for range ringLen(w) {
 		next := w.next
 		if w.after < length {
 			h.remove(stream, w)
-			w.news, _ = h.window.stream(stream, int(w.after))
+			w.events, _ = h.window.stream(stream, int(w.after))
 			close(w.woken)
 		}
 		w = next
 	}
 }
 
-// ring is how many waiters the ring of w has.
-func ring(w *waiter) (n int) {
+// ringLen is how many waiters the ring of w has.
+func ringLen(w *waiter) (n int) {
 	for at := w.next; at != w; at = at.next {
 		n++
 	}
 	return n + 1
 }
 
-// reached wakes those who wait for the log to be longer.
-func (h *hub) reached(last sayso.Seq) {
+// wakeFollowers wakes those who wait for the log to be longer.
+func (h *hub) wakeFollowers(last sayso.Seq) {
 	for w := range h.followers {
 		if w.after < uint64(last) {
 			delete(h.followers, w)
@@ -233,7 +233,7 @@ func (l *Log) Wait(ctx context.Context, stream string, after int, until time.Tim
 	if err := l.usable(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.watch.start(ctx, l); err != nil {
+	if err := l.watcher.start(ctx, l); err != nil {
 		return nil, err
 	}
 	after = max(after, 0)
@@ -252,16 +252,16 @@ func (l *Log) Wait(ctx context.Context, stream string, after int, until time.Tim
 	if woken, err := l.sleep(ctx, w, until); !woken {
 		return nil, err
 	}
-	return l.received(ctx, w, stream, after)
+	return l.takeEvents(ctx, w, stream, after)
 }
 
-// received is what a waiter that was woken waited for. It is not inlined:
+// takeEvents is what a waiter that was woken waited for. It is not inlined:
 // thousands wait in Wait, and keep its stack meanwhile.
 //
 //go:noinline
-func (l *Log) received(ctx context.Context, w *waiter, stream string, after int) ([]sayso.Event, error) {
-	if len(w.news) > 0 {
-		return copies(w.news), nil
+func (l *Log) takeEvents(ctx context.Context, w *waiter, stream string, after int) ([]sayso.Event, error) {
+	if len(w.events) > 0 {
+		return withoutAliasing(w.events), nil
 	}
 	return l.Stream(ctx, stream, after)
 }
@@ -272,7 +272,7 @@ func (l *Log) WaitSince(ctx context.Context, after sayso.Seq) error {
 	if err := l.usable(ctx); err != nil {
 		return err
 	}
-	if err := l.watch.start(ctx, l); err != nil {
+	if err := l.watcher.start(ctx, l); err != nil {
 		return err
 	}
 	w, behind := l.hub.follow(uint64(after))

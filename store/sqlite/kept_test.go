@@ -33,7 +33,7 @@ func TestWindow_ring(t *testing.T) {
 		w.add(head.Seq, events)
 		head = end(events)
 		held := min(int(head.Seq), windowEvents)
-		if !w.has(head) || len(w.events) > 2*max(held, windowBegins) {
+		if !w.has(head) || len(w.events) > 2*max(held, windowInitial) {
 			t.Fatalf("after %d events: has its end: %v; a ring of %d", head.Seq, w.has(head), len(w.events))
 		}
 		from := head.Seq - sayso.Seq(held)
@@ -85,7 +85,7 @@ func TestWindow_gap(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		behind.Seq += 2
 		w.add(behind.Seq, first[:0])
-		w.begin(behind.Seq)
+		w.resetTo(behind.Seq)
 	}); n > 0 {
 		t.Errorf("a gap takes %v allocations", n)
 	}
@@ -113,25 +113,25 @@ func TestLedger_otherEvent(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	begin := func(s *ledger) (knows bool) {
+	begin := func(s *writerState) (knows bool) {
 		t.Helper()
 		if err := l.writer.exec(s.begin); err != nil {
 			t.Fatal(err)
 		}
-		return len(s.streams) == 1 && len(s.bare) == 1
+		return len(s.streams) == 1 && len(s.withoutGrants) == 1
 	}
-	learn := func(s *ledger) { s.streams["x"], s.bare["y"] = &stream{}, true }
+	learn := func(s *writerState) { s.streams["x"], s.withoutGrants["y"] = &streamState{}, true }
 	for _, tt := range []struct {
 		name   string
-		change func(*ledger)
+		change func(*writerState)
 		knows  bool
 	}{
-		{"nothing changed", func(*ledger) {}, true},
-		{"another event of that number", func(s *ledger) { s.head.Hash = sayso.HashOf("another") }, false},
-		{"another number", func(s *ledger) { s.head.Seq++ }, false},
-		{"others wrote", func(s *ledger) { s.others-- }, false},
+		{"nothing changed", func(*writerState) {}, true},
+		{"another event of that number", func(s *writerState) { s.head.Hash = sayso.HashOf("another") }, false},
+		{"another number", func(s *writerState) { s.head.Seq++ }, false},
+		{"others wrote", func(s *writerState) { s.dataVersion-- }, false},
 	} {
-		var s ledger
+		var s writerState
 		begin(&s)
 		learn(&s)
 		tt.change(&s)

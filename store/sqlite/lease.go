@@ -68,7 +68,7 @@ func (l *Log) Hold(ctx context.Context) (sayso.Lease, error) {
 	if err := l.usable(ctx); err != nil {
 		return nil, err
 	}
-	if err := makeFolder(l.leaseFolder()); err != nil {
+	if err := ensureFolder(l.leaseFolder()); err != nil {
 		return nil, fmt.Errorf("%w: take a lease: %w", sayso.ErrUnavailable, err)
 	}
 	name := rand.Text()
@@ -78,7 +78,7 @@ func (l *Log) Hold(ctx context.Context) (sayso.Lease, error) {
 	}
 	failpoint.Hit("lease.taken")
 	l.tidy()
-	return l.held.keep(&lease{file: f, name: name})
+	return l.leases.keep(&lease{file: f, name: name})
 }
 
 func (e *lease) Name() string { return e.name }

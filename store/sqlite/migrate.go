@@ -18,17 +18,17 @@ var migrations embed.FS
 // projections are the files that make the tables that Rebuild fills.
 var projections = []string{"migration/0002_projections.sql", "migration/0004_short_ids.sql"}
 
-// files returns the names of all migrations in their order.
-func files() ([]string, error) { return fs.Glob(migrations, "migration/*.sql") }
+// migrationFiles returns the names of all migrations in their order.
+func migrationFiles() ([]string, error) { return fs.Glob(migrations, "migration/*.sql") }
 
 // migrate brings the schema up to date, one transaction for each step. Several
 // processes may do so at once.
 func migrate(c *sqlite.Conn) error {
-	names, err := files()
+	names, err := migrationFiles()
 	if err != nil {
 		return err
 	}
-	version, err := number(c, `PRAGMA user_version`)
+	version, err := queryInt(c, `PRAGMA user_version`)
 	if err != nil {
 		return unavailable("read the version of the schema", err)
 	}
@@ -39,20 +39,20 @@ func migrate(c *sqlite.Conn) error {
 		return fmt.Errorf("its schema has version %d and this program knows %d; use the newer sayso that made it",
 			version, len(names))
 	}
-	if err := begin(c); err != nil {
+	if err := prepareEmpty(c); err != nil {
 		return err
 	}
 	for i := range names {
-		if err := step(c, i, names[i]); err != nil {
+		if err := migrateStep(c, i, names[i]); err != nil {
 			return fmt.Errorf("migration %s: %w", names[i], err)
 		}
 	}
 	return nil
 }
 
-// begin makes ready a database that is empty or ours.
-func begin(c *sqlite.Conn) error {
-	foreign, err := number(c, `SELECT count(*) FROM sqlite_schema WHERE (SELECT user_version FROM pragma_user_version) = 0`)
+// prepareEmpty makes ready a database that is empty or ours.
+func prepareEmpty(c *sqlite.Conn) error {
+	foreign, err := queryInt(c, `SELECT count(*) FROM sqlite_schema WHERE (SELECT user_version FROM pragma_user_version) = 0`)
 	if err != nil {
 		return unavailable("read the schema", err)
 	}
@@ -67,7 +67,7 @@ func begin(c *sqlite.Conn) error {
 func writeAhead(c *sqlite.Conn) error {
 	mode := ""
 	for _, query := range []string{`PRAGMA journal_mode`, `PRAGMA journal_mode = WAL`} {
-		err := patiently(func() error {
+		err := retryBusy(func() error {
 			return run(c, query, func(st *sqlite.Stmt) error { mode = st.ColumnText(0); return nil })
 		})
 		if err != nil {
@@ -80,9 +80,9 @@ func writeAhead(c *sqlite.Conn) error {
 	return fmt.Errorf("%w: the write-ahead log cannot be turned on, the mode stays %s", sayso.ErrUnavailable, mode)
 }
 
-// patiently repeats what SQLite refuses at once, without its busy handler, while
+// retryBusy repeats what SQLite refuses at once, without its busy handler, while
 // another process that opens the same new file is changing its mode.
-func patiently(do func() error) error {
+func retryBusy(do func() error) error {
 	pause := time.NewTicker(5 * time.Millisecond)
 	defer pause.Stop()
 	for range 1000 {
@@ -94,25 +94,25 @@ func patiently(do func() error) error {
 	return do()
 }
 
-// step runs one migration unless it was run before.
-func step(c *sqlite.Conn, index int, name string) (err error) {
+// migrateStep runs one migration unless it was run before.
+func migrateStep(c *sqlite.Conn, index int, name string) (err error) {
 	end, err := sqlitex.ImmediateTransaction(c)
 	if err != nil {
 		return unavailable("begin", err)
 	}
 	defer end(&err)
-	version, err := number(c, `PRAGMA user_version`)
+	version, err := queryInt(c, `PRAGMA user_version`)
 	if err != nil || version > index {
 		return err
 	}
-	if err := script(c, name); err != nil {
+	if err := runScript(c, name); err != nil {
 		return err
 	}
 	return run(c, fmt.Sprintf(`PRAGMA user_version = %d`, index+1), nil)
 }
 
-// script runs the statements of migrations in the transaction that is open.
-func script(c *sqlite.Conn, names ...string) error {
+// runScript runs the statements of migrations in the transaction that is open.
+func runScript(c *sqlite.Conn, names ...string) error {
 	for _, name := range names {
 		text, err := migrations.ReadFile(name)
 		if err != nil {

@@ -21,12 +21,12 @@ func TestTypeOfDevice(t *testing.T) {
 
 func TestNetworkFileSystems(t *testing.T) {
 	for magic, name := range map[int64]string{0x6969: "nfs", 0xFF534D42: "cifs", 0x01021997: "9p"} {
-		if networked[magic] != name {
-			t.Errorf("%#x is %q, want %q", magic, networked[magic], name)
+		if networkFileSystems[magic] != name {
+			t.Errorf("%#x is %q, want %q", magic, networkFileSystems[magic], name)
 		}
 	}
 	for _, magic := range []int64{0xEF53, 0x58465342, 0x9123683E, 0x01021994, 0x794C7630} { // ext4, xfs, btrfs, tmpfs, overlay
-		if name, bad := networked[magic]; bad {
+		if name, bad := networkFileSystems[magic]; bad {
 			t.Errorf("%#x is refused as %s", magic, name)
 		}
 	}

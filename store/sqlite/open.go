@@ -47,18 +47,18 @@ func (o *Options) orDefault() Options {
 // Log is a log in a SQLite file. It may be used from many goroutines, and many
 // processes may have the same file open.
 type Log struct {
-	path    string
-	opts    Options
-	writer  *writer
-	readers readers
-	hub     hub
-	watch   watch
-	held    leases
-	told    atomic.Pointer[func(int, time.Duration)] // of each commit; see TellCommits
-	server  *os.File                                 // locked while a server runs; nil in others
-	closed  chan struct{}
-	once    sync.Once
-	closing error
+	path     string
+	opts     Options
+	writer   *writer
+	readers  readerPool
+	hub      hub
+	watcher  watcher
+	leases   leases
+	onCommit atomic.Pointer[func(int, time.Duration)] // of each commit; see TellCommits
+	server   *os.File                                 // locked while a server runs; nil in others
+	closed   chan struct{}
+	once     sync.Once
+	closing  error
 }
 
 var _ sayso.Log = (*Log)(nil)
@@ -77,7 +77,7 @@ func Open(ctx context.Context, path string, opts *Options) (*Log, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
-	if err := makePlace(path); err != nil {
+	if err := prepareFile(path); err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
 	l := &Log{path: path, opts: opts.orDefault(), closed: make(chan struct{})}
@@ -86,22 +86,22 @@ func Open(ctx context.Context, path string, opts *Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.begin(c); err != nil {
+	if err := l.setup(c); err != nil {
 		_ = c.Close() // the error that matters is the first
 		return nil, fmt.Errorf("open the log %s: %w", path, err)
 	}
 	l.writer = newWriter(l, c)
 	l.readers.init(l.connect, l.writer)
-	go l.writer.work()
+	go l.writer.run()
 	return l, nil
 }
 
-// begin makes the connection of the writer ready.
-func (l *Log) begin(c *sqlite.Conn) error {
+// setup makes the connection of the writer ready.
+func (l *Log) setup(c *sqlite.Conn) error {
 	if err := migrate(c); err != nil {
 		return err
 	}
-	if err := guarded(c); err != nil {
+	if err := checkSchema(c); err != nil {
 		return err
 	}
 	if err := run(c, fmt.Sprintf(`PRAGMA wal_autocheckpoint = %d`, autoCheckpoint), nil); err != nil {
@@ -113,7 +113,7 @@ func (l *Log) begin(c *sqlite.Conn) error {
 	if err := run(c, `PRAGMA cache_size = -16384`, nil); err != nil {
 		return unavailable("open", err)
 	}
-	return l.serve()
+	return l.lockServer()
 }
 
 // connect opens a connection that writes durably and waits for its turn.
@@ -124,7 +124,7 @@ func (l *Log) connect() (*sqlite.Conn, error) {
 	}
 	stablePlans(c)
 	c.SetBusyTimeout(l.opts.Busy)
-	for _, pragma := range durable {
+	for _, pragma := range durablePragmas {
 		if err := run(c, pragma, nil); err != nil {
 			_ = c.Close() // the error that matters is the first
 			return nil, unavailable("open "+l.path, err)
@@ -138,9 +138,9 @@ func (l *Log) connect() (*sqlite.Conn, error) {
 func (l *Log) Close() error {
 	l.once.Do(func() {
 		close(l.closed)
-		l.watch.stop()
+		l.watcher.stop()
 		l.readers.close()
-		l.closing = errors.Join(l.held.close(), l.writer.close(), l.retire())
+		l.closing = errors.Join(l.leases.close(), l.writer.close(), l.unlockServer())
 	})
 	return l.closing
 }

@@ -81,7 +81,7 @@ func TestPlans_ofWrites(t *testing.T) {
 		}
 	})
 	queries := []string{insertEvent, insertContent, insertKey, insertRequest, unspentExists, grantExists, lengthOf}
-	queries = slices.AppendSeq(queries, maps.Values(updates))
+	queries = slices.AppendSeq(queries, maps.Values(updateStatements))
 	err = l.read(t.Context(), "plan", func(c *sqlite.Conn) error {
 		for _, query := range queries {
 			err := run(c, "EXPLAIN "+query, func(st *sqlite.Stmt) error {

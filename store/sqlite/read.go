@@ -15,60 +15,60 @@ import (
 
 // read lends a connection to do, which may take its time.
 func (l *Log) read(ctx context.Context, doing string, do func(*sqlite.Conn) error) error {
-	return l.lend(ctx, false, doing, do)
+	return l.withConn(ctx, false, doing, do)
 }
 
-// glance is read for a few rows.
-func (l *Log) glance(ctx context.Context, doing string, do func(*sqlite.Conn) error) error {
-	return l.lend(ctx, true, doing, do)
+// readFew is read for a few rows.
+func (l *Log) readFew(ctx context.Context, doing string, do func(*sqlite.Conn) error) error {
+	return l.withConn(ctx, true, doing, do)
 }
 
-func (l *Log) lend(ctx context.Context, quick bool, doing string, do func(*sqlite.Conn) error) error {
+func (l *Log) withConn(ctx context.Context, quick bool, doing string, do func(*sqlite.Conn) error) error {
 	if err := l.usable(ctx); err != nil {
 		return err
 	}
 	if !quick {
-		end, err := l.readers.slowly(ctx)
+		end, err := l.readers.acquireSlow(ctx)
 		if err != nil {
 			return err
 		}
 		defer end()
 	}
-	c, err := l.readers.take(ctx, quick)
+	c, err := l.readers.acquire(ctx, quick)
 	if err != nil {
 		return err
 	}
-	defer l.readers.give(c)
+	defer l.readers.release(c)
 	if err := do(c); err != nil {
 		return unavailable(doing, err)
 	}
 	return nil
 }
 
-// recall lets read look at the events that this process keeps, if they are the
+// readWindow lets read look at the events that this process keeps, if they are the
 // end of the log; see [window]. That must be asked of the database: anybody may
 // have committed since, in any version, and removed whatever file would tell.
-func (l *Log) recall(c *sqlite.Conn, read func(*window) bool) (known bool, err error) {
-	if !l.hub.keeps() {
+func (l *Log) readWindow(c *sqlite.Conn, read func(*window) bool) (known bool, err error) {
+	if !l.hub.hasWindow() {
 		return false, nil
 	}
 	head, err := readHead(c)
 	if err != nil {
 		return false, err
 	}
-	return l.hub.recall(head, read), nil
+	return l.hub.readWindow(head, read), nil
 }
 
 // Stream returns the events of a stream; see [sayso.Log].
 func (l *Log) Stream(ctx context.Context, stream string, after int) (out []sayso.Event, err error) {
-	err = l.glance(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
+	err = l.readFew(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
 		after = max(after, 0)
-		known, err := l.recall(c, func(w *window) (ok bool) { out, ok = w.stream(stream, after); return ok })
+		known, err := l.readWindow(c, func(w *window) (ok bool) { out, ok = w.stream(stream, after); return ok })
 		if err != nil {
 			return err
 		}
 		if known {
-			out = copies(out)
+			out = withoutAliasing(out)
 			return nil
 		}
 		out, err = l.readStream(c, stream, after)
@@ -87,11 +87,11 @@ func (l *Log) readStream(c *sqlite.Conn, stream string, after int) (out []sayso.
 	return append(old, out...), err
 }
 
-// copies shares no bytes with the events that are kept, but those that nobody
+// withoutAliasing shares no bytes with the events that are kept, but those that nobody
 // changes.
-func copies(events []sayso.Event) []sayso.Event {
+func withoutAliasing(events []sayso.Event) []sayso.Event {
 	for i := range events {
-		events[i] = steady(events[i])
+		events[i] = withoutAliases(events[i])
 	}
 	return events
 }
@@ -108,12 +108,12 @@ func collect(out *[]sayso.Event) func(*sqlite.Stmt) error {
 // none.
 func (l *Log) Since(ctx context.Context, after sayso.Seq, limit int) (out []sayso.Event, err error) {
 	known := false
-	err = l.glance(ctx, "read the log", func(c *sqlite.Conn) (err error) {
-		known, err = l.recall(c, func(w *window) (ok bool) { out, ok = w.since(after, limit); return ok })
+	err = l.readFew(ctx, "read the log", func(c *sqlite.Conn) (err error) {
+		known, err = l.readWindow(c, func(w *window) (ok bool) { out, ok = w.since(after, limit); return ok })
 		return err
 	})
 	if err != nil || known {
-		return copies(out), err
+		return withoutAliasing(out), err
 	}
 	err = l.read(ctx, "read the log", func(c *sqlite.Conn) error {
 		out, err = l.readSince(c, after, limit)
@@ -124,15 +124,15 @@ func (l *Log) Since(ctx context.Context, after sayso.Seq, limit int) (out []says
 
 func (l *Log) readSince(c *sqlite.Conn, after sayso.Seq, limit int) (out []sayso.Event, err error) {
 	err = run(c, `SELECT `+eventColumns+withContent+`WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
-		collect(&out), int64(after), orAll(limit))
-	if err != nil || whole(out, after) {
+		collect(&out), int64(after), sqlLimit(limit))
+	if err != nil || isContiguous(out, after) {
 		return out, err
 	}
 	return l.sinceArchived(c, after, limit)
 }
 
-// orAll is a limit as SQLite takes it.
-func orAll(limit int) int {
+// sqlLimit is a limit as SQLite takes it.
+func sqlLimit(limit int) int {
 	if limit <= 0 {
 		return -1
 	}
@@ -141,7 +141,7 @@ func orAll(limit int) int {
 
 // Head returns the end of the log; see [sayso.Log].
 func (l *Log) Head(ctx context.Context) (h sayso.Head, err error) {
-	err = l.glance(ctx, "read the head of the log", func(c *sqlite.Conn) error {
+	err = l.readFew(ctx, "read the head of the log", func(c *sqlite.Conn) error {
 		h, err = readHead(c)
 		return err
 	})
@@ -150,7 +150,7 @@ func (l *Log) Head(ctx context.Context) (h sayso.Head, err error) {
 
 // length is how many events a stream has.
 func (l *Log) length(ctx context.Context, stream string) (n int, err error) {
-	err = l.glance(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
+	err = l.readFew(ctx, "read stream "+stream, func(c *sqlite.Conn) error {
 		return run(c, lengthOf, func(st *sqlite.Stmt) error {
 			n = max(st.ColumnInt(0), st.ColumnInt(1))
 			return nil
@@ -170,7 +170,7 @@ var (
 
 // Open returns the events of open requests; see [sayso.Log].
 func (l *Log) Open(ctx context.Context, session string, limit int) (out [][]sayso.Event, err error) {
-	query, args := openOfAll, []any{orAll(limit)}
+	query, args := openOfAll, []any{sqlLimit(limit)}
 	if session != "" {
 		query, args = openOfSession, append(args, session)
 	}
@@ -195,7 +195,7 @@ func (l *Log) Open(ctx context.Context, session string, limit int) (out [][]says
 // Rows returns the rows that q selects; see [sayso.Log].
 func (l *Log) Rows(ctx context.Context, q sayso.RowQuery) (out []sayso.Row, err error) {
 	query, args := rowQuery(q)
-	err = l.lend(ctx, q.Unspent && q.Session != "", "list requests", func(c *sqlite.Conn) error {
+	err = l.withConn(ctx, q.Unspent && q.Session != "", "list requests", func(c *sqlite.Conn) error {
 		return run(c, query, func(st *sqlite.Stmt) error {
 			out = append(out, scanRow(st))
 			return nil
@@ -279,12 +279,12 @@ func rowQuery(q sayso.RowQuery) (string, []any) {
 	if limit <= 0 {
 		limit = 100
 	}
-	return "SELECT " + rowColumns + " FROM requests" + by(q) + w.text.String() + order, append(w.args, limit)
+	return "SELECT " + rowColumns + " FROM requests" + indexFor(q) + w.text.String() + order, append(w.args, limit)
 }
 
-// by names the index for a query. Left alone, SQLite reads all rows in their
+// indexFor names the index for a query. Left alone, SQLite reads all rows in their
 // order rather than sort a few.
-func by(q sayso.RowQuery) string {
+func indexFor(q sayso.RowQuery) string {
 	switch {
 	case q.OnlyOpen():
 		return " INDEXED BY request_open"
@@ -301,7 +301,7 @@ func by(q sayso.RowQuery) string {
 // Count counts the open requests of a session and those that it asked people
 // about; see [sayso.Log].
 func (l *Log) Count(ctx context.Context, session string, since time.Time) (open, asked int, err error) {
-	err = l.glance(ctx, "count requests", func(c *sqlite.Conn) error {
+	err = l.readFew(ctx, "count requests", func(c *sqlite.Conn) error {
 		return run(c, `SELECT (SELECT count(*) FROM requests INDEXED BY request_open WHERE open = 1 AND session = ?1),
 			(SELECT count(*) FROM requests INDEXED BY request_asked WHERE asked = 1 AND session = ?1 AND wall >= ?2)`,
 			func(st *sqlite.Stmt) error {
@@ -322,7 +322,7 @@ func sinceWall(t time.Time) int64 {
 
 // Lookup returns the stream that holds a key; see [sayso.Log].
 func (l *Log) Lookup(ctx context.Context, key string) (stream string, err error) {
-	err = l.glance(ctx, "look a key up", func(c *sqlite.Conn) error {
+	err = l.readFew(ctx, "look a key up", func(c *sqlite.Conn) error {
 		return run(c, `SELECT stream FROM keys WHERE name = ?`, func(st *sqlite.Stmt) error {
 			stream = st.ColumnText(0)
 			return nil
@@ -350,7 +350,7 @@ func (l *Log) Find(ctx context.Context, typed string, limit int) (out []sayso.ID
 			ORDER BY first_seq LIMIT ?3`, func(st *sqlite.Stmt) error {
 			out = append(out, sayso.ID(st.ColumnText(0)))
 			return nil
-		}, typed, typed+"\U0010FFFF", orAll(limit))
+		}, typed, typed+"\U0010FFFF", sqlLimit(limit))
 	})
 	return out, err
 }
@@ -358,7 +358,7 @@ func (l *Log) Find(ctx context.Context, typed string, limit int) (out []sayso.ID
 // Grants returns the streams of grants, oldest first; see [sayso.Log].
 func (l *Log) Grants(ctx context.Context, keys []sayso.Digest, session string, all bool) (out []string, err error) {
 	query, args := grantQuery(keys, session, all)
-	err = l.lend(ctx, len(keys) > 0, "list grants", func(c *sqlite.Conn) error {
+	err = l.withConn(ctx, len(keys) > 0, "list grants", func(c *sqlite.Conn) error {
 		return run(c, query, func(st *sqlite.Stmt) error {
 			out = append(out, st.ColumnText(0))
 			return nil

@@ -15,11 +15,11 @@ import (
 // wait meanwhile.
 func (l *Log) Rebuild(ctx context.Context) error {
 	err := l.exec(ctx, "rebuild", func(c *sqlite.Conn) error {
-		if err := overwrite(c); err != nil {
+		if err := secureDelete(c); err != nil {
 			return err
 		}
-		return immediate(c, func() error {
-			if err := script(c, projections...); err != nil {
+		return writeTransaction(c, func() error {
+			if err := runScript(c, projections...); err != nil {
 				return err
 			}
 			return l.replay(ctx, c)
@@ -33,16 +33,16 @@ func (l *Log) Rebuild(ctx context.Context) error {
 
 // replay fills the empty projections from the log.
 func (l *Log) replay(ctx context.Context, c *sqlite.Conn) error {
-	r := replay{conn: c, streams: map[string]*stream{}}
-	return l.everything(ctx, c, r.event)
+	r := projector{conn: c, streams: map[string]*streamState{}}
+	return l.eachEvent(ctx, c, r.apply)
 }
 
-type replay struct {
+type projector struct {
 	conn    *sqlite.Conn
-	streams map[string]*stream // requests that are not over
+	streams map[string]*streamState // requests that are not over
 }
 
-func (r *replay) event(e *sayso.Event) error {
+func (r *projector) apply(e *sayso.Event) error {
 	if !strings.HasPrefix(e.Stream, requestPrefix) && !strings.HasPrefix(e.Stream, grantPrefix) {
 		return nil
 	}
@@ -50,11 +50,11 @@ func (r *replay) event(e *sayso.Event) error {
 	if err != nil {
 		return err
 	}
-	b, err := begins(e)
+	b, err := readFirst(e)
 	if err != nil {
 		return fmt.Errorf("event %d: %w", e.Seq, err)
 	}
-	d := draft{conn: r.conn}
+	d := batchWrite{conn: r.conn}
 	if err := d.project(st, e, b); err != nil {
 		return fmt.Errorf("event %d: %w", e.Seq, err)
 	}
@@ -68,12 +68,12 @@ func (r *replay) event(e *sayso.Event) error {
 }
 
 // stream returns what the events before e made of their stream.
-func (r *replay) stream(e *sayso.Event) (*stream, error) {
+func (r *projector) stream(e *sayso.Event) (*streamState, error) {
 	st, ok := r.streams[e.Stream]
 	if ok {
 		return st, nil
 	}
-	st = &stream{}
+	st = &streamState{}
 	r.streams[e.Stream] = st
 	if e.Pos > 1 && strings.HasPrefix(e.Stream, requestPrefix) {
 		return st, st.load(r.conn, sayso.StreamID(e.Stream))
@@ -81,16 +81,16 @@ func (r *replay) stream(e *sayso.Event) (*stream, error) {
 	return st, nil
 }
 
-// shadow makes empty projections under the same names in the temporary
+// makeTempProjections makes empty projections under the same names in the temporary
 // database of a connection, which unqualified names find first.
-func shadow(c *sqlite.Conn) error {
+func makeTempProjections(c *sqlite.Conn) error {
 	for _, name := range projections {
 		text, err := migrations.ReadFile(name)
 		if err != nil {
 			return err
 		}
 		for query := range strings.SplitSeq(string(text), ";") {
-			query = temporary.Replace(strings.TrimSpace(uncommented(query)))
+			query = toTemp.Replace(strings.TrimSpace(stripComments(query)))
 			if query == "" || strings.HasPrefix(query, "DROP TABLE") {
 				continue
 			}
@@ -102,11 +102,11 @@ func shadow(c *sqlite.Conn) error {
 	return nil
 }
 
-var temporary = strings.NewReplacer("CREATE TABLE ", "CREATE TEMP TABLE ",
+var toTemp = strings.NewReplacer("CREATE TABLE ", "CREATE TEMP TABLE ",
 	"CREATE INDEX ", "CREATE INDEX temp.", "CREATE UNIQUE INDEX ", "CREATE UNIQUE INDEX temp.",
 	"DROP INDEX ", "DROP INDEX temp.")
 
-func uncommented(query string) string {
+func stripComments(query string) string {
 	var out strings.Builder
 	for line := range strings.Lines(query) {
 		code, _, _ := strings.Cut(line, "--")

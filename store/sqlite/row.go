@@ -10,40 +10,40 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// kept is what a row says in columns on which partial indexes depend.
-type kept struct{ open, asked, spent bool }
+// indexedColumns is what a row says in columns on which partial indexes depend.
+type indexedColumns struct{ open, asked, spent bool }
 
-func keptOf(w *sayso.Row) kept { return kept{w.State.Open(), w.Asked, w.Spent} }
+func indexedOf(w *sayso.Row) indexedColumns { return indexedColumns{w.State.Open(), w.Asked, w.Spent} }
 
 // project brings rows and grants up to date with an event.
-func (d *draft) project(st *stream, e *sayso.Event, b *begun) error {
+func (d *batchWrite) project(st *streamState, e *sayso.Event, b *firstEvent) error {
 	switch {
 	case st.row != nil:
 		if err := st.row.Apply(e); err != nil {
-			return verdict{fmt.Errorf("%w: %s of %s: %w", sayso.ErrInvalid, e.Type, e.Stream, err)}
+			return batchError{fmt.Errorf("%w: %s of %s: %w", sayso.ErrInvalid, e.Type, e.Stream, err)}
 		}
 	case b != nil && e.Type == sayso.EventRequested:
 		st.row = new(b.row)
 		st.row.First, st.row.Last = e.Seq, e.Seq
 	case b != nil && e.Type == sayso.EventGrantCreated:
-		return d.grant(e, b.key)
+		return d.insertGrant(e, b.key)
 	case e.Type == sayso.EventGrantRevoked || e.Type == sayso.EventGrantEnded:
 		return run(d.conn, `UPDATE grants SET live = 0 WHERE stream = ?`, nil, e.Stream)
 	}
 	return nil
 }
 
-func (d *draft) grant(e *sayso.Event, key sayso.Digest) error {
+func (d *batchWrite) insertGrant(e *sayso.Event, key sayso.Digest) error {
 	err := run(d.conn, `INSERT INTO grants (first_seq, stream, session, request, key, live) VALUES (?, ?, ?, ?, ?, 1)`,
-		nil, int64(e.Seq), e.Stream, e.SessionID, string(e.RequestID), orNull(key))
-	if err != nil && constraint(err) {
+		nil, int64(e.Seq), e.Stream, e.SessionID, string(e.RequestID), nullDigest(key))
+	if err != nil && isConstraint(err) {
 		return conflict("stream %s has a grant already", e.Stream)
 	}
 	return err
 }
 
-// orNull is the bytes of a digest; nil, which is stored as NULL, for none.
-func orNull(d sayso.Digest) any {
+// nullDigest is the bytes of a digest; nil, which is stored as NULL, for none.
+func nullDigest(d sayso.Digest) any {
 	if d.IsZero() {
 		return nil
 	}
@@ -51,32 +51,32 @@ func orNull(d sayso.Digest) any {
 }
 
 // save writes the row of a stream, touching only the indexes that must be.
-func (st *stream) save(c *sqlite.Conn, name string) error {
+func (st *streamState) save(c *sqlite.Conn, name string) error {
 	w := st.row
 	if w == nil {
 		return nil
 	}
-	now := keptOf(w)
+	now := indexedOf(w)
 	var err error
 	if st.stored {
-		err = updateRow(c, w, st.kept, now)
+		err = updateRow(c, w, st.indexed, now)
 	} else {
 		err = insertRow(c, w)
 	}
-	if err != nil && constraint(err) {
+	if err != nil && isConstraint(err) {
 		return conflict("the request of stream %s: %v", name, err)
 	}
-	st.stored, st.kept = true, now
+	st.stored, st.indexed = true, now
 	return err
 }
 
-// updates are the statements that change a row, by which of the columns with
+// updateStatements are the statements that change a row, by which of the columns with
 // partial indexes change. SQLite takes a row out of each index on a column that
 // a statement names, and puts it back, if its value is the same too.
-var updates = func() map[kept]string {
-	all := map[kept]string{}
+var updateStatements = func() map[indexedColumns]string {
+	all := map[indexedColumns]string{}
 	for i := range 8 {
-		changed, more := kept{i&1 > 0, i&2 > 0, i&4 > 0}, ""
+		changed, more := indexedColumns{i&1 > 0, i&2 > 0, i&4 > 0}, ""
 		if changed.open {
 			more += ", open = ?"
 		}
@@ -92,10 +92,10 @@ var updates = func() map[kept]string {
 	return all
 }()
 
-func updateRow(c *sqlite.Conn, w *sayso.Row, was, now kept) error {
-	changed := kept{was.open != now.open, was.asked != now.asked, was.spent != now.spent}
+func updateRow(c *sqlite.Conn, w *sayso.Row, was, now indexedColumns) error {
+	changed := indexedColumns{was.open != now.open, was.asked != now.asked, was.spent != now.spent}
 	args := make([]any, 0, 9)
-	args = append(args, w.Holder, string(w.State), string(w.Source), int64(w.Last), when(w.Decided))
+	args = append(args, w.Holder, string(w.State), string(w.Source), int64(w.Last), nullTime(w.Decided))
 	if changed.open {
 		args = append(args, now.open)
 	}
@@ -105,11 +105,11 @@ func updateRow(c *sqlite.Conn, w *sayso.Row, was, now kept) error {
 	if changed.spent {
 		args = append(args, now.spent)
 	}
-	return run(c, updates[changed], nil, append(args, int64(w.First))...)
+	return run(c, updateStatements[changed], nil, append(args, int64(w.First))...)
 }
 
-// when is a time as it is stored; NULL for none.
-func when(t time.Time) any {
+// nullTime is a time as it is stored; NULL for none.
+func nullTime(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
@@ -141,7 +141,7 @@ func insertRow(c *sqlite.Conn, w *sayso.Row) error {
 	st.BindText(19, string(w.Source))
 	st.BindBool(20, w.Asked)
 	st.BindBool(21, w.Spent)
-	bind(st, 22, when(w.Decided))
+	bind(st, 22, nullTime(w.Decided))
 	st.BindInt64(23, int64(w.Last))
 	st.BindBool(24, w.State.Open())
 	_, err = st.Step()
@@ -172,33 +172,33 @@ func scanRow(st *sqlite.Stmt) sayso.Row {
 }
 
 // load reads the row of a request that began in an earlier transaction.
-func (st *stream) load(c *sqlite.Conn, id sayso.ID) error {
+func (st *streamState) load(c *sqlite.Conn, id sayso.ID) error {
 	return run(c, `SELECT `+rowColumns+` FROM requests WHERE id = ?`, func(s *sqlite.Stmt) error {
 		w := scanRow(s)
-		st.row, st.stored, st.kept = &w, true, keptOf(&w)
+		st.row, st.stored, st.indexed = &w, true, indexedOf(&w)
 		return nil
 	}, string(id))
 }
 
 // erase empties the content of all events of requests and what projections
 // keep of it.
-func (d *draft) erase(ids []sayso.ID) error {
+func (d *batchWrite) erase(ids []sayso.ID) error {
 	for _, id := range ids {
 		if err := eraseContent(d.conn, id); err != nil {
 			return err
 		}
-		if err := eraseLater(d.conn, id); err != nil {
+		if err := queueErasure(d.conn, id); err != nil {
 			return err
 		}
-		if err := d.forgetDigests(id); err != nil {
+		if err := d.eraseDigests(id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// forget takes the content that the batch itself erased from its events.
-func (b *prepared) forget(events []sayso.Event) {
+// dropErased takes the content that the batch itself erased from its events.
+func (b *preparedBatch) dropErased(events []sayso.Event) {
 	for i := range events {
 		if slices.Contains(b.erase, events[i].RequestID) {
 			events[i].Content, events[i].Salt, events[i].Memo = nil, nil, nil
@@ -206,12 +206,12 @@ func (b *prepared) forget(events []sayso.Event) {
 	}
 }
 
-// overwrite has whatever is removed from now on overwritten with zeros.
-func overwrite(c *sqlite.Conn) error { return run(c, `PRAGMA secure_delete = ON`, nil) }
+// secureDelete has whatever is removed from now on overwritten with zeros.
+func secureDelete(c *sqlite.Conn) error { return run(c, `PRAGMA secure_delete = ON`, nil) }
 
 // eraseContent also overwrites the bytes in the file.
 func eraseContent(c *sqlite.Conn, id sayso.ID) error {
-	if err := overwrite(c); err != nil {
+	if err := secureDelete(c); err != nil {
 		return err
 	}
 	return run(c, `UPDATE content SET salt = NULL, body = NULL WHERE seq IN (
@@ -220,7 +220,7 @@ func eraseContent(c *sqlite.Conn, id sayso.ID) error {
 		nil, string(id))
 }
 
-func (d *draft) forgetDigests(id sayso.ID) error {
+func (d *batchWrite) eraseDigests(id sayso.ID) error {
 	if err := run(d.conn, `UPDATE requests SET digest = NULL WHERE id = ?`, nil, string(id)); err != nil {
 		return err
 	}

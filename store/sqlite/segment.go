@@ -46,7 +46,7 @@ func segments(c *sqlite.Conn, after sayso.Seq) (out []segment, err error) {
 
 // boundary is the position of the last event that lies in a segment.
 func boundary(c *sqlite.Conn) (sayso.Seq, error) {
-	n, err := number(c, `SELECT coalesce(max(last_seq), 0) FROM segments`)
+	n, err := queryInt(c, `SELECT coalesce(max(last_seq), 0) FROM segments`)
 	return sayso.Seq(n), err
 }
 
@@ -117,7 +117,7 @@ func (l *Log) sinceArchived(c *sqlite.Conn, after sayso.Seq, limit int) (out []s
 		err := l.fromSegment(c, s.number, func(e sayso.Event) error {
 			out = append(out, e)
 			return nil
-		}, `SELECT `+eventColumns+withContent+`WHERE e.seq > ? ORDER BY e.seq LIMIT ?`, int64(after), orAll(left))
+		}, `SELECT `+eventColumns+withContent+`WHERE e.seq > ? ORDER BY e.seq LIMIT ?`, int64(after), sqlLimit(left))
 		if err != nil {
 			return nil, err
 		}
@@ -127,18 +127,18 @@ func (l *Log) sinceArchived(c *sqlite.Conn, after sayso.Seq, limit int) (out []s
 		return out, nil
 	}
 	err = run(c, `SELECT `+eventColumns+withContent+`WHERE e.seq > ? ORDER BY e.seq LIMIT ?`,
-		collect(&out), int64(after), orAll(limit-len(out)))
+		collect(&out), int64(after), sqlLimit(limit-len(out)))
 	return out, err
 }
 
-// whole reports whether events follow after without a gap.
-func whole(events []sayso.Event, after sayso.Seq) bool {
+// isContiguous reports whether events follow after without a gap.
+func isContiguous(events []sayso.Event, after sayso.Seq) bool {
 	n := len(events)
 	return n == 0 || events[n-1].Seq == after+sayso.Seq(n)
 }
 
-// everything calls do with each event of the log in order, wherever it lies.
-func (l *Log) everything(ctx context.Context, c *sqlite.Conn, do func(*sayso.Event) error) error {
+// eachEvent calls do with each event of the log in order, wherever it lies.
+func (l *Log) eachEvent(ctx context.Context, c *sqlite.Conn, do func(*sayso.Event) error) error {
 	step := func(e sayso.Event) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -160,21 +160,21 @@ func (l *Log) everything(ctx context.Context, c *sqlite.Conn, do func(*sayso.Eve
 		func(st *sqlite.Stmt) error { return step(scanEvent(st)) }, int64(after))
 }
 
-// eraseLater notes that the content of a request is to be erased from every
+// queueErasure notes that the content of a request is to be erased from every
 // segment that may hold some.
-func eraseLater(c *sqlite.Conn, id sayso.ID) error {
+func queueErasure(c *sqlite.Conn, id sayso.ID) error {
 	return run(c, `INSERT OR IGNORE INTO erasing (segment, request) SELECT number, ?1 FROM segments
 		WHERE last_seq >= coalesce((SELECT first_seq FROM requests WHERE id = ?1), 0)`, nil, string(id))
 }
 
-func erases(ps []*pending) bool {
+func hasErasure(ps []*pending) bool {
 	return slices.ContainsFunc(ps, func(p *pending) bool { return len(p.batch.erase) > 0 })
 }
 
-// scrub erases from segments what was erased from the log, and brings the
+// eraseCommitted erases from segments what was erased from the log, and brings the
 // zeros that stand for it into the file of the database. The erasure itself is
 // committed: what fails here is done the next time.
-func (l *Log) scrub(c *sqlite.Conn) {
+func (l *Log) eraseCommitted(c *sqlite.Conn) {
 	_ = l.eraseSegments(c)
 	c.SetBusyTimeout(0)
 	defer c.SetBusyTimeout(l.opts.Busy)
@@ -200,7 +200,7 @@ func (l *Log) eraseSegment(c *sqlite.Conn, number int, requests []string) error 
 	if err := os.Chmod(path, 0o600); err != nil {
 		return err
 	}
-	if err := eraseIn(path, requests); err != nil {
+	if err := eraseSegmentContent(path, requests); err != nil {
 		return err
 	}
 	if err := os.Chmod(path, 0o400); err != nil {
@@ -214,13 +214,13 @@ func (l *Log) eraseSegment(c *sqlite.Conn, number int, requests []string) error 
 	return nil
 }
 
-func eraseIn(path string, requests []string) (err error) {
+func eraseSegmentContent(path string, requests []string) (err error) {
 	file, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if err := overwrite(file); err != nil {
+	if err := secureDelete(file); err != nil {
 		return err
 	}
 	for _, request := range requests {

@@ -71,13 +71,13 @@ func (l *Log) Verify(ctx context.Context, kept *sayso.Head) (Report, error) {
 	if err := run(c, makeNames, nil); err != nil {
 		return Report{}, unavailable("verify", err)
 	}
-	if err := v.run(ctx); err != nil && !errors.Is(err, errEnough) {
+	if err := v.run(ctx); err != nil && !errors.Is(err, errTooManyProblems) {
 		return v.Report, unavailable("verify", err)
 	}
 	return v.Report, nil
 }
 
-var errEnough = errors.New("there are more problems than anybody will read")
+var errTooManyProblems = errors.New("there are more problems than anybody will read")
 
 type verifier struct {
 	Report
@@ -85,26 +85,26 @@ type verifier struct {
 	conn *sqlite.Conn
 	kept *sayso.Head
 
-	misshapen bool // the schema is not ours
+	wrongSchema bool // the schema is not ours
 
 	missing map[sayso.ID]sayso.Seq // requests with content that is not there, and the first place
 	erased  map[sayso.ID]bool      // requests whose content an event says was erased
 }
 
-func (v *verifier) found(seq sayso.Seq, format string, args ...any) error {
+func (v *verifier) report(seq sayso.Seq, format string, args ...any) error {
 	v.Problems = append(v.Problems, Problem{seq, fmt.Sprintf(format, args...)})
 	if len(v.Problems) >= maxProblems {
-		return errEnough
+		return errTooManyProblems
 	}
 	return nil
 }
 
 func (v *verifier) run(ctx context.Context) error {
 	for _, check := range []func(context.Context) error{
-		v.schema, v.segments, v.tail, v.erasures, v.keptHead, v.strays, v.archived, v.keys, v.projections,
+		v.schema, v.segments, v.tail, v.erasures, v.keptHead, v.checkOrphans, v.archived, v.keys, v.projections,
 	} {
 		if err := check(ctx); err != nil {
-			if v.misshapen && ctx.Err() == nil {
+			if v.wrongSchema && ctx.Err() == nil {
 				return nil // it was said why nothing more can be read
 			}
 			return err
@@ -123,13 +123,13 @@ func (v *verifier) event(ctx context.Context, e *sayso.Event) error {
 	head, err := e.Verify(v.Head)
 	if err != nil {
 		head = sayso.Head{Seq: e.Seq, Hash: e.Hash, At: e.At}
-		if err := v.found(e.Seq, "%v", err); err != nil {
+		if err := v.report(e.Seq, "%v", err); err != nil {
 			return err
 		}
 	}
 	v.Head = head
 	if v.kept != nil && e.Seq == v.kept.Seq && e.Hash != v.kept.Hash {
-		if err := v.found(e.Seq, "the event is not the one whose hash was kept elsewhere"); err != nil {
+		if err := v.report(e.Seq, "the event is not the one whose hash was kept elsewhere"); err != nil {
 			return err
 		}
 	}
@@ -139,12 +139,12 @@ func (v *verifier) event(ctx context.Context, e *sayso.Event) error {
 		}
 	}
 	if e.Type == sayso.EventContentErased {
-		v.erasure(e)
+		v.recordErasure(e)
 	}
-	return v.names(e)
+	return v.recordKeys(e)
 }
 
-func (v *verifier) erasure(e *sayso.Event) {
+func (v *verifier) recordErasure(e *sayso.Event) {
 	if e.RequestID != "" {
 		v.erased[e.RequestID] = true
 	}
@@ -167,7 +167,7 @@ func (v *verifier) segments(ctx context.Context) error {
 	for _, s := range all {
 		v.Segments++
 		if s.first.Seq != v.Head.Seq || s.first.Hash != v.Head.Hash {
-			if err := v.found(s.first.Seq+1, "segment %d does not follow the one before it", s.number); err != nil {
+			if err := v.report(s.first.Seq+1, "segment %d does not follow the one before it", s.number); err != nil {
 				return err
 			}
 			v.Head = s.first
@@ -180,52 +180,52 @@ func (v *verifier) segments(ctx context.Context) error {
 }
 
 func (v *verifier) segment(ctx context.Context, s segment) error {
-	staying, err := v.staying(s)
+	staying, err := v.inDatabase(s)
 	if err != nil {
 		return err
 	}
 	err = v.log.fromSegment(v.conn, s.number, func(e sayso.Event) error {
 		if hash, ok := staying[e.Seq]; ok && hash != e.Hash {
-			if err := v.found(e.Seq, "the event differs between segment %d and the database", s.number); err != nil {
+			if err := v.report(e.Seq, "the event differs between segment %d and the database", s.number); err != nil {
 				return err
 			}
 		}
 		delete(staying, e.Seq)
 		return v.event(ctx, &e)
 	}, `SELECT `+eventColumns+withContent+`ORDER BY e.seq`)
-	if errors.Is(err, errEnough) || errors.Is(err, ctx.Err()) && err != nil {
+	if errors.Is(err, errTooManyProblems) || errors.Is(err, ctx.Err()) && err != nil {
 		return err
 	}
 	if err != nil {
-		if err := v.found(s.first.Seq+1, "segment %d cannot be read: %v", s.number, err); err != nil {
+		if err := v.report(s.first.Seq+1, "segment %d cannot be read: %v", s.number, err); err != nil {
 			return err
 		}
 		v.Head = s.last
 		return nil
 	}
 	if v.Head.Seq != s.last.Seq || v.Head.Hash != s.last.Hash {
-		if err := v.found(s.last.Seq, "segment %d does not end as it was sealed", s.number); err != nil {
+		if err := v.report(s.last.Seq, "segment %d does not end as it was sealed", s.number); err != nil {
 			return err
 		}
 		v.Head = s.last
 	}
 	for seq := range staying {
-		if err := v.found(seq, "the event is in the database and not in segment %d", s.number); err != nil {
+		if err := v.report(seq, "the event is in the database and not in segment %d", s.number); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// staying returns the hashes of events of a segment that are in the database
+// inDatabase returns the hashes of events of a segment that are in the database
 // too, each of which must be unchanged itself.
-func (v *verifier) staying(s segment) (map[sayso.Seq]sayso.Digest, error) {
+func (v *verifier) inDatabase(s segment) (map[sayso.Seq]sayso.Digest, error) {
 	out := map[sayso.Seq]sayso.Digest{}
 	err := run(v.conn, `SELECT `+eventColumns+withContent+`WHERE e.seq > ? AND e.seq <= ?`, func(st *sqlite.Stmt) error {
 		e := scanEvent(st)
 		out[e.Seq] = e.Hash
 		if _, err := e.Verify(sayso.Head{Seq: e.Seq - 1, Hash: e.Prev}); err != nil {
-			return v.found(e.Seq, "%v", err)
+			return v.report(e.Seq, "%v", err)
 		}
 		return nil
 	}, int64(s.first.Seq), int64(s.last.Seq))
@@ -246,7 +246,7 @@ func (v *verifier) erasures(context.Context) error {
 		if v.erased[id] {
 			continue
 		}
-		if err := v.found(seq, "content is missing and no %s says why", sayso.EventContentErased); err != nil {
+		if err := v.report(seq, "content is missing and no %s says why", sayso.EventContentErased); err != nil {
 			return err
 		}
 	}
@@ -257,11 +257,11 @@ func (v *verifier) keptHead(context.Context) error {
 	if v.kept == nil || v.Head.Seq >= v.kept.Seq {
 		return nil
 	}
-	return v.found(v.Head.Seq, "the log ends here and had %d events when its head was kept elsewhere", v.kept.Seq)
+	return v.report(v.Head.Seq, "the log ends here and had %d events when its head was kept elsewhere", v.kept.Seq)
 }
 
-// strays finds rows that belong to no event.
-func (v *verifier) strays(context.Context) error {
+// checkOrphans finds rows that belong to no event.
+func (v *verifier) checkOrphans(context.Context) error {
 	for _, stray := range []struct{ query, text string }{
 		{`SELECT seq FROM content c WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.seq = c.seq AND e.commitment NOTNULL)`,
 			"there is content without an event that has any"},
@@ -277,7 +277,7 @@ func (v *verifier) strays(context.Context) error {
 			"the stream has a gap before this event"},
 	} {
 		if err := run(v.conn, stray.query, func(st *sqlite.Stmt) error {
-			return v.found(sayso.Seq(st.ColumnInt64(0)), "%s", stray.text)
+			return v.report(sayso.Seq(st.ColumnInt64(0)), "%s", stray.text)
 		}); err != nil {
 			return err
 		}
@@ -307,19 +307,19 @@ func (v *verifier) archivedIn(s segment) error {
 	defer func() { _ = file.Close() }() // nothing was written
 	gone := map[string]int{}            // streams of the segment that are not in the database
 	err = run(file, `SELECT stream, max(pos), min(seq) FROM events GROUP BY stream`, func(st *sqlite.Stmt) error {
-		stays, err := number(v.conn, `SELECT EXISTS (SELECT 1 FROM events WHERE seq = ?)`, st.ColumnInt64(2))
+		stays, err := queryInt(v.conn, `SELECT EXISTS (SELECT 1 FROM events WHERE seq = ?)`, st.ColumnInt64(2))
 		if stays == 0 {
 			gone[st.ColumnText(0)] = st.ColumnInt(1)
 		}
 		return err
 	})
 	if err != nil {
-		return v.found(s.last.Seq, "segment %d cannot be read: %v", s.number, err)
+		return v.report(s.last.Seq, "segment %d cannot be read: %v", s.number, err)
 	}
 	err = run(v.conn, `SELECT stream, length FROM archived WHERE segment = ?`, func(st *sqlite.Stmt) error {
 		stream := st.ColumnText(0)
 		if gone[stream] != st.ColumnInt(1) {
-			return v.found(s.last.Seq, "stream %s is not in segment %d as it was moved there", stream, s.number)
+			return v.report(s.last.Seq, "stream %s is not in segment %d as it was moved there", stream, s.number)
 		}
 		delete(gone, stream)
 		return nil
@@ -328,7 +328,7 @@ func (v *verifier) archivedIn(s segment) error {
 		return err
 	}
 	for stream := range gone {
-		if err := v.found(s.first.Seq+1, "stream %s was removed and not archived", stream); err != nil {
+		if err := v.report(s.first.Seq+1, "stream %s was removed and not archived", stream); err != nil {
 			return err
 		}
 	}
@@ -341,7 +341,7 @@ func (v *verifier) projections(ctx context.Context) error {
 	if len(v.Problems) > 0 {
 		return nil
 	}
-	if err := shadow(v.conn); err != nil {
+	if err := makeTempProjections(v.conn); err != nil {
 		return err
 	}
 	if err := v.log.replay(ctx, v.conn); err != nil {
@@ -353,7 +353,7 @@ func (v *verifier) projections(ctx context.Context) error {
 			`SELECT first_seq FROM (SELECT * FROM temp.%[1]s EXCEPT SELECT * FROM main.%[1]s)`,
 		} {
 			err := run(v.conn, fmt.Sprintf(query, table), func(st *sqlite.Stmt) error {
-				return v.found(sayso.Seq(st.ColumnInt64(0)), "the row in %s is not what the log says, from which it can be made again: sayso log verify --rebuild", table)
+				return v.report(sayso.Seq(st.ColumnInt64(0)), "the row in %s is not what the log says, from which it can be made again: sayso log verify --rebuild", table)
 			})
 			if err != nil {
 				return err

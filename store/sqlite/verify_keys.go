@@ -16,39 +16,39 @@ import (
 // is missing, a trigger too many or a view in the place of a table would change
 // what the log promises, and no event.
 func (v *verifier) schema(context.Context) error {
-	want, err := intended()
+	want, err := migratedSchema()
 	if err != nil {
 		return err
 	}
-	have, err := declared(v.conn)
+	have, err := readSchema(v.conn)
 	if err != nil {
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		if h, ok := have[key]; !ok || h != want[key] {
-			if err := v.deformed("the %s is missing or was changed", key); err != nil {
+			if err := v.reportSchema("the %s is missing or was changed", key); err != nil {
 				return err
 			}
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(have)) {
 		if _, ok := want[key]; !ok {
-			if err := v.deformed("the %s was added", key); err != nil {
+			if err := v.reportSchema("the %s was added", key); err != nil {
 				return err
 			}
 		}
 	}
 	return run(v.conn, `PRAGMA main.integrity_check(10)`, func(st *sqlite.Stmt) error {
 		if text := st.ColumnText(0); text != "ok" {
-			return v.deformed("%s", text)
+			return v.reportSchema("%s", text)
 		}
 		return nil
 	})
 }
 
-func (v *verifier) deformed(format string, args ...any) error {
-	v.misshapen = true
-	return v.found(0, "the database: "+format, args...)
+func (v *verifier) reportSchema(format string, args ...any) error {
+	v.wrongSchema = true
+	return v.report(0, "the database: "+format, args...)
 }
 
 // The keys that a broker takes are these: each request takes the name of the
@@ -58,36 +58,36 @@ func (v *verifier) deformed(format string, args ...any) error {
 // of that link. So all of them can be made again from the events.
 const (
 	// A row without a name says in which session its request is.
-	makeNames = `CREATE TEMP TABLE named (stream TEXT, session TEXT, call TEXT, name BLOB, PRIMARY KEY (stream, call)) WITHOUT ROWID`
-	putName   = `INSERT OR IGNORE INTO temp.named (stream, session, call, name) VALUES (?, ?, ?, ?)`
-	dropNames = `DELETE FROM temp.named WHERE stream = ?`
+	makeNames  = `CREATE TEMP TABLE named (stream TEXT, session TEXT, call TEXT, name BLOB, PRIMARY KEY (stream, call)) WITHOUT ROWID`
+	insertName = `INSERT OR IGNORE INTO temp.named (stream, session, call, name) VALUES (?, ?, ?, ?)`
+	dropNames  = `DELETE FROM temp.named WHERE stream = ?`
 )
 
-// names notes which keys an event must have taken.
-func (v *verifier) names(e *sayso.Event) error {
+// recordKeys notes which keys an event must have taken.
+func (v *verifier) recordKeys(e *sayso.Event) error {
 	stream := sayso.RequestStream(e.RequestID)
 	if e.RequestID == "" || e.Stream != stream {
 		return nil
 	}
 	switch e.Type {
 	case sayso.EventRequested:
-		if err := run(v.conn, putName, nil, stream, e.SessionID, "", nil); err != nil {
+		if err := run(v.conn, insertName, nil, stream, e.SessionID, "", nil); err != nil {
 			return err
 		}
-		return v.name(e, e.CallID)
+		return v.recordCallKey(e, e.CallID)
 	case sayso.EventTaken:
 		var p sayso.Taken
 		if jcs.UnmarshalLenient(e.Payload, &p) != nil || !v.sameSession(e) {
 			return nil
 		}
-		return v.name(e, p.CallID)
+		return v.recordCallKey(e, p.CallID)
 	case sayso.EventResolved:
 		var p sayso.Resolved
 		if jcs.UnmarshalLenient(e.Payload, &p) != nil {
 			return nil
 		}
 		if p.Link != "" {
-			return run(v.conn, putName, nil, stream, e.SessionID, "\x00link", []byte(sayso.LinkKey(p.Link))) // which is no id of a call
+			return run(v.conn, insertName, nil, stream, e.SessionID, "\x00link", []byte(sayso.LinkKey(p.Link))) // which is no id of a call
 		}
 		if !p.OverLimit() {
 			return nil
@@ -95,23 +95,23 @@ func (v *verifier) names(e *sayso.Event) error {
 		if err := run(v.conn, dropNames, nil, stream); err != nil {
 			return err
 		}
-		return run(v.conn, putName, nil, stream, e.SessionID, "", []byte(sayso.LimitKey(e.SessionID, e.At.Wall)))
+		return run(v.conn, insertName, nil, stream, e.SessionID, "", []byte(sayso.LimitKey(e.SessionID, e.At.Wall)))
 	}
 	return nil
 }
 
-// name notes the key of one call, unless its request has it already.
-func (v *verifier) name(e *sayso.Event, call string) error {
+// recordCallKey notes the key of one call, unless its request has it already.
+func (v *verifier) recordCallKey(e *sayso.Event, call string) error {
 	if call == "" {
 		return nil
 	}
-	return run(v.conn, putName, nil, e.Stream, e.SessionID, call, []byte(sayso.CallKey(e.Actor.Principal, e.SessionID, call)))
+	return run(v.conn, insertName, nil, e.Stream, e.SessionID, call, []byte(sayso.CallKey(e.Actor.Principal, e.SessionID, call)))
 }
 
 // sameSession reports whether an event names the session of its request, as all
 // events of a broker do.
 func (v *verifier) sameSession(e *sayso.Event) bool {
-	n, err := number(v.conn, `SELECT EXISTS (SELECT 1 FROM temp.named WHERE stream = ? AND session = ?)`, e.Stream, e.SessionID)
+	n, err := queryInt(v.conn, `SELECT EXISTS (SELECT 1 FROM temp.named WHERE stream = ? AND session = ?)`, e.Stream, e.SessionID)
 	return err == nil && n == 1
 }
 
@@ -128,7 +128,7 @@ func (v *verifier) keys(context.Context) error {
 			"there is a key to %s that no event took"},
 	} {
 		if err := run(v.conn, c.query, func(st *sqlite.Stmt) error {
-			return v.found(0, c.text, st.ColumnText(0))
+			return v.report(0, c.text, st.ColumnText(0))
 		}); err != nil {
 			return err
 		}

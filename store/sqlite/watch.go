@@ -13,24 +13,24 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// watch notices what other processes commit. The file system gives hints; the
+// watcher notices what other processes commit. The file system gives hints; the
 // log is looked at after each, and every so often without one. It is started by
 // the first who waits, so that processes which never do pay nothing.
-type watch struct {
+type watcher struct {
 	mu      sync.Mutex
 	cancel  context.CancelFunc // nil until it was started
 	ended   chan struct{}
 	stopped bool
 }
 
-// hintGap is the least time between two looks at the log because of hints: our
+// minHintGap is the least time between two looks at the log because of hints: our
 // own commits cause hints too, by the thousand.
-const hintGap = 2 * time.Millisecond
+const minHintGap = 2 * time.Millisecond
 
-// afterHint is when to look again after a hint. The file system tells of a write
+// recheckDelays is when to look again after a hint. The file system tells of a write
 // when it begins; the commit can be seen only when the disk has it, and making
 // it seen is a write to shared memory, of which nobody tells.
-var afterHint = [...]time.Duration{
+var recheckDelays = [...]time.Duration{
 	2 * time.Millisecond, 5 * time.Millisecond, 15 * time.Millisecond, 50 * time.Millisecond, 150 * time.Millisecond,
 }
 
@@ -39,8 +39,8 @@ var newWatcher = fsnotify.NewWatcher
 
 // start begins to watch, once. When it returns, whatever is committed later
 // will be published. Nobody waits here for one who waits for the database.
-func (w *watch) start(ctx context.Context, l *Log) error {
-	if begun, err := w.begun(); begun || err != nil {
+func (w *watcher) start(ctx context.Context, l *Log) error {
+	if begun, err := w.isStarted(); begun || err != nil {
 		return err
 	}
 	head, err := l.Head(ctx)
@@ -52,31 +52,31 @@ func (w *watch) start(ctx context.Context, l *Log) error {
 	if begun, err := w.state(); begun || err != nil {
 		return err // somebody else was first
 	}
-	l.hub.began(head.Seq)
+	l.hub.startAt(head.Seq)
 	looking, cancel := context.WithCancel(context.Background()) // it outlives whoever was first to wait
 	w.cancel, w.ended = cancel, make(chan struct{})
 	go func() {
 		defer close(w.ended)
-		l.look(looking)
+		l.watchCommits(looking)
 	}()
 	return nil
 }
 
-func (w *watch) begun() (bool, error) {
+func (w *watcher) isStarted() (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.state()
 }
 
 // state reports whether it was started; it is called with the lock held.
-func (w *watch) state() (begun bool, err error) {
+func (w *watcher) state() (begun bool, err error) {
 	if w.stopped {
 		return false, errClosed
 	}
 	return w.cancel != nil, nil
 }
 
-func (w *watch) stop() {
+func (w *watcher) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopped = true
@@ -86,12 +86,12 @@ func (w *watch) stop() {
 	}
 }
 
-// look publishes what others committed until ctx ends.
-func (l *Log) look(ctx context.Context) {
-	hints, poll := l.hints(ctx)
+// watchCommits publishes what others committed until ctx ends.
+func (l *Log) watchCommits(ctx context.Context) {
+	hints, poll := l.watchFiles(ctx)
 	timer := time.NewTimer(0) // at once, for what was committed before the hints began
 	defer timer.Stop()
-	again := len(afterHint)
+	again := len(recheckDelays)
 	for {
 		select {
 		case <-ctx.Done():
@@ -101,10 +101,10 @@ func (l *Log) look(ctx context.Context) {
 		case <-timer.C:
 		}
 		_ = l.catchUp(ctx) // what fails now is tried again at the next hint or poll
-		pause(ctx, hintGap)
+		pause(ctx, minHintGap)
 		next := poll + rand.N(poll/4+1)
-		if again < len(afterHint) {
-			next, again = afterHint[again], again+1
+		if again < len(recheckDelays) {
+			next, again = recheckDelays[again], again+1
 		}
 		timer.Reset(next)
 	}
@@ -119,9 +119,9 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// hints is a channel that holds a token when a file of the database changed,
+// watchFiles is a channel that holds a token when a file of the database changed,
 // and how often to look without one: more often if there are no hints.
-func (l *Log) hints(ctx context.Context) (<-chan struct{}, time.Duration) {
+func (l *Log) watchFiles(ctx context.Context) (<-chan struct{}, time.Duration) {
 	fs, err := newWatcher()
 	if err != nil {
 		return nil, l.opts.Poll / 20
@@ -147,7 +147,7 @@ func (l *Log) hints(ctx context.Context) (<-chan struct{}, time.Duration) {
 			case out <- struct{}{}:
 			default:
 			}
-			pause(ctx, hintGap) // the rest of a commit, dozens of writes, is one hint meanwhile
+			pause(ctx, minHintGap) // the rest of a commit, dozens of writes, is one hint meanwhile
 		}
 	}()
 	return out, l.opts.Poll
@@ -156,13 +156,13 @@ func (l *Log) hints(ctx context.Context) (<-chan struct{}, time.Duration) {
 // catchUp publishes what lies in the log behind the last event that was
 // published.
 func (l *Log) catchUp(ctx context.Context) error {
-	c, err := l.readers.take(ctx, false)
+	c, err := l.readers.acquire(ctx, false)
 	if err != nil {
 		return err
 	}
-	defer l.readers.give(c)
+	defer l.readers.release(c)
 	l.hub.mu.Lock()
-	seen := l.hub.seen
+	seen := l.hub.published
 	l.hub.mu.Unlock()
 	var news []sayso.Event
 	err = run(c, `SELECT seq, stream, pos FROM events WHERE seq > ? ORDER BY seq`, func(st *sqlite.Stmt) error {
@@ -174,9 +174,9 @@ func (l *Log) catchUp(ctx context.Context) error {
 	if err != nil {
 		return unavailable("follow the log", err)
 	}
-	news = l.hub.others(news)
+	news = l.hub.withoutOwn(news)
 	if n := len(news); n > 0 && news[n-1].Seq != seen+sayso.Seq(n) {
-		if err := l.missed(c); err != nil {
+		if err := l.wakeArchived(c); err != nil {
 			return err
 		}
 	}
@@ -184,17 +184,17 @@ func (l *Log) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// missed wakes those whose stream has grown by events that are in the database
+// wakeArchived wakes those whose stream has grown by events that are in the database
 // no more: they went into a segment before they were seen here. The newest event
 // of the log never does.
-func (l *Log) missed(c *sqlite.Conn) error {
-	for _, stream := range l.hub.waited() {
-		n, err := number(c, `SELECT coalesce(max(length), 0) FROM archived WHERE stream = ?`, stream)
+func (l *Log) wakeArchived(c *sqlite.Conn) error {
+	for _, stream := range l.hub.waitedStreams() {
+		n, err := queryInt(c, `SELECT coalesce(max(length), 0) FROM archived WHERE stream = ?`, stream)
 		if err != nil {
 			return unavailable("follow the log", err)
 		}
 		l.hub.mu.Lock()
-		l.hub.grown(stream, uint64(n))
+		l.hub.wakeStream(stream, uint64(n))
 		l.hub.mu.Unlock()
 	}
 	return nil

@@ -10,34 +10,34 @@ import "github.com/sayso-dev/sayso"
 //
 // The lock of its hub guards it.
 type window struct {
-	events []placed             // a ring, no longer than it has to be: the event with seq n lies at n modulo its length
+	events []windowEvent        // a ring, no longer than it has to be: the event with seq n lies at n modulo its length
 	low    sayso.Seq            // the oldest event; higher than high if there is none
 	high   sayso.Seq            // the newest
 	bytes  int                  // of content and payloads
 	newest map[string]sayso.Seq // of each stream in the window
 }
 
-// placed is an event with the seq of the one before it in its stream, if that
+// windowEvent is an event with the seq of the one before it in its stream, if that
 // was in the window too.
-type placed struct {
-	event  sayso.Event
-	before sayso.Seq
+type windowEvent struct {
+	event   sayso.Event
+	prevSeq sayso.Seq
 }
 
 const (
-	windowBegins = 64 // how long the ring is at first
-	windowEvents = 2048
-	windowBytes  = 16 << 20
+	windowInitial = 64 // how long the ring is at first
+	windowEvents  = 2048
+	windowBytes   = 16 << 20
 )
 
 func newWindow() window { return window{low: 1, newest: map[string]sayso.Seq{}} }
 
 // reset empties the window. The ring stays: where two processes write in turn,
 // each of them resets its window with each of its events.
-func (w *window) reset() { w.begin(0) }
+func (w *window) reset() { w.resetTo(0) }
 
-// begin empties the window for what comes behind an event.
-func (w *window) begin(base sayso.Seq) {
+// resetTo empties the window for what comes behind an event.
+func (w *window) resetTo(base sayso.Seq) {
 	for w.low <= w.high {
 		w.drop()
 	}
@@ -48,23 +48,23 @@ func (w *window) begin(base sayso.Seq) {
 // lies before it goes.
 func (w *window) add(base sayso.Seq, events []sayso.Event) {
 	if w.high != base {
-		w.begin(base)
+		w.resetTo(base)
 	}
 	for i := range events {
-		w.room()
+		w.makeRoom()
 		e := &events[i]
-		*w.at(e.Seq) = placed{steady(*e), w.newest[e.Stream]}
+		*w.at(e.Seq) = windowEvent{withoutAliases(*e), w.newest[e.Stream]}
 		w.newest[e.Stream] = e.Seq
 		w.high = e.Seq
-		w.bytes += size(e)
+		w.bytes += eventSize(e)
 	}
 	for w.bytes > windowBytes {
 		w.drop()
 	}
 }
 
-// room makes room for one more event: in a longer ring, or by dropping the oldest.
-func (w *window) room() {
+// makeRoom makes room for one more event: in a longer ring, or by dropping the oldest.
+func (w *window) makeRoom() {
 	n := len(w.events)
 	switch {
 	case int(w.high-w.low)+1 < n:
@@ -74,14 +74,14 @@ func (w *window) room() {
 		return
 	}
 	old := w.events
-	w.events = make([]placed, max(2*n, windowBegins))
+	w.events = make([]windowEvent, max(2*n, windowInitial))
 	for seq := w.low; seq <= w.high; seq++ {
 		*w.at(seq) = old[seq%sayso.Seq(n)]
 	}
 }
 
 // at is where the event with this seq lies.
-func (w *window) at(seq sayso.Seq) *placed { return &w.events[seq%sayso.Seq(len(w.events))] }
+func (w *window) at(seq sayso.Seq) *windowEvent { return &w.events[seq%sayso.Seq(len(w.events))] }
 
 // drop takes the oldest event out.
 func (w *window) drop() {
@@ -89,23 +89,23 @@ func (w *window) drop() {
 	if w.newest[at.event.Stream] == w.low {
 		delete(w.newest, at.event.Stream)
 	}
-	w.bytes -= size(&at.event)
-	*at = placed{}
+	w.bytes -= eventSize(&at.event)
+	*at = windowEvent{}
 	w.low++
 }
 
-func size(e *sayso.Event) int { return len(e.Content) + len(e.Payload) }
+func eventSize(e *sayso.Event) int { return len(e.Content) + len(e.Payload) }
 
-// steady is an event that nobody changes: whoever wrote it with a memo has said so.
-func steady(e sayso.Event) sayso.Event {
+// withoutAliases is an event that nobody changes: whoever wrote it with a memo has said so.
+func withoutAliases(e sayso.Event) sayso.Event {
 	if e.Memo != nil {
 		return e
 	}
-	return own(e)
+	return cloneEvent(e)
 }
 
-// own is an event that shares no bytes with others.
-func own(e sayso.Event) sayso.Event {
+// cloneEvent is an event that shares no bytes with others.
+func cloneEvent(e sayso.Event) sayso.Event {
 	b := make([]byte, 0, len(e.Payload)+len(e.Content)+len(e.Salt))
 	part := func(from []byte) []byte {
 		if from == nil {
@@ -155,7 +155,7 @@ func (w *window) stream(name string, after int) (out []sayso.Event, ok bool) {
 			return nil, false
 		}
 		at := w.at(seq)
-		out[i], seq = at.event, at.before
+		out[i], seq = at.event, at.prevSeq
 	}
 	return out, true
 }

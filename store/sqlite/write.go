@@ -15,14 +15,14 @@ import (
 	"github.com/sayso-dev/sayso/internal/failpoint"
 )
 
-// groupSize is how many batches one commit takes at most.
-const groupSize = 512
+// maxGroup is how many batches one commit takes at most.
+const maxGroup = 512
 
 // pending is a batch on its way into the log.
 type pending struct {
 	ctx    context.Context
-	batch  prepared
-	owner  atomic.Int32 // who may decide what becomes of it
+	batch  preparedBatch
+	state  atomic.Int32 // who may decide what becomes of it
 	done   chan struct{}
 	events []sayso.Event
 	err    error
@@ -30,7 +30,7 @@ type pending struct {
 
 // The owners of a pending batch, of which each step is taken once.
 const (
-	waiting   int32 = iota // in the queue: its caller may still leave
+	queued    int32 = iota // in the queue: its caller may still leave
 	included               // the writer has it and will finish it
 	abandoned              // its caller left
 )
@@ -52,7 +52,7 @@ func (l *Log) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error) 
 		return nil, err
 	}
 	p := &pending{ctx: ctx, batch: batch, done: make(chan struct{})}
-	if l.writer.alone(p) {
+	if l.writer.tryWrite(p) {
 		return p.events, p.err
 	}
 	if err := l.writer.push(p); err != nil {
@@ -61,7 +61,7 @@ func (l *Log) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error) 
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		if p.owner.CompareAndSwap(waiting, abandoned) {
+		if p.state.CompareAndSwap(queued, abandoned) {
 			return nil, ctx.Err()
 		}
 		<-p.done
@@ -73,10 +73,10 @@ func (l *Log) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error) 
 // else does writes by themselves, which saves handing the batch over and back;
 // the rest is written by one goroutine, in groups.
 type writer struct {
-	log   *Log
-	turn  sync.Mutex // who uses conn
-	conn  *sqlite.Conn
-	state ledger
+	log    *Log
+	connMu sync.Mutex // who uses conn
+	conn   *sqlite.Conn
+	state  writerState
 
 	mu     sync.Mutex
 	queue  []*pending
@@ -85,8 +85,8 @@ type writer struct {
 
 	commits atomic.Int64
 
-	more  chan struct{} // holds one token when there is something to do
-	ended chan struct{}
+	wakeup chan struct{} // holds one token when there is something to do
+	ended  chan struct{}
 }
 
 // task is other work that needs the connection of the writer.
@@ -96,23 +96,23 @@ type task struct {
 }
 
 func newWriter(l *Log, c *sqlite.Conn) *writer {
-	return &writer{log: l, conn: c, more: make(chan struct{}, 1), ended: make(chan struct{})}
+	return &writer{log: l, conn: c, wakeup: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
-// alone writes a batch at once if nothing is being written or waits for that.
-func (w *writer) alone(p *pending) bool {
-	if !w.turn.TryLock() {
+// tryWrite writes a batch at once if nothing is being written or waits for that.
+func (w *writer) tryWrite(p *pending) bool {
+	if !w.connMu.TryLock() {
 		return false
 	}
-	defer w.turn.Unlock()
+	defer w.connMu.Unlock()
 	w.mu.Lock()
 	busy := w.closed || len(w.queue) > 0 || len(w.tasks) > 0
 	w.mu.Unlock()
 	if busy {
 		return false
 	}
-	p.owner.Store(included)
-	w.group([]*pending{p})
+	p.state.Store(included)
+	w.commitGroup([]*pending{p})
 	return true
 }
 
@@ -144,7 +144,7 @@ func (w *writer) exec(do func(*sqlite.Conn) error) error {
 
 func (w *writer) wake() {
 	select {
-	case w.more <- struct{}{}:
+	case w.wakeup <- struct{}{}:
 	default:
 	}
 }
@@ -156,10 +156,10 @@ func (w *writer) close() error {
 	w.mu.Unlock()
 	w.wake()
 	<-w.ended
-	w.turn.Lock() // whoever writes by themselves has done so
-	defer w.turn.Unlock()
+	w.connMu.Lock() // whoever writes by themselves has done so
+	defer w.connMu.Unlock()
 	if !w.log.opts.Checkpoint {
-		if w.log.overdue() {
+		if w.log.needsCheckpoint() {
 			w.conn.SetBusyTimeout(0)
 			_ = run(w.conn, `PRAGMA wal_checkpoint(TRUNCATE)`, nil) // if others are at work, they or the next will
 		}
@@ -171,54 +171,54 @@ func (w *writer) close() error {
 	return nil
 }
 
-// work commits what waits, one group after the other: the queue that forms
+// run commits what waits, one group after the other: the queue that forms
 // during a commit is the next group.
-func (w *writer) work() {
+func (w *writer) run() {
 	defer close(w.ended)
-	for range w.more {
-		for w.round() {
+	for range w.wakeup {
+		for w.runOnce() {
 		}
-		if w.done() {
+		if w.isDone() {
 			return
 		}
 	}
 }
 
-// round does what waits, and reports whether anything did. What comes before
+// runOnce does what waits, and reports whether anything did. What comes before
 // its turn does belongs to it.
-func (w *writer) round() bool {
+func (w *writer) runOnce() bool {
 	runtime.Gosched() // whoever is about to append belongs to this group too
-	w.turn.Lock()
-	defer w.turn.Unlock()
-	group, tasks := w.next()
+	w.connMu.Lock()
+	defer w.connMu.Unlock()
+	group, tasks := w.dequeue()
 	for _, t := range tasks {
-		w.state.forget()
+		w.state.reset()
 		t.done <- t.do(w.conn)
 	}
 	if len(group) > 0 {
-		w.group(group)
+		w.commitGroup(group)
 	}
 	return len(group)+len(tasks) > 0
 }
 
-// done reports whether nothing will come any more.
-func (w *writer) done() bool {
+// isDone reports whether nothing will come any more.
+func (w *writer) isDone() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.closed && len(w.queue)+len(w.tasks) == 0
 }
 
-// next takes what waits off the queue, except what its callers left.
-func (w *writer) next() (group []*pending, tasks []*task) {
+// dequeue takes what waits off the queue, except what its callers left.
+func (w *writer) dequeue() (group []*pending, tasks []*task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	taken := 0
 	for _, p := range w.queue {
-		if len(group) == groupSize {
+		if len(group) == maxGroup {
 			break
 		}
 		taken++
-		if p.owner.CompareAndSwap(waiting, included) {
+		if p.state.CompareAndSwap(queued, included) {
 			group = append(group, p)
 		}
 	}
@@ -230,19 +230,19 @@ func (w *writer) next() (group []*pending, tasks []*task) {
 	return group, tasks
 }
 
-// group commits batches together. Each is judged in order and sees the earlier
+// commitGroup commits batches together. Each is judged in order and sees the earlier
 // ones; one that conflicts fails alone. Nobody learns anything before the
 // commit, since a conflict with a batch that was not committed is none.
 //
 // Nearly every conflict shows before the first write of its batch, so a group
 // goes without savepoints at first. If one shows later, all is undone and done
 // again with a savepoint for each batch.
-func (w *writer) group(ps []*pending) {
-	defer w.log.hub.settled()
+func (w *writer) commitGroup(ps []*pending) {
+	defer w.log.hub.endCommit()
 	results := make([]result, len(ps))
-	stored, err := w.transact(ps, results, (*writer).bare)
-	if errors.Is(err, errCareful) {
-		stored, err = w.transact(ps, results, (*writer).saved)
+	stored, err := w.transact(ps, results, (*writer).addUnsaved)
+	if errors.Is(err, errNeedSavepoints) {
+		stored, err = w.transact(ps, results, (*writer).addInSavepoint)
 	}
 	if err != nil {
 		for i, p := range ps {
@@ -254,15 +254,15 @@ func (w *writer) group(ps []*pending) {
 		}
 		return
 	}
-	if erases(ps) {
-		w.log.scrub(w.conn)
-		w.log.hub.forget()
+	if hasErasure(ps) {
+		w.log.eraseCommitted(w.conn)
+		w.log.hub.resetWindow()
 	} else {
-		w.log.hub.keep(stored.base, stored.events)
+		w.log.hub.addToWindow(stored.base, stored.events)
 	}
 	// Whoever appended is told first: it knows what others will ask it for.
 	for i, p := range ps {
-		p.batch.forget(results[i].events)
+		p.batch.dropErased(results[i].events)
 		p.finish(results[i].events, results[i].err)
 	}
 	failpoint.Hit("append.before-wake")
@@ -270,8 +270,8 @@ func (w *writer) group(ps []*pending) {
 	failpoint.Hit("append.after-wake")
 }
 
-// errCareful says that a batch conflicted when part of it was written already.
-var errCareful = errors.New("a batch conflicted after its first write")
+// errNeedSavepoints says that a batch conflicted when part of it was written already.
+var errNeedSavepoints = errors.New("a batch conflicted after its first write")
 
 // result is what became of one batch of a group.
 type result struct {
@@ -280,16 +280,16 @@ type result struct {
 	final  bool // true whatever becomes of the group
 }
 
-// addition is what one group added to the log.
-type addition struct {
+// committed is what one group added to the log.
+type committed struct {
 	base   sayso.Seq // head before it
 	events []sayso.Event
 }
 
 // transact runs one group in one transaction. On error nothing of the group is
 // known to be in the log.
-func (w *writer) transact(ps []*pending, results []result, one func(*writer, *prepared) ([]sayso.Event, error),
-) (a addition, err error) {
+func (w *writer) transact(ps []*pending, results []result, one func(*writer, *preparedBatch) ([]sayso.Event, error),
+) (a committed, err error) {
 	failpoint.Hit("append.before-begin")
 	begun := time.Now()
 	if err := run(w.conn, `BEGIN IMMEDIATE`, nil); err != nil {
@@ -304,14 +304,14 @@ func (w *writer) transact(ps []*pending, results []result, one func(*writer, *pr
 		return a, unavailable("read the head of the log", err)
 	}
 	a.base = w.state.head.Seq
-	a.events = make([]sayso.Event, 0, length(ps))
+	a.events = make([]sayso.Event, 0, eventCount(ps))
 	for i, p := range ps {
 		if err := p.ctx.Err(); err != nil {
 			results[i] = result{err: err, final: true}
 			continue
 		}
 		events, err := one(w, &p.batch)
-		if failed(err) {
+		if isGroupError(err) {
 			return a, err
 		}
 		results[i] = result{events: events, err: err}
@@ -323,12 +323,12 @@ func (w *writer) transact(ps []*pending, results []result, one func(*writer, *pr
 		return a, nil
 	}
 	failpoint.Hit("append.before-commit")
-	w.log.hub.committing(a.base)
+	w.log.hub.beginCommit(a.base)
 	if err := w.commit(); err != nil {
 		return a, err
 	}
 	failpoint.Hit("append.after-commit")
-	if tell := w.log.told.Load(); tell != nil {
+	if tell := w.log.onCommit.Load(); tell != nil {
 		(*tell)(len(ps), time.Since(begun))
 	}
 	return a, nil
@@ -336,42 +336,42 @@ func (w *writer) transact(ps []*pending, results []result, one func(*writer, *pr
 
 // TellCommits has tell called for each commit of this process from now on: how many
 // appends it took together, and how long it took. The next commit waits for it.
-func (l *Log) TellCommits(tell func(appends int, took time.Duration)) { l.told.Store(&tell) }
+func (l *Log) TellCommits(tell func(appends int, took time.Duration)) { l.onCommit.Store(&tell) }
 
-// length is how many events batches have together.
-func length(ps []*pending) (n int) {
+// eventCount is how many events batches have together.
+func eventCount(ps []*pending) (n int) {
 	for _, p := range ps {
 		n += len(p.batch.events)
 	}
 	return n
 }
 
-// failed reports whether an error is that of the group and not of one batch.
-func failed(err error) bool { return err != nil && !isVerdict(err) }
+// isGroupError reports whether an error is that of the group and not of one batch.
+func isGroupError(err error) bool { return err != nil && !isBatchError(err) }
 
-// bare adds one batch. A conflict that shows after its first write is
+// addUnsaved adds one batch. A conflict that shows after its first write is
 // [errCareful].
-func (w *writer) bare(b *prepared) ([]sayso.Event, error) {
+func (w *writer) addUnsaved(b *preparedBatch) ([]sayso.Event, error) {
 	events, wrote, err := w.state.add(w.conn, b)
 	switch {
 	case err == nil:
 		return events, nil
-	case !isVerdict(err):
+	case !isBatchError(err):
 		return nil, unavailable("append", err)
 	case wrote:
-		return nil, errCareful
+		return nil, errNeedSavepoints
 	}
 	return nil, err
 }
 
-// saved adds one batch in a savepoint of its own. Errors that are verdicts on
+// addInSavepoint adds one batch in a savepoint of its own. Errors that are verdicts on
 // the batch leave the transaction as it was before.
-func (w *writer) saved(b *prepared) ([]sayso.Event, error) {
+func (w *writer) addInSavepoint(b *preparedBatch) ([]sayso.Event, error) {
 	if err := run(w.conn, `SAVEPOINT batch`, nil); err != nil {
 		return nil, unavailable("append", err)
 	}
 	events, _, verdict := w.state.add(w.conn, b)
-	if verdict != nil && !isVerdict(verdict) {
+	if verdict != nil && !isBatchError(verdict) {
 		return nil, unavailable("append", verdict)
 	}
 	if verdict != nil {
@@ -408,7 +408,7 @@ func (w *writer) commit() error {
 
 // rollback leaves the transaction, which SQLite may have left by itself.
 func (w *writer) rollback() {
-	w.state.forget()
+	w.state.reset()
 	if !w.conn.AutocommitEnabled() {
 		_ = run(w.conn, `ROLLBACK`, nil) // fails only where nothing is left to roll back
 	}

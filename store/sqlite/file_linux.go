@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// networked are the file systems on which neither locks nor shared memory can
+// networkFileSystems are the file systems on which neither locks nor shared memory can
 // be trusted, by the number that statfs tells.
-var networked = map[int64]string{
+var networkFileSystems = map[int64]string{
 	0x6969:     "nfs",
 	0x517B:     "smb",
 	0xFE534D42: "smb",
@@ -34,15 +34,15 @@ const fuseMagic = 0x65735546
 // machine; of others it is not known.
 var localFuse = []string{"fuseblk", "fuse.fuse-overlayfs", "fuse.gocryptfs", "fuse.bindfs", "fuse.securefs", "fuse.cryfs"}
 
-// durable makes a commit wait for the disk.
-var durable = []string{`PRAGMA synchronous = FULL`}
+// durablePragmas makes a commit wait for the disk.
+var durablePragmas = []string{`PRAGMA synchronous = FULL`}
 
 func localFileSystem(folder string) error {
 	var st unix.Statfs_t
 	if err := unix.Statfs(folder, &st); err != nil {
 		return &os.PathError{Op: "statfs", Path: folder, Err: err}
 	}
-	name, bad := networked[int64(st.Type)&0xFFFFFFFF]
+	name, bad := networkFileSystems[int64(st.Type)&0xFFFFFFFF]
 	if int64(st.Type)&0xFFFFFFFF == fuseMagic {
 		var err error
 		if name, err = mountType(folder); err != nil {

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// durable makes a commit wait for the disk. On macOS fsync alone leaves it in
+// durablePragmas makes a commit wait for the disk. On macOS fsync alone leaves it in
 // the drive's own memory.
-var durable = []string{`PRAGMA synchronous = FULL`, `PRAGMA fullfsync = ON`, `PRAGMA checkpoint_fullfsync = ON`}
+var durablePragmas = []string{`PRAGMA synchronous = FULL`, `PRAGMA fullfsync = ON`, `PRAGMA checkpoint_fullfsync = ON`}
 
 func localFileSystem(folder string) error {
 	var st unix.Statfs_t

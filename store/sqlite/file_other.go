@@ -9,9 +9,9 @@ import (
 
 var errElsewhere = errors.New("the log needs the file locks of Linux or macOS; on Windows, run sayso in WSL")
 
-// durable makes a commit wait for the disk.
-var durable = []string{`PRAGMA synchronous = FULL`}
+// durablePragmas makes a commit wait for the disk.
+var durablePragmas = []string{`PRAGMA synchronous = FULL`}
 
 func localFileSystem(string) error { return errElsewhere }
 
-func owned(string, fs.FileInfo) error { return errElsewhere }
+func checkOwner(string, fs.FileInfo) error { return errElsewhere }

@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 )
 
-// makePlace makes the folder and the empty file where they are missing, and
+// prepareFile makes the folder and the empty file where they are missing, and
 // refuses a place where others could read or change the log.
 //
 // An existing file is looked at and never opened: closing it would drop the
 // locks that SQLite holds on it in this process.
-func makePlace(path string) error {
+func prepareFile(path string) error {
 	folder := filepath.Dir(path)
-	if err := makeFolder(folder); err != nil {
+	if err := ensureFolder(folder); err != nil {
 		return err
 	}
 	if err := localFileSystem(folder); err != nil {
@@ -28,11 +28,11 @@ func makePlace(path string) error {
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return privateFile(path)
+	return checkFile(path)
 }
 
-// makeFolder makes a folder that is ours alone, or makes sure that it is.
-func makeFolder(folder string) error {
+// ensureFolder makes a folder that is ours alone, or makes sure that it is.
+func ensureFolder(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
@@ -44,10 +44,10 @@ func makeFolder(folder string) error {
 		return fmt.Errorf("the folder %s has mode %#o, so other users can reach the log in it; type: chmod 700 %s",
 			folder, info.Mode().Perm(), folder)
 	}
-	return owned(folder, info)
+	return checkOwner(folder, info)
 }
 
-func privateFile(path string) error {
+func checkFile(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func privateFile(path string) error {
 		return fmt.Errorf("the file %s has mode %#o, not 0600, so other users can reach it; type: chmod 600 %s",
 			path, info.Mode().Perm(), path)
 	}
-	return owned(path, info)
+	return checkOwner(path, info)
 }
 
 func networkedError(folder, name string) error {
