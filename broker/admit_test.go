@@ -23,7 +23,7 @@ func TestNew_needsALogAndAPolicy(t *testing.T) {
 func TestAdmit_policyDecides(t *testing.T) {
 	for _, e := range []sayso.Effect{sayso.Allow, sayso.Deny} {
 		for _, immediate := range []bool{true, false} {
-			bubble(t, always(e), func(t *testing.T, w *world) {
+			bubble(t, always(e), func(t *testing.T, w *harness) {
 				a := push("c1")
 				a.Immediate = immediate
 				d, err := w.admit(a)
@@ -40,7 +40,7 @@ func TestAdmit_policyDecides(t *testing.T) {
 				if d.Redeemed {
 					want = append(want, sayso.EventRedeemed)
 				}
-				w.lived(d.Request, want...)
+				w.expectEvents(d.Request, want...)
 			})
 		}
 	}
@@ -49,14 +49,14 @@ func TestAdmit_policyDecides(t *testing.T) {
 func TestAdmit_aPolicyAtItsWord(t *testing.T) {
 	for _, e := range []sayso.Effect{sayso.Allow, sayso.Deny} {
 		bare := &rules{version: "v1", judge: func(sayso.Call) sayso.Verdict { return sayso.Verdict{Match: rule(e)} }}
-		bubble(t, bare, func(t *testing.T, w *world) {
+		bubble(t, bare, func(t *testing.T, w *harness) {
 			if d, err := w.admit(push("c1")); err != nil || d.Effect != e {
 				t.Errorf("a verdict without matches: got %+v, %v, want %s", d, err, e)
 			}
 		})
 	}
 	nothing := &rules{version: "v1", judge: func(sayso.Call) sayso.Verdict { return sayso.Verdict{} }}
-	bubble(t, nothing, func(t *testing.T, w *world) {
+	bubble(t, nothing, func(t *testing.T, w *harness) {
 		if d, err := w.admit(push("c1")); err != nil || d.Effect != sayso.Deny {
 			t.Errorf("the zero verdict: got %+v, %v", d, err)
 		}
@@ -65,17 +65,17 @@ func TestAdmit_aPolicyAtItsWord(t *testing.T) {
 
 func TestAdmit_waitsForAPerson(t *testing.T) {
 	for _, e := range []sayso.Effect{sayso.Allow, sayso.Deny} {
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			p := w.ask(t.Context(), atOnce("c1"))
-			r := w.only()
+			r := w.onlyOpen()
 			if r.State != sayso.StateOpen || r.Tool != "bash" || r.HostTool != "Bash" || string(r.Preview) != `{"command":"git push"}` {
 				t.Errorf("people see %+v", r)
 			}
 			pass(20 * time.Minute)
-			if !p.still() {
+			if !p.isWaiting() {
 				t.Fatal("it did not wait")
 			}
-			given := w.say(r.ID, e)
+			given := w.answerAsOwner(r.ID, e)
 			d, err := p.result()
 			if err != nil || d.Effect != e || d.Source != sayso.SourcePerson || d.Who() != "dev" || given.Effect != e {
 				t.Errorf("%s: the caller got %+v, %v; the person got %+v", e, d, err, given)
@@ -84,16 +84,16 @@ func TestAdmit_waitsForAPerson(t *testing.T) {
 			if e == sayso.Allow {
 				want = append(want, sayso.EventRedeemed)
 			}
-			w.lived(r.ID, want...)
+			w.expectEvents(r.ID, want...)
 		})
 	}
 }
 
 func TestAdmit_aPersonSeesNoReceipt(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.ask(t.Context(), push("c1"))
-		r := w.only()
-		if d := w.say(r.ID, sayso.Allow); d.Receipt != (sayso.Receipt{}) {
+		r := w.onlyOpen()
+		if d := w.answerAsOwner(r.ID, sayso.Allow); d.Receipt != (sayso.Receipt{}) {
 			t.Error("the answer returned the receipt")
 		}
 		if d := w.request(r.ID).Decision; d == nil || d.Receipt != (sayso.Receipt{}) {
@@ -103,7 +103,7 @@ func TestAdmit_aPersonSeesNoReceipt(t *testing.T) {
 }
 
 func TestAdmit_refusesWhatIsNoCall(t *testing.T) {
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		for name, c := range map[string]sayso.Call{
 			"no tool":           {Args: sayso.Args(`{}`)},
 			"duplicate keys":    {Tool: "bash", Args: sayso.Args(`{"command":"a","command":"b"}`)},
@@ -119,14 +119,14 @@ func TestAdmit_refusesWhatIsNoCall(t *testing.T) {
 				t.Errorf("%s: got %+v, %v", name, d, err)
 			}
 		}
-		if n := len(w.all()); n != 0 {
+		if n := len(w.allEvents()); n != 0 {
 			t.Errorf("%d events were recorded", n)
 		}
 	})
 }
 
 func TestGate_isForRequesters(t *testing.T) {
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		d := w.allowed(push("c1"))
 		for _, who := range []sayso.Actor{dev, admin, viewer, {Principal: agent.Principal, Kind: sayso.PrincipalPerson}, {}} {
 			g := w.b.Gate(who)
@@ -138,7 +138,7 @@ func TestGate_isForRequesters(t *testing.T) {
 			wantErr(t, g.Begin(t.Context(), "s1", ""), sayso.ErrNotAllowed)
 			wantErr(t, g.End(t.Context(), "s1"), sayso.ErrNotAllowed)
 		}
-		w.lived(d.Request, sayso.EventResolved)
+		w.expectEvents(d.Request, sayso.EventResolved)
 	})
 }
 
@@ -150,7 +150,7 @@ func TestAdmit_presentsOnlyToPeople(t *testing.T) {
 	}
 	for e, want := range map[sayso.Effect]int{sayso.Allow: 0, sayso.Deny: 0, sayso.Ask: 1} {
 		shown = 0
-		bubble(t, always(e), func(t *testing.T, w *world) {
+		bubble(t, always(e), func(t *testing.T, w *harness) {
 			a := patient("c1", time.Second)
 			a.Present = present
 			w.admit(a)
@@ -160,7 +160,7 @@ func TestAdmit_presentsOnlyToPeople(t *testing.T) {
 			if e != sayso.Ask {
 				return
 			}
-			full, err := w.b.Inbox(dev).Content(t.Context(), w.only().ID)
+			full, err := w.b.Inbox(dev).Content(t.Context(), w.onlyOpen().ID)
 			if err != nil || full.Presentation == nil || full.Presentation.Type != sayso.PresentDiff {
 				t.Fatalf("got %+v, %v", full, err)
 			}
@@ -172,21 +172,21 @@ func TestAdmit_presentsOnlyToPeople(t *testing.T) {
 }
 
 func TestAdmit_wantsThePresentation(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		a := push("c1")
 		a.Present = func(context.Context) (*sayso.Presentation, error) { return nil, sayso.ErrPresentationWanted }
 		d, err := w.admit(a)
 		wantErr(t, err, sayso.ErrPresentationWanted)
-		if d.Allowed() || len(w.all()) != 0 {
-			t.Errorf("got %+v and %d events, want nothing yet", d, len(w.all()))
+		if d.Allowed() || len(w.allEvents()) != 0 {
+			t.Errorf("got %+v and %d events, want nothing yet", d, len(w.allEvents()))
 		}
 	})
 }
 
 func TestAdmit_tellsWhoeverListens(t *testing.T) {
 	var told []sayso.ID
-	listen := func(w *world) { w.opts.Opened = func(r sayso.Request) { told = append(told, r.ID) } }
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	listen := func(w *harness) { w.opts.Opened = func(r sayso.Request) { told = append(told, r.ID) } }
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		id := w.park("c1")
 		w.park("c1") // taken up, not opened
 		if len(told) != 1 || told[0] != id {
@@ -194,7 +194,7 @@ func TestAdmit_tellsWhoeverListens(t *testing.T) {
 		}
 	}, listen)
 	told = nil
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		w.allowed(push("c1"))
 		if len(told) != 0 {
 			t.Error("told of a request that waits for nobody")

@@ -12,8 +12,8 @@ import (
 )
 
 // refusals lists why answers were refused, in the order of the log.
-func (w *world) refusals() (whys []string) {
-	for _, e := range w.all() {
+func (w *harness) refusals() (whys []string) {
+	for _, e := range w.allEvents() {
 		if e.Type == sayso.EventAnswerRefused {
 			_, why, _ := strings.Cut(string(e.Payload), `"why":"`)
 			whys = append(whys, e.Actor.Principal+": "+strings.TrimSuffix(why, `"}`))
@@ -24,10 +24,10 @@ func (w *world) refusals() (whys []string) {
 
 func TestRQ3_theSecondIsToldWhoWasFirst(t *testing.T) {
 	for _, first := range []sayso.Effect{sayso.Allow, sayso.Deny} {
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			w.ask(t.Context(), push("c1"))
-			r := w.only()
-			stands := w.say(r.ID, first)
+			r := w.onlyOpen()
+			stands := w.answerAsOwner(r.ID, first)
 			pass(time.Minute)
 			for _, second := range []sayso.Effect{sayso.Allow, sayso.Deny} {
 				d, err := w.answer(ann, r.ID, answer(r, second))
@@ -61,20 +61,20 @@ func TestAnswer_theSameAgainIsASuccess(t *testing.T) {
 		"explicit": {Effect: sayso.Allow, Scope: sayso.ScopeOnce},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				adm := push("c1")
 				adm.CanEdit = true
 				w.ask(t.Context(), adm)
-				r := w.only()
+				r := w.onlyOpen()
 				a.Digest, a.Content = r.Digest, r.Content
 				first, err := w.answer(dev, r.ID, a)
 				if err != nil {
 					t.Fatal(err)
 				}
-				before := len(w.all())
+				before := len(w.allEvents())
 				again, err := w.answer(dev, r.ID, a)
-				if err != nil || fmt.Sprint(again) != fmt.Sprint(first) || len(w.all()) != before {
-					t.Errorf("got %+v, %v and %d events, want %+v and none", again, err, len(w.all())-before, first)
+				if err != nil || fmt.Sprint(again) != fmt.Sprint(first) || len(w.allEvents()) != before {
+					t.Errorf("got %+v, %v and %d events, want %+v and none", again, err, len(w.allEvents())-before, first)
 				}
 				other := dev
 				other.Channel = "web"
@@ -96,9 +96,9 @@ func TestAnswer_theSameAgainIsASuccess(t *testing.T) {
 }
 
 func TestRQ2_namesWhatWasShown(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		p := w.ask(t.Context(), push("c1"))
-		r := w.only()
+		r := w.onlyOpen()
 		other := sayso.HashOf("another")
 		for _, a := range []sayso.Answer{
 			{Effect: sayso.Allow, Digest: other, Content: r.Content},
@@ -114,7 +114,7 @@ func TestRQ2_namesWhatWasShown(t *testing.T) {
 				t.Errorf("got %+v", d)
 			}
 		}
-		if !p.still() || len(w.refusals()) != 6 || w.refusals()[0] != "dev: mismatch" {
+		if !p.isWaiting() || len(w.refusals()) != 6 || w.refusals()[0] != "dev: mismatch" {
 			t.Errorf("recorded %v", w.refusals())
 		}
 	})
@@ -144,10 +144,10 @@ func TestRQ4_whoMayAnswer(t *testing.T) {
 		"the owner from under an agent": {under, "agent-process"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				p := w.askAs(t.Context(), lister, push("c1"))
-				p.still()
-				r := w.only()
+				p.isWaiting()
+				r := w.onlyOpen()
 				d, err := w.answer(c.who, r.ID, answer(r, sayso.Allow))
 				if c.why == "" {
 					if err != nil || !d.Allowed() {
@@ -156,7 +156,7 @@ func TestRQ4_whoMayAnswer(t *testing.T) {
 					return
 				}
 				wantErr(t, err, sayso.ErrNotAllowed)
-				if !p.still() || d.Allowed() {
+				if !p.isWaiting() || d.Allowed() {
 					t.Error("it was decided")
 				}
 				if got := fmt.Sprint(w.refusals()); got != "["+c.who.Principal+": "+c.why+"]" {
@@ -169,8 +169,8 @@ func TestRQ4_whoMayAnswer(t *testing.T) {
 
 // A session that nobody owns is answered for by admins alone.
 func TestAnswer_withoutAnOwner(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
-		w.askAs(t.Context(), sayso.Actor{Principal: "orphan", Kind: sayso.PrincipalAgent}, push("c1")).still()
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
+		w.askAs(t.Context(), sayso.Actor{Principal: "orphan", Kind: sayso.PrincipalAgent}, push("c1")).isWaiting()
 		rs, err := w.b.Inbox(admin).Requests(t.Context(), sayso.RowQuery{States: []sayso.State{sayso.StateOpen}})
 		if err != nil || len(rs) != 1 {
 			t.Fatal(rs, err)
@@ -186,11 +186,11 @@ func TestAnswer_withoutAnOwner(t *testing.T) {
 // Whoever meets a session first says whose it is. The requester of another
 // owner can neither take it over nor have its own calls answered there.
 func TestAnswer_theFirstOwnerStands(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.ask(t.Context(), push("c1"))
 		thief := sayso.Actor{Principal: "thief", Kind: sayso.PrincipalAgent, Owner: "eve", Approvers: []string{"eve"}}
 		g := w.b.Gate(thief)
-		before := len(w.all())
+		before := len(w.allEvents())
 		wantErr(t, g.Begin(t.Context(), "s1", "claude-code"), sayso.ErrNotAllowed)
 		wantErr(t, g.End(t.Context(), "s1"), sayso.ErrNotAllowed)
 		for _, e := range []sayso.Effect{sayso.Ask, sayso.Allow} {
@@ -200,22 +200,22 @@ func TestAnswer_theFirstOwnerStands(t *testing.T) {
 				t.Errorf("got %+v", d)
 			}
 		}
-		if n := len(w.all()); n != before {
+		if n := len(w.allEvents()); n != before {
 			t.Errorf("%d events were recorded", n-before)
 		}
 		w.rules.set("v1", func(sayso.Call) sayso.Verdict { return ruled(rule(sayso.Ask)) })
-		r := w.only()
+		r := w.onlyOpen()
 		_, err := w.answer(stranger, r.ID, answer(r, sayso.Allow))
 		wantErr(t, err, sayso.ErrNotAllowed)
-		w.say(r.ID, sayso.Allow)
+		w.answerAsOwner(r.ID, sayso.Allow)
 	})
 }
 
 func TestAnswer_words(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		p := w.ask(t.Context(), push("c1"))
-		r := w.only()
-		before := len(w.all())
+		r := w.onlyOpen()
+		before := len(w.allEvents())
 		for name, a := range map[string]sayso.Answer{
 			"ask":               {Effect: sayso.Ask},
 			"no effect":         {Effect: 9},
@@ -238,7 +238,7 @@ func TestAnswer_words(t *testing.T) {
 				t.Errorf("%s: got %+v, %v", name, d, err)
 			}
 		}
-		if !p.still() || len(w.all()) != before {
+		if !p.isWaiting() || len(w.allEvents()) != before {
 			t.Error("something was recorded")
 		}
 		_, err := w.answer(dev, sayso.NewID(time.Now(), [16]byte{1}), answer(r, sayso.Allow))
@@ -247,9 +247,9 @@ func TestAnswer_words(t *testing.T) {
 }
 
 func TestAnswer_carriesTheNote(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		p := w.ask(t.Context(), push("c1"))
-		r := w.only()
+		r := w.onlyOpen()
 		a := answer(r, sayso.Deny)
 		a.Note = "use the release branch\x1b[2J"
 		if _, err := w.answer(dev, r.ID, a); err != nil {
@@ -267,24 +267,24 @@ func TestAnswer_carriesTheNote(t *testing.T) {
 
 // The policy may have changed since the person was asked; a deny is final.
 func TestAnswer_isJudgedAnew(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		p := w.ask(t.Context(), atOnce("c1"))
-		r := w.only()
+		r := w.onlyOpen()
 		w.rules.set("v2", func(sayso.Call) sayso.Verdict { return ruled(rule(sayso.Deny)) })
 		_, err := w.answer(dev, r.ID, answer(r, sayso.Allow))
 		wantErr(t, err, sayso.ErrNotAllowed)
-		if !p.still() {
+		if !p.isWaiting() {
 			t.Fatal("it was decided")
 		}
 		w.rules.set("v3", func(sayso.Call) sayso.Verdict { return ruled(rule(sayso.Ask)) })
-		w.say(r.ID, sayso.Allow)
+		w.answerAsOwner(r.ID, sayso.Allow)
 		if d, err := p.result(); err != nil || !d.Redeemed {
 			t.Errorf("an answer under the policy in force: got %+v, %v", d, err)
 		}
 	})
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.ask(t.Context(), push("c1"))
-		r := w.only()
+		r := w.onlyOpen()
 		if err := w.b.Inbox(dev).SetPolicies(t.Context(), "s1", map[string]sayso.Effect{"bash": sayso.Deny}); err != nil {
 			t.Fatal(err)
 		}
@@ -300,10 +300,10 @@ func TestAnswer_isJudgedAnew(t *testing.T) {
 // and then no more. What they are told does not change, and what others do is
 // recorded as before.
 func TestAnswer_refusedForEver(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.ask(t.Context(), push("c1"))
-		r := w.only()
-		w.say(r.ID, sayso.Deny)
+		r := w.onlyOpen()
+		w.answerAsOwner(r.ID, sayso.Deny)
 		late := func(who sayso.Actor) string {
 			_, err := w.answer(who, r.ID, answer(r, sayso.Allow))
 			wantErr(t, err, sayso.ErrDecided)
@@ -360,9 +360,9 @@ func TestAnswer_afterAnotherProcessActed(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				p := w.ask(t.Context(), push("c1"))
-				r := w.only()
+				r := w.onlyOpen()
 				other, err := broker.New(w.log.Join(), w.rules, &w.opts)
 				if err != nil {
 					t.Fatal(err)

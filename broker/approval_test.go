@@ -18,30 +18,30 @@ import (
 // there are, and how the decision comes about.
 var given = map[sayso.Source]struct {
 	effect sayso.Effect
-	allow  func(*world) sayso.Decision
+	allow  func(*harness) sayso.Decision
 }{
-	sayso.SourcePerson: {sayso.Ask, func(w *world) sayso.Decision {
+	sayso.SourcePerson: {sayso.Ask, func(w *harness) sayso.Decision {
 		p := w.ask(w.t.Context(), push("c1"))
-		w.say(w.only().ID, sayso.Allow)
+		w.answerAsOwner(w.onlyOpen().ID, sayso.Allow)
 		d, err := p.result()
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		return d
 	}},
-	sayso.SourceMode: {sayso.Ask, func(w *world) sayso.Decision {
+	sayso.SourceMode: {sayso.Ask, func(w *harness) sayso.Decision {
 		w.begin()
 		w.setMode(w.b, sayso.ModeApproveAll)
 		return w.allowed(push("c1"))
 	}},
-	sayso.SourceGrant: {sayso.Ask, func(w *world) sayso.Decision {
+	sayso.SourceGrant: {sayso.Ask, func(w *harness) sayso.Decision {
 		w.remember(atOnce("c0"))
 		return w.allowed(push("c1"))
 	}},
-	sayso.SourcePolicy: {sayso.Allow, func(w *world) sayso.Decision { return w.allowed(push("c1")) }},
+	sayso.SourcePolicy: {sayso.Allow, func(w *harness) sayso.Decision { return w.allowed(push("c1")) }},
 }
 
-func (w *world) begin() {
+func (w *harness) begin() {
 	w.t.Helper()
 	if err := w.b.Gate(agent).Begin(w.t.Context(), "s1", "claude-code"); err != nil {
 		w.t.Fatal(err)
@@ -49,21 +49,21 @@ func (w *world) begin() {
 }
 
 // setMode sets a mode for a minute.
-func (w *world) setMode(b *broker.Broker, m sayso.Mode) {
+func (w *harness) setMode(b *broker.Broker, m sayso.Mode) {
 	w.t.Helper()
 	if err := b.Inbox(dev).SetMode(w.t.Context(), "s1", m, time.Minute); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) setPolicy(b *broker.Broker, e sayso.Effect) {
+func (w *harness) setPolicy(b *broker.Broker, e sayso.Effect) {
 	w.t.Helper()
 	if err := b.Inbox(dev).SetPolicies(w.t.Context(), "s1", map[string]sayso.Effect{"bash": e}); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) revokeAll(b *broker.Broker) {
+func (w *harness) revokeAll(b *broker.Broker) {
 	w.t.Helper()
 	for _, g := range w.grants(false) {
 		if err := b.Inbox(dev).Revoke(w.t.Context(), g.ID); err != nil {
@@ -73,53 +73,53 @@ func (w *world) revokeAll(b *broker.Broker) {
 }
 
 // lockable is a lock that the test turns.
-func lockable() (option func(*world), locked *atomic.Bool) {
+func lockable() (option func(*harness), locked *atomic.Bool) {
 	locked = new(atomic.Bool)
-	return func(w *world) { w.opts.Locked = locked.Load }, locked
+	return func(w *harness) { w.opts.Locked = locked.Load }, locked
 }
 
 // turns are what can come between an approval and its use, and why each makes
 // the approval void, by who gave it; nobody's does where nothing is said.
 var turns = map[string]struct {
-	turn func(*world, *broker.Broker, *atomic.Bool)
+	turn func(*harness, *broker.Broker, *atomic.Bool)
 	void map[sayso.Source]string
 }{
 	// DE2: a deny is final, and the session's is one.
-	"session deny": {func(w *world, b *broker.Broker, _ *atomic.Bool) { w.setPolicy(b, sayso.Deny) }, map[sayso.Source]string{
+	"session deny": {func(w *harness, b *broker.Broker, _ *atomic.Bool) { w.setPolicy(b, sayso.Deny) }, map[sayso.Source]string{
 		sayso.SourcePerson: "denied", sayso.SourceMode: "denied", sayso.SourceGrant: "denied", sayso.SourcePolicy: "denied",
 	}},
 	// The session's ask joins the asks: a person has answered it, a grant covers it,
 	// the mode allows it, and policy has not.
-	"session ask": {func(w *world, b *broker.Broker, _ *atomic.Bool) { w.setPolicy(b, sayso.Ask) }, map[sayso.Source]string{
+	"session ask": {func(w *harness, b *broker.Broker, _ *atomic.Bool) { w.setPolicy(b, sayso.Ask) }, map[sayso.Source]string{
 		sayso.SourcePolicy: "session policy changed",
 	}},
 	// The lock has everything asked, and no grant counts.
-	"lock": {func(_ *world, _ *broker.Broker, locked *atomic.Bool) { locked.Store(true) }, map[sayso.Source]string{
+	"lock": {func(_ *harness, _ *broker.Broker, locked *atomic.Bool) { locked.Store(true) }, map[sayso.Source]string{
 		sayso.SourcePerson: "locked", sayso.SourceMode: "locked", sayso.SourceGrant: "locked", sayso.SourcePolicy: "locked",
 	}},
 	// A mode turns asks, and neither what was answered nor what policy allows.
-	"strict": {func(w *world, b *broker.Broker, _ *atomic.Bool) { w.setMode(b, sayso.ModeStrict) }, map[sayso.Source]string{
+	"strict": {func(w *harness, b *broker.Broker, _ *atomic.Bool) { w.setMode(b, sayso.ModeStrict) }, map[sayso.Source]string{
 		sayso.SourceMode: "mode changed",
 	}},
-	"strict for all": {func(w *world, b *broker.Broker, _ *atomic.Bool) {
+	"strict for all": {func(w *harness, b *broker.Broker, _ *atomic.Bool) {
 		if err := b.Inbox(admin).SetMode(w.t.Context(), "", sayso.ModeStrict, 0); err != nil {
 			w.t.Fatal(err)
 		}
 	}, map[sayso.Source]string{sayso.SourceMode: "mode changed"}},
-	"interactive": {func(w *world, b *broker.Broker, _ *atomic.Bool) { w.setMode(b, sayso.ModeInteractive) }, map[sayso.Source]string{
+	"interactive": {func(w *harness, b *broker.Broker, _ *atomic.Bool) { w.setMode(b, sayso.ModeInteractive) }, map[sayso.Source]string{
 		sayso.SourceMode: "mode changed",
 	}},
-	"approve_all": {func(w *world, b *broker.Broker, _ *atomic.Bool) { w.setMode(b, sayso.ModeApproveAll) }, nil},
-	"mode ended": {func(w *world, b *broker.Broker, _ *atomic.Bool) {
+	"approve_all": {func(w *harness, b *broker.Broker, _ *atomic.Bool) { w.setMode(b, sayso.ModeApproveAll) }, nil},
+	"mode ended": {func(w *harness, b *broker.Broker, _ *atomic.Bool) {
 		w.setMode(b, sayso.ModeApproveAll)
 		pass(2 * time.Minute)
 	}, map[sayso.Source]string{sayso.SourceMode: "mode changed"}},
 	// GR4: a grant can be revoked, and then covers nothing.
-	"revoked": {func(w *world, b *broker.Broker, _ *atomic.Bool) { w.revokeAll(b) }, map[sayso.Source]string{
+	"revoked": {func(w *harness, b *broker.Broker, _ *atomic.Bool) { w.revokeAll(b) }, map[sayso.Source]string{
 		sayso.SourceGrant: "revoked",
 	}},
 	// GR4: session grants die with the session.
-	"session ended": {func(w *world, b *broker.Broker, _ *atomic.Bool) {
+	"session ended": {func(w *harness, b *broker.Broker, _ *atomic.Bool) {
 		if err := b.Gate(agent).End(w.t.Context(), "s1"); err != nil {
 			w.t.Fatal(err)
 		}
@@ -128,16 +128,16 @@ var turns = map[string]struct {
 
 // uses are the ways to use an approval. Each returns the error, and whether the
 // approval itself was used.
-var uses = map[string]func(*world, sayso.Decision) (error, bool){
-	"redeem": func(w *world, d sayso.Decision) (error, bool) {
+var uses = map[string]func(*harness, sayso.Decision) (error, bool){
+	"redeem": func(w *harness, d sayso.Decision) (error, bool) {
 		err := w.b.Gate(agent).Redeem(w.t.Context(), d.Receipt, push("c1").Call)
 		return err, err == nil
 	},
-	"delivery": func(w *world, d sayso.Decision) (error, bool) { // the caller that has it asks once more
+	"delivery": func(w *harness, d sayso.Decision) (error, bool) { // the caller that has it asks once more
 		got, err := w.admit(patient("c1", time.Second))
 		return err, got.Allowed() && got.Request == d.Request
 	},
-	"take-up": func(w *world, d sayso.Decision) (error, bool) { // after its caller died
+	"take-up": func(w *harness, d sayso.Decision) (error, bool) { // after its caller died
 		w.restart()
 		a := patient("c2", time.Second)
 		a.Immediate = true
@@ -154,7 +154,7 @@ func TestStands(t *testing.T) {
 			for used, use := range uses {
 				t.Run(fmt.Sprintf("%s/%s/%s", source, turned, used), func(t *testing.T) {
 					option, locked := lockable()
-					bubble(t, always(given.effect), func(t *testing.T, w *world) {
+					bubble(t, always(given.effect), func(t *testing.T, w *harness) {
 						d := given.allow(w)
 						if d.Source != source || d.Redeemed {
 							t.Fatalf("the approval is %+v", d)
@@ -170,9 +170,9 @@ func TestStands(t *testing.T) {
 }
 
 // used compares what became of an approval with why it should be void.
-func (w *world) used(id sayso.ID, how, why string, err error, ran bool) {
+func (w *harness) used(id sayso.ID, how, why string, err error, ran bool) {
 	w.t.Helper()
-	life := w.life(id)
+	life := w.eventTypes(id)
 	switch last := life[len(life)-1]; {
 	case why == "":
 		if err != nil || !ran || how != "delivery" && last != sayso.EventRedeemed {
@@ -182,7 +182,7 @@ func (w *world) used(id sayso.ID, how, why string, err error, ran bool) {
 	case ran, last != sayso.EventVoided:
 		w.t.Fatalf("it was used: %v, %v", ran, life)
 	}
-	if got := w.last(sayso.EventVoided); got != fmt.Sprintf(`{"reason":%q}`, why) {
+	if got := w.lastPayload(sayso.EventVoided); got != fmt.Sprintf(`{"reason":%q}`, why) {
 		w.t.Errorf("it is void for %s, want %q", got, why)
 	}
 	if how != "take-up" && (!errors.Is(err, sayso.ErrVoided) || !strings.Contains(err.Error(), why)) {
@@ -197,7 +197,7 @@ func TestStands_saidElsewhere(t *testing.T) {
 			for _, used := range []string{"redeem", "immediate"} {
 				t.Run(fmt.Sprintf("%s/%s/%s", source, turned, used), func(t *testing.T) {
 					option, locked := lockable()
-					bubble(t, always(given.effect), func(t *testing.T, w *world) {
+					bubble(t, always(given.effect), func(t *testing.T, w *harness) {
 						d := given.allow(w)
 						other, err := broker.New(w.log, w.rules, &w.opts)
 						if err != nil {
@@ -222,15 +222,15 @@ func TestStands_saidElsewhere(t *testing.T) {
 
 // A call whose approval is void by now is judged as a new one.
 func TestStands_theCallIsJudgedAnew(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		id := w.park("c1")
-		w.say(id, sayso.Allow)
+		w.answerAsOwner(id, sayso.Allow)
 		w.setPolicy(w.b, sayso.Deny)
 		d, err := w.admit(atOnce("c2"))
 		if err != nil || d.Effect != sayso.Deny || d.Request == id || d.Cause != sayso.CauseSession {
 			t.Errorf("got %+v, %v", d, err)
 		}
-		w.lived(id, sayso.EventParked, sayso.EventAnswered, sayso.EventResolved, sayso.EventVoided)
+		w.expectEvents(id, sayso.EventParked, sayso.EventAnswered, sayso.EventResolved, sayso.EventVoided)
 		w.setPolicy(w.b, sayso.Allow) // void is void
 		if d := w.allowed(atOnce("c3")); d.Request == id || d.Source != sayso.SourcePolicy {
 			t.Errorf("got %+v", d)
@@ -242,11 +242,11 @@ func TestStands_theCallIsJudgedAnew(t *testing.T) {
 func TestStands_aYesUnderTheLock(t *testing.T) {
 	for name, before := range map[string]bool{"asked before it": false, "asked under it": true} {
 		option, locked := lockable()
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			locked.Store(before)
 			p := w.ask(t.Context(), push("c1"))
 			locked.Store(true)
-			w.say(w.only().ID, sayso.Allow)
+			w.answerAsOwner(w.onlyOpen().ID, sayso.Allow)
 			d, err := p.result()
 			if err != nil || !d.Allowed() {
 				t.Fatalf("%s: got %+v, %v", name, d, err)
@@ -262,7 +262,7 @@ func TestStands_aYesUnderTheLock(t *testing.T) {
 
 // What the session allowed is not allowed by policy once the session does not.
 func TestStands_whatTheSessionAllowed(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.begin()
 		w.setPolicy(w.b, sayso.Allow)
 		first, second := w.allowed(push("c1")), w.allowed(push("c2"))
@@ -281,7 +281,7 @@ func TestStands_whatTheSessionAllowed(t *testing.T) {
 
 // The last use of a grant is a use.
 func TestStands_theLastUseOfAGrant(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.remember(atOnce("c0"), func(a *sayso.Answer) { a.Uses = 1 })
 		d := w.allowed(push("c1"))
 		if err := w.b.Sweep(t.Context()); err != nil { // which records that it is used up
@@ -298,7 +298,7 @@ func TestStands_forAStrictCaller(t *testing.T) {
 	p := &rules{version: "v1", judge: func(sayso.Call) sayso.Verdict {
 		return sayso.Verdict{Match: rule(sayso.Ask), Default: rule(sayso.Ask)}
 	}}
-	bubble(t, p, func(t *testing.T, w *world) {
+	bubble(t, p, func(t *testing.T, w *harness) {
 		a := push("c1")
 		a.Strict, a.Asking, a.Ask = true, true, &sayso.ToolAsk{}
 		gate := w.b.Gate(program)
@@ -315,30 +315,30 @@ func TestStands_forAStrictCaller(t *testing.T) {
 // Who asks again what policy denies by now, while the same call waits for people
 // who could not allow it any more, is told of the denial.
 func TestTakeUp_whatPolicyDeniesByNow(t *testing.T) {
-	for name, deny := range map[string]func(*world){
-		"policy":      func(w *world) { w.rules.set("v2", func(sayso.Call) sayso.Verdict { return ruled(rule(sayso.Deny)) }) },
-		"the session": func(w *world) { w.setPolicy(w.b, sayso.Deny) },
+	for name, deny := range map[string]func(*harness){
+		"policy":      func(w *harness) { w.rules.set("v2", func(sayso.Call) sayso.Verdict { return ruled(rule(sayso.Deny)) }) },
+		"the session": func(w *harness) { w.setPolicy(w.b, sayso.Deny) },
 	} {
 		for _, id := range []string{"c1", "c2", ""} {
 			t.Run(name+"/"+id, func(t *testing.T) {
-				bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 					waits := w.park("c1")
 					deny(w)
 					d, err := w.admit(patient(id, time.Second))
 					if err != nil || d.Effect != sayso.Deny || d.Source != sayso.SourcePolicy || d.Request != waits {
 						t.Errorf("got %+v, %v", d, err)
 					}
-					w.lived(waits, sayso.EventParked, sayso.EventTaken, sayso.EventResolved)
+					w.expectEvents(waits, sayso.EventParked, sayso.EventTaken, sayso.EventResolved)
 				})
 			})
 		}
 	}
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) { // which turns asks, and this was asked
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) { // which turns asks, and this was asked
 		waits := w.park("c1")
 		w.setMode(w.b, sayso.ModeStrict)
 		_, err := w.admit(patient("c2", time.Second))
 		wantErr(t, err, sayso.ErrPending)
-		w.say(waits, sayso.Allow)
+		w.answerAsOwner(waits, sayso.Allow)
 		w.allowed(atOnce("c3"))
 	})
 }

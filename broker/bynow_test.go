@@ -17,23 +17,23 @@ import (
 // whose word it then runs. Each is prepared before the call is parked, and returns
 // what makes it so.
 var byNow = map[string]struct {
-	prepare func(*world) (turn func())
+	prepare func(*harness) (turn func())
 	source  sayso.Source
 }{
-	"a rule": {source: sayso.SourcePolicy, prepare: func(w *world) func() {
+	"a rule": {source: sayso.SourcePolicy, prepare: func(w *harness) func() {
 		return func() { w.rules.set("v2", func(sayso.Call) sayso.Verdict { return ruled(rule(sayso.Allow)) }) }
 	}},
-	"the session": {source: sayso.SourcePolicy, prepare: func(w *world) func() { return func() { w.setPolicy(w.b, sayso.Allow) } }},
-	"the mode":    {source: sayso.SourceMode, prepare: func(w *world) func() { return func() { w.setMode(w.b, sayso.ModeApproveAll) } }},
-	"a grant":     {source: sayso.SourceGrant, prepare: func(w *world) func() { return w.twin(0) }},
+	"the session": {source: sayso.SourcePolicy, prepare: func(w *harness) func() { return func() { w.setPolicy(w.b, sayso.Allow) } }},
+	"the mode":    {source: sayso.SourceMode, prepare: func(w *harness) func() { return func() { w.setMode(w.b, sayso.ModeApproveAll) } }},
+	"a grant":     {source: sayso.SourceGrant, prepare: func(w *harness) func() { return w.twin(0) }},
 }
 
 // twin has the same call wait for people, held by its caller, until turn answers it
 // with a yes that is remembered for so many uses.
-func (w *world) twin(uses int) (turn func()) {
+func (w *harness) twin(uses int) (turn func()) {
 	w.t.Helper()
 	p := w.ask(w.t.Context(), atOnce("twin"))
-	id := w.only().ID
+	id := w.onlyOpen().ID
 	return func() {
 		w.t.Helper()
 		a := remembered(w.request(id))
@@ -54,7 +54,7 @@ func TestTakeUp_whatIsAllowedByNow(t *testing.T) {
 		for _, id := range []string{"c1", "c2", ""} {
 			for _, immediate := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%s/%s/%v", name, id, immediate), func(t *testing.T) {
-					bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+					bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 						turn := tt.prepare(w)
 						waits := w.park("c1")
 						asked := w.request(waits)
@@ -70,7 +70,7 @@ func TestTakeUp_whatIsAllowedByNow(t *testing.T) {
 								t.Error(err)
 							}
 						}
-						w.lived(waits, sayso.EventParked, sayso.EventTaken, sayso.EventResolved, sayso.EventRedeemed)
+						w.expectEvents(waits, sayso.EventParked, sayso.EventTaken, sayso.EventResolved, sayso.EventRedeemed)
 						wantErr(t, w.b.Gate(agent).Redeem(t.Context(), d.Receipt, push("").Call), sayso.ErrSpent)
 						now := w.request(waits)
 						now.State, now.Decision, now.Outcome, now.RemainingS = asked.State, asked.Decision, asked.Outcome, asked.RemainingS
@@ -90,7 +90,7 @@ func TestTakeUp_whatIsAllowedByNow(t *testing.T) {
 
 // It counts as a use of the grant: with one use, the next call is asked about.
 func TestTakeUp_countsAsAUseOfTheGrant(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		turn := w.twin(1)
 		waits := w.park("c1")
 		turn()
@@ -100,7 +100,7 @@ func TestTakeUp_countsAsAUseOfTheGrant(t *testing.T) {
 		if g := w.grants(true)[0]; g.Uses != 1 || w.count(sayso.EventGrantUsed) != 1 {
 			t.Errorf("the grant is %+v, after %d uses", g, w.count(sayso.EventGrantUsed))
 		}
-		if w.silent(atOnce("c3")) {
+		if w.isAllowedUnasked(atOnce("c3")) {
 			t.Error("a grant of one use was used twice")
 		}
 	})
@@ -116,24 +116,24 @@ func TestTakeUp_whatStillAsks(t *testing.T) {
 	for name, tt := range map[string]struct {
 		match sayso.Match
 		twin  bool // that a like call is answered with a yes that is remembered
-		then  func(*world)
+		then  func(*harness)
 	}{
 		"nothing changed":          {match: rule(sayso.Ask)},
-		"a danger, in approve_all": {match: personal, then: func(w *world) { w.setMode(w.b, sayso.ModeApproveAll) }},
-		"not understood":           {match: unclear, then: func(w *world) { w.setMode(w.b, sayso.ModeApproveAll) }},
-		"another rule, that asks":  {match: rule(sayso.Ask), then: func(w *world) { w.rules.set("v2", nil) }},
-		"a mode that ended": {match: rule(sayso.Ask), then: func(w *world) {
+		"a danger, in approve_all": {match: personal, then: func(w *harness) { w.setMode(w.b, sayso.ModeApproveAll) }},
+		"not understood":           {match: unclear, then: func(w *harness) { w.setMode(w.b, sayso.ModeApproveAll) }},
+		"another rule, that asks":  {match: rule(sayso.Ask), then: func(w *harness) { w.rules.set("v2", nil) }},
+		"a mode that ended": {match: rule(sayso.Ask), then: func(w *harness) {
 			w.setMode(w.b, sayso.ModeApproveAll)
 			pass(2 * time.Minute)
 		}},
-		"a grant that was revoked":  {match: rule(sayso.Ask), twin: true, then: func(w *world) { w.revokeAll(w.b) }},
-		"a grant of another policy": {match: rule(sayso.Ask), twin: true, then: func(w *world) { w.rules.set("v2", nil) }},
-		"locked, a rule": {match: rule(sayso.Ask), then: func(w *world) {
+		"a grant that was revoked":  {match: rule(sayso.Ask), twin: true, then: func(w *harness) { w.revokeAll(w.b) }},
+		"a grant of another policy": {match: rule(sayso.Ask), twin: true, then: func(w *harness) { w.rules.set("v2", nil) }},
+		"locked, a rule": {match: rule(sayso.Ask), then: func(w *harness) {
 			locked.Store(true)
 			w.rules.set("v2", func(sayso.Call) sayso.Verdict { return ruled(rule(sayso.Allow)) })
 		}},
-		"locked, a grant": {match: rule(sayso.Ask), twin: true, then: func(*world) { locked.Store(true) }},
-		"locked, approve_all": {match: rule(sayso.Ask), then: func(w *world) {
+		"locked, a grant": {match: rule(sayso.Ask), twin: true, then: func(*harness) { locked.Store(true) }},
+		"locked, approve_all": {match: rule(sayso.Ask), then: func(w *harness) {
 			locked.Store(true)
 			w.setMode(w.b, sayso.ModeApproveAll)
 		}},
@@ -146,7 +146,7 @@ func TestTakeUp_whatStillAsks(t *testing.T) {
 				v.Deadline = sayso.Deadline{After: time.Hour}
 				return v
 			}
-			bubble(t, p, func(t *testing.T, w *world) {
+			bubble(t, p, func(t *testing.T, w *harness) {
 				turn := func() {}
 				if tt.twin {
 					turn = w.twin(0)
@@ -161,7 +161,7 @@ func TestTakeUp_whatStillAsks(t *testing.T) {
 				if !errors.As(err, &pending) || pending.Ticket != waits {
 					t.Fatalf("got %v, want that %s waits", err, waits.Short())
 				}
-				w.lived(waits, sayso.EventParked, sayso.EventTaken, sayso.EventParked)
+				w.expectEvents(waits, sayso.EventParked, sayso.EventTaken, sayso.EventParked)
 			}, option)
 		})
 	}
@@ -171,11 +171,11 @@ func TestTakeUp_whatStillAsks(t *testing.T) {
 // deny of policy is, in any mode.
 func TestTakeUp_deniedStaysDenied(t *testing.T) {
 	for name, tt := range byNow {
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			turn := tt.prepare(w)
 			waits := w.park("c1")
 			turn()
-			w.say(waits, sayso.Deny)
+			w.answerAsOwner(waits, sayso.Deny)
 			if d, err := w.admit(atOnce("c2")); err != nil || d.Effect != sayso.Deny || d.Request != waits || d.Source != sayso.SourcePerson {
 				t.Errorf("%s: got %+v, %v", name, d, err)
 			}
@@ -184,7 +184,7 @@ func TestTakeUp_deniedStaysDenied(t *testing.T) {
 			}
 		})
 	}
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		waits := w.park("c1")
 		w.setMode(w.b, sayso.ModeApproveAll)
 		w.rules.set("v2", func(sayso.Call) sayso.Verdict { return ruled(rule(sayso.Deny)) })
@@ -196,17 +196,17 @@ func TestTakeUp_deniedStaysDenied(t *testing.T) {
 
 // One whose caller died, and one that was polled too often, are told of it too.
 func TestTakeUp_allowedByNowWhoeverAsks(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.ask(t.Context(), push("c1"))
-		waits := w.only().ID
+		waits := w.onlyOpen().ID
 		w.restart()
 		w.setMode(w.b, sayso.ModeApproveAll)
 		if d := w.allowed(atOnce("c1")); d.Request != waits || d.Source != sayso.SourceMode {
 			t.Errorf("got %+v", d)
 		}
-		w.lived(waits, sayso.EventParked, sayso.EventTaken, sayso.EventResolved, sayso.EventRedeemed)
+		w.expectEvents(waits, sayso.EventParked, sayso.EventTaken, sayso.EventResolved, sayso.EventRedeemed)
 	})
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		for range 3 {
 			w.park("c1")
 		}
@@ -218,7 +218,7 @@ func TestTakeUp_allowedByNowWhoeverAsks(t *testing.T) {
 // What was allowed so and not used is settled anew like any other, also for a caller
 // that is strict by itself.
 func TestTakeUp_allowedByNowStandsOrNot(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.park("c1")
 		w.setMode(w.b, sayso.ModeApproveAll)
 		d := w.allowed(push("c2"))
@@ -228,7 +228,7 @@ func TestTakeUp_allowedByNowStandsOrNot(t *testing.T) {
 	p := &rules{version: "v1", judge: func(sayso.Call) sayso.Verdict {
 		return sayso.Verdict{Match: rule(sayso.Ask), Default: rule(sayso.Ask)}
 	}}
-	bubble(t, p, func(t *testing.T, w *world) {
+	bubble(t, p, func(t *testing.T, w *harness) {
 		a := patient("c1", time.Second)
 		a.Asking, a.Ask = true, &sayso.ToolAsk{}
 		gate := w.b.Gate(program)
@@ -249,11 +249,11 @@ func TestTakeUp_allowedByNowStandsOrNot(t *testing.T) {
 // do the changes that people made there.
 func TestTakeUp_allowedAtAnEarlierPoint(t *testing.T) {
 	for name, changes := range map[string]string{"as it is": "", "with changes": `{"n":2}`} {
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			gate := w.b.Gate(later)
 			_, err := gate.Admit(t.Context(), atGateway())
 			wantErr(t, err, sayso.ErrPending)
-			waits := w.only().ID
+			waits := w.onlyOpen().ID
 			hooked := w.ask(t.Context(), atHook())
 			for _, r := range w.open() {
 				if r.ID == waits {
@@ -289,7 +289,7 @@ func TestTakeUp_allowedAtAnEarlierPoint(t *testing.T) {
 func TestTakeUp_allowedByNowAtOnce(t *testing.T) {
 	seen := map[sayso.Source]int{}
 	for round := range 100 {
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			seen[w.rushed(round%2 == 0)]++
 		})
 	}
@@ -299,7 +299,7 @@ func TestTakeUp_allowedByNowAtOnce(t *testing.T) {
 }
 
 // rushed is one round of it, and returns by whom the one that waited was decided.
-func (w *world) rushed(byGrant bool) sayso.Source {
+func (w *harness) rushed(byGrant bool) sayso.Source {
 	w.t.Helper()
 	other, err := broker.New(w.log.Join(), w.rules, &w.opts)
 	if err != nil {
@@ -335,7 +335,7 @@ func (w *world) rushed(byGrant bool) sayso.Source {
 	close(begin)
 	all.Wait()
 	resolved := 0
-	for _, e := range w.life(waits.ID) {
+	for _, e := range w.eventTypes(waits.ID) {
 		if e == sayso.EventResolved {
 			resolved++
 		}

@@ -16,7 +16,7 @@ func TestHK2_saysThatOtherArgumentsRan(t *testing.T) {
 		"others":              {`{"command":"touch pwned"}`, "changed"},
 		"not told":            {``, "finished"},
 	} {
-		bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 			d := w.allowed(atOnce("c1"))
 			if err := w.b.Gate(agent).Report(t.Context(), sayso.Outcome{Request: d.Request, Args: sayso.Args(tt.args)}); err != nil {
 				t.Fatal(err)

@@ -40,7 +40,7 @@ func immediate(a sayso.Admission) sayso.Admission {
 }
 
 func TestGR3_aGrantCoversWhatItShowed(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		g := w.remember(immediate(calls("git add a")), covering(sayso.CoverPrefix))
 		if g.Cover != sayso.CoverPrefix || g.Pattern != "bash:git add*" || g.Label != "git add with any plain arguments in /home/dev/app" {
 			t.Errorf("the grant is %+v", g)
@@ -49,7 +49,7 @@ func TestGR3_aGrantCoversWhatItShowed(t *testing.T) {
 			"git add a": true, "git add b c": true, "git add -p": true, "git status": false, "git add a; rm b": false,
 			"git add $(rm b)": false, "sudo git add a": false, "git add a > /tmp/b": false,
 		} {
-			if got := w.silent(calls(command)); got != want {
+			if got := w.isAllowedUnasked(calls(command)); got != want {
 				t.Errorf("%s: silent is %v", command, got)
 			}
 		}
@@ -86,9 +86,9 @@ func TestGR3_offersOfARequest(t *testing.T) {
 		}}, all[:1]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, c.rules, func(t *testing.T, w *world) {
+			bubble(t, c.rules, func(t *testing.T, w *harness) {
 				w.ask(t.Context(), calls("git add a"))
-				r := w.only()
+				r := w.onlyOpen()
 				if diff := cmp.Diff(c.want, offers(r)); diff != "" {
 					t.Errorf("offered (-want +got):\n%s", diff)
 				}
@@ -101,7 +101,7 @@ func TestGR3_offersOfARequest(t *testing.T) {
 					_, err := w.answer(dev, r.ID, a)
 					wantErr(t, err, sayso.ErrInvalid)
 				}
-				if w.only().ID != r.ID || w.count(sayso.EventGrantCreated) > 0 {
+				if w.onlyOpen().ID != r.ID || w.count(sayso.EventGrantCreated) > 0 {
 					t.Error("a cover that was not offered was taken")
 				}
 			})
@@ -114,12 +114,12 @@ func TestGR3_offersOfARequest(t *testing.T) {
 func TestGR3_whatIsStricterMeanwhile(t *testing.T) {
 	m := rule(sayso.Ask)
 	p := &rules{version: "v1", judge: func(sayso.Call) sayso.Verdict { return ruled(m) }}
-	exact := func(w *world) {
+	exact := func(w *harness) {
 		m.Remember = sayso.RememberExact // under the same version, to show that more than the version counts
 	}
-	bubble(t, p, func(t *testing.T, w *world) {
+	bubble(t, p, func(t *testing.T, w *harness) {
 		w.ask(t.Context(), calls("git add a"))
-		r := w.only()
+		r := w.onlyOpen()
 		exact(w)
 		a := remembered(r)
 		a.Cover = sayso.CoverPrefix
@@ -127,10 +127,10 @@ func TestGR3_whatIsStricterMeanwhile(t *testing.T) {
 		wantErr(t, err, sayso.ErrInvalid)
 	})
 	m.Remember = sayso.RememberAny
-	bubble(t, p, func(t *testing.T, w *world) {
+	bubble(t, p, func(t *testing.T, w *harness) {
 		w.remember(immediate(calls("git add a")), covering(sayso.CoverPrefix))
 		exact(w)
-		if w.silent(calls("git add b")) {
+		if w.isAllowedUnasked(calls("git add b")) {
 			t.Error("a wide grant silenced an ask that only the exact call does")
 		}
 		m.Remember = sayso.RememberAny
@@ -139,14 +139,14 @@ func TestGR3_whatIsStricterMeanwhile(t *testing.T) {
 			t.Errorf("DE2: a deny was turned round: %+v, %v", d, err)
 		}
 		m.Effect = sayso.Ask
-		if !w.silent(calls("git add b")) {
+		if !w.isAllowedUnasked(calls("git add b")) {
 			t.Error("the grant ended")
 		}
 		locked := w.opts
 		locked.Locked = func() bool { return true }
 		w.opts = locked
 		w.restart()
-		if w.silent(calls("git add b")) {
+		if w.isAllowedUnasked(calls("git add b")) {
 			t.Error("it was used while sayso was locked")
 		}
 	})
@@ -154,9 +154,9 @@ func TestGR3_whatIsStricterMeanwhile(t *testing.T) {
 
 // Of several grants that cover a call the narrowest is used, whichever is older.
 func TestGR4_theNarrowestIsUsed(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		order := []sayso.Cover{sayso.CoverTool, sayso.CoverCall, sayso.CoverPrefix}
-		var asked []*waiting
+		var asked []*pendingAdmit
 		for range order {
 			asked = append(asked, w.ask(t.Context(), immediate(calls("git add a"))))
 		}
@@ -176,7 +176,7 @@ func TestGR4_theNarrowestIsUsed(t *testing.T) {
 				}
 			}
 		}
-		if w.silent(calls("git add a")) {
+		if w.isAllowedUnasked(calls("git add a")) {
 			t.Error("a use too many")
 		}
 	})
@@ -184,9 +184,9 @@ func TestGR4_theNarrowestIsUsed(t *testing.T) {
 
 func TestGR4_nothingIsRememberedWhileLocked(t *testing.T) {
 	locked := false
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.ask(t.Context(), calls("git add a"))
-		open := w.only()
+		open := w.onlyOpen()
 		locked = true
 		_, err := w.answer(dev, open.ID, remembered(open))
 		wantErr(t, err, sayso.ErrInvalid)
@@ -194,22 +194,22 @@ func TestGR4_nothingIsRememberedWhileLocked(t *testing.T) {
 		if r := w.open()[1]; len(r.Covers) > 0 {
 			t.Errorf("offered %v", offers(r))
 		}
-	}, func(w *world) { w.opts.Locked = func() bool { return locked } })
+	}, func(w *harness) { w.opts.Locked = func() bool { return locked } })
 }
 
 func TestGR4_definitionChanged(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.remember(immediate(mcp("sha256:1", `{"title":"a"}`)), covering(sayso.CoverTool))
-		if !w.silent(mcp("sha256:1", `{"title":"b"}`)) {
+		if !w.isAllowedUnasked(mcp("sha256:1", `{"title":"b"}`)) {
 			t.Fatal("the same tool asks again")
 		}
-		if w.silent(mcp("sha256:2", `{"title":"c"}`)) {
+		if w.isAllowedUnasked(mcp("sha256:2", `{"title":"c"}`)) {
 			t.Error("another definition was covered")
 		}
 		if all := w.grants(true); len(all) != 1 || all[0].Ended != "definition changed" {
 			t.Errorf("listed as %+v", all)
 		}
-		if w.silent(mcp("sha256:1", `{"title":"d"}`)) {
+		if w.isAllowedUnasked(mcp("sha256:1", `{"title":"d"}`)) {
 			t.Error("the grant came back with the old definition")
 		}
 		if n := w.count(sayso.EventGrantEnded); n != 1 {
@@ -232,7 +232,7 @@ func TestGR4_definitionChangedWhereNothingIsRemembered(t *testing.T) {
 			}
 			return asks(c)
 		}
-		bubble(t, p, func(t *testing.T, w *world) {
+		bubble(t, p, func(t *testing.T, w *harness) {
 			w.remember(immediate(mcp("sha256:1", `{"title":"a"}`)), covering(sayso.CoverTool))
 			other := immediate(mcp("sha256:2", `{"title":"c"}`))
 			other.Patience = time.Second
@@ -255,10 +255,10 @@ func TestGR1_fingerprintOfATool(t *testing.T) {
 	}
 	for _, who := range []sayso.Actor{program, agent} {
 		t.Run(string(who.Kind), func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				w.askAs(t.Context(), who, write("one"))
 				pass(time.Second)
-				r := w.only()
+				r := w.onlyOpen()
 				a := remembered(r)
 				a.Cover = sayso.CoverFingerprint
 				_, err := w.answer(dev, r.ID, a)
@@ -294,13 +294,13 @@ func TestGR3_onlyWhatCanBeShown(t *testing.T) {
 		`{"path":"ghp_0123456789abcdefghijABCDEFGHIJ012345"}`: 2,
 		`{"path":"a` + "\u202e" + `b"}`:                       2,
 	} {
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			w.askAs(t.Context(), program, sayso.Admission{
 				Call:   sayso.Call{Tool: "save", Args: sayso.Args(`{"content":"x"}`), Session: "s1"},
 				Asking: true, Ask: &sayso.ToolAsk{Required: true, Payload: sayso.Args(payload)},
 			})
 			pass(time.Second)
-			r := w.only()
+			r := w.onlyOpen()
 			if len(r.Covers) != want || len(r.Redactions) > 0 {
 				t.Errorf("%s: offered %v, hidden %v", payload, r.Covers, r.Redactions)
 			}
@@ -310,16 +310,16 @@ func TestGR3_onlyWhatCanBeShown(t *testing.T) {
 
 // What was answered while a request waits counts for it.
 func TestGR3_coveredWhileItWaits(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.ask(t.Context(), immediate(calls("git add a")))
-		first := w.only()
+		first := w.onlyOpen()
 		for _, command := range []string{"git add b", "make"} {
 			other := calls(command)
 			other.Call.Session = "s2"
 			w.ask(t.Context(), immediate(other))
 			for _, r := range w.open() {
 				if r.ID != first.ID {
-					w.say(r.ID, sayso.Allow)
+					w.answerAsOwner(r.ID, sayso.Allow)
 				}
 			}
 		}
@@ -343,7 +343,7 @@ func TestGR3_whatWouldHaveBeenCovered(t *testing.T) {
 		}
 		return ruled(rule(sayso.Ask))
 	}
-	bubble(t, p, func(t *testing.T, w *world) {
+	bubble(t, p, func(t *testing.T, w *harness) {
 		for _, c := range []struct {
 			command string
 			e       sayso.Effect
@@ -352,7 +352,7 @@ func TestGR3_whatWouldHaveBeenCovered(t *testing.T) {
 			{"git status", sayso.Allow}, {"make", sayso.Deny},
 		} {
 			a := w.ask(t.Context(), immediate(calls(c.command)))
-			w.say(w.only().ID, c.e)
+			w.answerAsOwner(w.onlyOpen().ID, c.e)
 			a.result()
 		}
 		w.admit(immediate(calls("git add forbidden")))
@@ -361,7 +361,7 @@ func TestGR3_whatWouldHaveBeenCovered(t *testing.T) {
 		w.ask(t.Context(), immediate(sayso.Admission{Call: sayso.Call{Tool: "Read", Host: "claude-code", Args: sayso.Args(`{}`), Session: "s1"}}))
 		other := calls("git add a")
 		other.Call.Session = "s2"
-		w.say(w.open()[0].ID, sayso.Deny)
+		w.answerAsOwner(w.open()[0].ID, sayso.Deny)
 		w.ask(t.Context(), other)
 		w.ask(t.Context(), calls("git add a"))
 		var r sayso.Request

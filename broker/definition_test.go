@@ -28,7 +28,7 @@ func TestMeet_isBounded(t *testing.T) {
 		"a text that is too long": func(int) []sayso.Definition { return []sayso.Definition{define("a", strings.Repeat("x", 1<<20))} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, always(sayso.Ask))
+			w := newHarness(t, always(sayso.Ask))
 			ctx := t.Context()
 			var trusted []bool
 			for i := range 100 {
@@ -76,7 +76,7 @@ func manyTools(from, n int) (list []sayso.Definition) {
 // Once a person has accepted a definition of a server, its changes are recorded
 // again.
 func TestMeet_goesOnOnceAccepted(t *testing.T) {
-	w := newWorld(t, always(sayso.Ask))
+	w := newHarness(t, always(sayso.Ask))
 	ctx := t.Context()
 	last := sayso.Definition{}
 	for i := range 100 {
@@ -106,7 +106,7 @@ func TestMeet_goesOnOnceAccepted(t *testing.T) {
 
 // What is said of tools belongs to no session: people hear of it, agents do not.
 func TestFollow_definitions(t *testing.T) {
-	w := newWorld(t, always(sayso.Ask))
+	w := newHarness(t, always(sayso.Ask))
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	for _, text := range []string{"one", "two"} {

@@ -47,9 +47,9 @@ func withArgs(c sayso.Call, args string) sayso.Call {
 }
 
 func TestEdit_theEditedCallRuns(t *testing.T) {
-	bubble(t, noForce(), func(t *testing.T, w *world) {
+	bubble(t, noForce(), func(t *testing.T, w *harness) {
 		p := w.ask(t.Context(), editable(push("c1")))
-		r := w.only()
+		r := w.onlyOpen()
 		if !r.CanEdit {
 			t.Error("editing is not offered")
 		}
@@ -61,7 +61,7 @@ func TestEdit_theEditedCallRuns(t *testing.T) {
 		if err != nil || !d.Allowed() || string(d.Args) != dryRun || d.Digest != want || d.Receipt.Digest != want {
 			t.Fatalf("got %+v, %v", d, err)
 		}
-		answered, resolved := w.last(sayso.EventAnswered), w.last(sayso.EventResolved)
+		answered, resolved := w.lastPayload(sayso.EventAnswered), w.lastPayload(sayso.EventResolved)
 		for _, dig := range []string{r.Digest.String(), want.String()} {
 			if !strings.Contains(answered, dig) {
 				t.Errorf("answered does not name %s: %s", dig, answered)
@@ -80,23 +80,23 @@ func TestEdit_theEditedCallRuns(t *testing.T) {
 }
 
 func TestEdit_policyDeniesIt(t *testing.T) {
-	bubble(t, noForce(), func(t *testing.T, w *world) {
+	bubble(t, noForce(), func(t *testing.T, w *harness) {
 		p := w.ask(t.Context(), editable(push("c1")))
-		r := w.only()
+		r := w.onlyOpen()
 		d, err := w.answer(dev, r.ID, edited(r, `{"command":"git push --force"}`))
 		wantErr(t, err, sayso.ErrNotAllowed)
-		if d.Allowed() || !p.still() {
+		if d.Allowed() || !p.isWaiting() {
 			t.Errorf("got %+v", d)
 		}
-		w.lived(r.ID)
+		w.expectEvents(r.ID)
 	})
 }
 
 func TestEdit_theRetryOfTheOriginalReceivesIt(t *testing.T) {
-	bubble(t, noForce(), func(t *testing.T, w *world) {
+	bubble(t, noForce(), func(t *testing.T, w *harness) {
 		_, err := w.admit(editable(patient("c1", time.Second)))
 		wantErr(t, err, sayso.ErrPending)
-		r := w.only()
+		r := w.onlyOpen()
 		if _, err := w.answer(dev, r.ID, edited(r, dryRun)); err != nil {
 			t.Fatal(err)
 		}
@@ -107,22 +107,22 @@ func TestEdit_theRetryOfTheOriginalReceivesIt(t *testing.T) {
 }
 
 func TestEdit_whereTheHostCannot(t *testing.T) {
-	bubble(t, noForce(), func(t *testing.T, w *world) {
+	bubble(t, noForce(), func(t *testing.T, w *harness) {
 		p := w.ask(t.Context(), push("c1"))
-		r := w.only()
+		r := w.onlyOpen()
 		if r.CanEdit {
 			t.Error("editing is offered")
 		}
 		_, err := w.answer(dev, r.ID, edited(r, dryRun))
 		wantErr(t, err, sayso.ErrInvalid)
-		if !p.still() {
+		if !p.isWaiting() {
 			t.Error("it was decided")
 		}
 	})
 	// The first asker could edit, the one that takes the request up cannot.
-	bubble(t, noForce(), func(t *testing.T, w *world) {
+	bubble(t, noForce(), func(t *testing.T, w *harness) {
 		w.admit(editable(patient("c1", time.Second)))
-		r := w.only()
+		r := w.onlyOpen()
 		if _, err := w.answer(dev, r.ID, edited(r, dryRun)); err != nil {
 			t.Fatal(err)
 		}
@@ -135,11 +135,11 @@ func TestEdit_whereTheHostCannot(t *testing.T) {
 }
 
 func TestEdit_secretsStayHidden(t *testing.T) {
-	bubble(t, noForce(), func(t *testing.T, w *world) {
+	bubble(t, noForce(), func(t *testing.T, w *harness) {
 		a := editable(push("c1"))
 		a.Call.Args = sayso.Args(`{"command":"deploy","token":"canary-old-value-1"}`)
 		p := w.ask(t.Context(), a)
-		r := w.only()
+		r := w.onlyOpen()
 		args := `{"command":"deploy","token":"canary-new-value-2"}`
 		ans := edited(r, args)
 		ans.Note = "was canary-old-value-1, is canary-new-value-2"
@@ -149,7 +149,7 @@ func TestEdit_secretsStayHidden(t *testing.T) {
 		if d, err := p.result(); err != nil || string(d.Args) != args {
 			t.Errorf("the call gets %s, %v", d.Args, err)
 		}
-		w.hides(t, r.ID, "canary-old-value-1", "canary-new-value-2")
+		w.expectHidden(t, r.ID, "canary-old-value-1", "canary-new-value-2")
 	})
 }
 
@@ -178,9 +178,9 @@ func TestDE2_editsThatLeadElsewhere(t *testing.T) {
 		"an address":                         {call("web-fetch", `{"url":"https://a.example"}`), `{"url":"https://b.example"}`, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				w.admit(c.ask)
-				r := w.only()
+				r := w.onlyOpen()
 				d, err := w.answer(dev, r.ID, edited(r, c.edited))
 				if c.ok && err != nil || !c.ok && !errors.Is(err, sayso.ErrInvalid) {
 					t.Fatalf("got %v", err)
@@ -188,7 +188,7 @@ func TestDE2_editsThatLeadElsewhere(t *testing.T) {
 				if d.Allowed() != c.ok {
 					t.Errorf("decided: %+v", d)
 				}
-			}, func(w *world) {
+			}, func(w *harness) {
 				w.opts.Wanted = func() sayso.FactsWanted { return sayso.FactsWanted{Policy: "v1", Roots: c.roots} }
 			})
 		})

@@ -25,13 +25,13 @@ func atEdit() sayso.Admission {
 
 // edit has a person answer the hook's call with other arguments, and returns the
 // request.
-func edit(t *testing.T, w *world, first sayso.Admission, args string) sayso.Request {
+func edit(t *testing.T, w *harness, first sayso.Admission, args string) sayso.Request {
 	t.Helper()
 	hook := agent
 	hook.Principal = first.Call.Host
 	asked := w.askAs(t.Context(), hook, first)
 	synctest.Wait()
-	r := w.only()
+	r := w.onlyOpen()
 	if _, err := w.answer(dev, r.ID, edited(r, args)); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestEdited_driver(t *testing.T) {
 				}
 				return ruled(rule(sayso.Ask))
 			}
-			bubble(t, p, func(t *testing.T, w *world) {
+			bubble(t, p, func(t *testing.T, w *harness) {
 				r := edit(t, w, atEdit(), kept)
 				if tt.grant {
 					first := atEdit()
@@ -155,7 +155,7 @@ func TestEdited_gateway(t *testing.T) {
 		"no definition of it": {change: func(a *sayso.Admission) { a.Call.DefinitionDigest = "" }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				hook, first := agent, hooked
 				hook.Principal = "claude-code"
 				if tt.taken {
@@ -163,7 +163,7 @@ func TestEdited_gateway(t *testing.T) {
 					parked.Call.CallID, parked.Patience = "toolu_0", time.Second
 					_, err := w.b.Gate(hook).Admit(t.Context(), parked)
 					wantErr(t, err, sayso.ErrPending)
-					r := w.only()
+					r := w.onlyOpen()
 					if _, err := w.answer(dev, r.ID, edited(r, `{"n":2}`)); err != nil {
 						t.Fatal(err)
 					}
@@ -212,7 +212,7 @@ func TestEdited_flood(t *testing.T) {
 				}
 				return ruled(rule(sayso.Allow))
 			}}
-			bubble(t, asks, func(t *testing.T, w *world) {
+			bubble(t, asks, func(t *testing.T, w *harness) {
 				_, err := w.b.Gate(who.at).Admit(t.Context(), sayso.Admission{Immediate: true, Patience: -1, Call: bash("before", "true")})
 				wantErr(t, err, sayso.ErrPending) // it knows who asks
 				hook, first := agent, atHook()
@@ -245,7 +245,7 @@ func TestEdited_flood(t *testing.T) {
 				if d, err := w.b.Gate(who.at).Admit(t.Context(), at); err != nil || string(d.Args) != `{"n":2}` {
 					t.Errorf("at the later point: %+v, %v", d, err)
 				}
-			}, func(w *world) { w.opts.MaxAsks, w.opts.MaxOpen = 1<<30, 1<<30 })
+			}, func(w *harness) { w.opts.MaxAsks, w.opts.MaxOpen = 1<<30, 1<<30 })
 		})
 	}
 }
@@ -255,7 +255,7 @@ func TestEdited_flood(t *testing.T) {
 func TestEdited_elsewhere(t *testing.T) {
 	for name, between := range map[string]int{"little": 0, "much": 600} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				second, err := broker.New(w.log.Join(), w.rules, &w.opts)
 				if err != nil {
 					t.Fatal(err)
@@ -292,7 +292,7 @@ func TestEdited_elsewhere(t *testing.T) {
 				if d, err := second.Gate(later).Admit(t.Context(), atGateway()); err != nil || string(d.Args) != `{"n":2}` {
 					t.Errorf("at the gateway: %+v, %v", d, err)
 				}
-			}, func(w *world) { w.opts.MaxAsks, w.opts.MaxOpen = 1<<30, 1<<30 })
+			}, func(w *harness) { w.opts.MaxAsks, w.opts.MaxOpen = 1<<30, 1<<30 })
 		})
 	}
 }

@@ -43,7 +43,7 @@ func TestElicitable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, &rules{version: "v1", judge: func(sayso.Call) sayso.Verdict { return tt.v }}, func(w *world) {
+				w := newHarness(t, &rules{version: "v1", judge: func(sayso.Call) sayso.Verdict { return tt.v }}, func(w *harness) {
 					w.opts.Locked = func() bool { return tt.locked }
 				})
 				ctx := t.Context()
@@ -89,7 +89,7 @@ func TestElicitable(t *testing.T) {
 }
 
 // first is the request that is open.
-func first(t *testing.T, w *world) sayso.Request {
+func first(t *testing.T, w *harness) sayso.Request {
 	t.Helper()
 	list, err := w.b.Inbox(dev).Requests(t.Context(), sayso.RowQuery{States: sayso.OpenStates()})
 	if err != nil || len(list) != 1 {
@@ -104,7 +104,7 @@ func first(t *testing.T, w *world) sayso.Request {
 func TestElicited_notTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &rules{version: "v1", judge: func(sayso.Call) sayso.Verdict { return ruled(elicit(nil)) }}
-		w := newWorld(t, p)
+		w := newHarness(t, p)
 		ctx, leave := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() {

@@ -14,7 +14,7 @@ import (
 // sweep or the end of the broker behind it. The same holds for an Inbox. AdmitGiven
 // is Admit once more, for servers.
 func TestFaces_areNothingElse(t *testing.T) {
-	w := newWorld(t, always(sayso.Ask))
+	w := newHarness(t, always(sayso.Ask))
 	gate, inbox := w.b.Gate(agent), w.b.Inbox(dev)
 	if _, ok := gate.(sayso.Inbox); ok {
 		t.Error("a Gate is an Inbox")

@@ -24,15 +24,15 @@ const (
 	faultLost fault = "lost"      // it is added, and reported as failed
 )
 
-// faulty is a log whose nth append fails.
-type faulty struct {
+// faultyLog is a log whose nth append fails.
+type faultyLog struct {
 	sayso.Log
 	kind  fault
 	nth   int
 	count int
 }
 
-func (l *faulty) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error) {
+func (l *faultyLog) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error) {
 	l.count++
 	switch {
 	case l.count == l.nth && l.kind == faultLost:
@@ -48,7 +48,7 @@ func (l *faulty) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, erro
 
 // ledger is what callers were told, to be compared with what the log holds.
 type ledger struct {
-	*world
+	*harness
 	ran map[sayso.ID]int // calls that somebody would now run
 }
 
@@ -251,14 +251,14 @@ func TestRQ6_everyAppendFails(t *testing.T) {
 func tell(t *testing.T, p *rules, do func(*ledger), kind fault, nth int) (appends int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, p)
-		log := &faulty{Log: w.log, kind: kind, nth: nth}
+		w := newHarness(t, p)
+		log := &faultyLog{Log: w.log, kind: kind, nth: nth}
 		b, err := broker.New(log, w.rules, &w.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.b = b
-		l := &ledger{world: w, ran: map[sayso.ID]int{}}
+		l := &ledger{harness: w, ran: map[sayso.ID]int{}}
 		do(l)
 		appends = log.count
 		for id, n := range l.ran {
@@ -267,7 +267,7 @@ func tell(t *testing.T, p *rules, do func(*ledger), kind fault, nth int) (append
 			}
 		}
 		var head sayso.Head
-		for _, e := range w.all() {
+		for _, e := range w.allEvents() {
 			if head, err = e.Verify(head); err != nil {
 				t.Error(err)
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 // eraseAs empties the content of a request as another process does.
-func (w *world) eraseAs(by sayso.Actor, id sayso.ID) {
+func (w *harness) eraseAs(by sayso.Actor, id sayso.ID) {
 	w.t.Helper()
 	stream := sayso.RequestStream(id)
 	now := w.clock.now()
@@ -28,11 +28,11 @@ func (w *world) eraseAs(by sayso.Actor, id sayso.ID) {
 // What another process erases goes from the memory of this one too, of whatever was
 // erased and of nothing else.
 func TestErased_elsewhereIsForgottenHere(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		f := w.follow(0, quick())
 		gone, kept := w.ask(t.Context(), sayso.Admission{Call: bash("c1", "echo gone")}), w.ask(t.Context(), sayso.Admission{Call: bash("c2", "echo kept")})
 		synctest.Wait()
-		if !gone.still() || !kept.still() || !w.b.Remembers("echo gone") || !w.b.Remembers("echo kept") {
+		if !gone.isWaiting() || !kept.isWaiting() || !w.b.Remembers("echo gone") || !w.b.Remembers("echo kept") {
 			t.Fatal("what waits and was shown is not remembered")
 		}
 		w.eraseAs(dev, w.open()[0].ID)
@@ -55,7 +55,7 @@ func TestErased_elsewhereIsForgottenHere(t *testing.T) {
 
 // Whoever reads the log from its beginning hears of it too.
 func TestErased_isForgottenByWhoCatchesUp(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		id := w.park("c1")
 		w.eraseAs(dev, id)
 		f := w.follow(0, quick())

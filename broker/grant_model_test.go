@@ -13,7 +13,7 @@ import (
 // remembers is what must be so of the grants of one session, told without any
 // log: who gave what, until when, and which commands that covers.
 type remembers struct {
-	*world
+	*harness
 	luck    *rand.Rand
 	version int
 	known   int // events before the newest at the last start
@@ -59,7 +59,7 @@ func (m *remembers) now() instant {
 // recorded is the latest wall clock that the log knows, from the event on that
 // was the newest at the last start.
 func (m *remembers) recorded() (latest time.Time) {
-	for _, e := range m.all()[m.known:] {
+	for _, e := range m.allEvents()[m.known:] {
 		if e.At.Wall.After(latest) {
 			latest = e.At.Wall
 		}
@@ -120,9 +120,9 @@ func (m *remembers) call(command string) {
 
 // answers answers what was just asked: no, or yes with one of the covers.
 func (m *remembers) answers(command string) {
-	r := m.only()
+	r := m.onlyOpen()
 	if m.luck.IntN(3) == 0 {
-		m.say(r.ID, sayso.Deny)
+		m.answerAsOwner(r.ID, sayso.Deny)
 		m.b.Gate(agent).Admit(m.t.Context(), immediate(calls(command))) // takes the no
 		return
 	}
@@ -154,7 +154,7 @@ func (m *remembers) answers(command string) {
 
 // newest is the grant that was made last.
 func (m *remembers) newest() (id sayso.ID) {
-	for _, e := range m.all() {
+	for _, e := range m.allEvents() {
 		if e.Type == sayso.EventGrantCreated {
 			id = sayso.StreamID(e.Stream)
 		}
@@ -174,7 +174,7 @@ func (m *remembers) step() {
 	case 12:
 		m.clock.reboot(fmt.Sprint("boot-", m.luck.Uint32()))
 		m.restart()
-		m.known = max(len(m.all())-1, 0)
+		m.known = max(len(m.allEvents())-1, 0)
 	case 13:
 		if len(m.grants) > 0 {
 			g := m.grants[m.luck.IntN(len(m.grants))]
@@ -220,7 +220,7 @@ func (m *remembers) listed() {
 			want = append(want, g.id)
 		}
 	}
-	for _, g := range m.world.grants(false) {
+	for _, g := range m.harness.grants(false) {
 		got = append(got, g.ID)
 	}
 	slices.Sort(want)
@@ -236,8 +236,8 @@ func (m *remembers) listed() {
 func TestGR4_againstAModel(t *testing.T) {
 	uses, asks := 0, 0
 	for seed := range uint64(12) {
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
-			m := &remembers{world: w, luck: rand.New(rand.NewPCG(seed, 4))}
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
+			m := &remembers{harness: w, luck: rand.New(rand.NewPCG(seed, 4))}
 			w.rules.set("v0", nil)
 			for range 80 {
 				m.step()

@@ -18,10 +18,10 @@ func remembered(r sayso.Request) sayso.Answer {
 }
 
 // remember asks for a call and has it remembered.
-func (w *world) remember(a sayso.Admission, change ...func(*sayso.Answer)) sayso.Grant {
+func (w *harness) remember(a sayso.Admission, change ...func(*sayso.Answer)) sayso.Grant {
 	w.t.Helper()
 	p := w.ask(w.t.Context(), a)
-	r := w.only()
+	r := w.onlyOpen()
 	ans := remembered(r)
 	for _, c := range change {
 		c(&ans)
@@ -39,7 +39,7 @@ func (w *world) remember(a sayso.Admission, change ...func(*sayso.Answer)) sayso
 	return grants[len(grants)-1]
 }
 
-func (w *world) grants(all bool) []sayso.Grant {
+func (w *harness) grants(all bool) []sayso.Grant {
 	w.t.Helper()
 	gs, err := w.b.Inbox(dev).Grants(w.t.Context(), "s1", all)
 	if err != nil {
@@ -48,8 +48,8 @@ func (w *world) grants(all bool) []sayso.Grant {
 	return gs
 }
 
-// silent reports whether a call passes without asking anybody.
-func (w *world) silent(a sayso.Admission) bool {
+// isAllowedUnasked reports whether a call passes without asking anybody.
+func (w *harness) isAllowedUnasked(a sayso.Admission) bool {
 	w.t.Helper()
 	a.Patience, a.Immediate = time.Millisecond, true
 	d, err := w.admit(a)
@@ -68,18 +68,18 @@ func (w *world) silent(a sayso.Admission) bool {
 }
 
 func TestGrant_silencesTheSameCall(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		g := w.remember(atOnce("c1"))
 		if g.SessionID != "s1" || g.By.Principal != "dev" || g.Tool != "bash" || g.Cover != sayso.CoverCall || g.Uses != 0 {
 			t.Errorf("the grant is %+v", g)
 		}
-		before := len(w.all())
+		before := len(w.allEvents())
 		d := w.allowed(atOnce("c2"))
 		if d.Source != sayso.SourceGrant || d.Grant != g.ID || d.Who() != "dev" {
 			t.Errorf("got %+v", d)
 		}
 		var types []string
-		for _, e := range w.all()[before:] { // one append
+		for _, e := range w.allEvents()[before:] { // one append
 			types = append(types, string(e.Type))
 			if e.Type == sayso.EventGrantUsed && e.RequestID != d.Request {
 				t.Errorf("the use names %s", e.RequestID)
@@ -95,7 +95,7 @@ func TestGrant_silencesTheSameCall(t *testing.T) {
 }
 
 func TestGrant_coversNothingElse(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.remember(atOnce("c1"))
 		for name, change := range map[string]func(*sayso.Admission){
 			"arguments":  func(a *sayso.Admission) { a.Call.Args = sayso.Args(`{"command":"git push --force"}`) },
@@ -108,18 +108,18 @@ func TestGrant_coversNothingElse(t *testing.T) {
 		} {
 			a := push("")
 			change(&a)
-			if w.silent(a) {
+			if w.isAllowedUnasked(a) {
 				t.Errorf("other %s were silenced", name)
 			}
 		}
-		if !w.silent(push("")) {
+		if !w.isAllowedUnasked(push("")) {
 			t.Error("the grant does not cover its own call")
 		}
 	})
 }
 
 func TestGrant_isOfItsSession(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.remember(atOnce("c1"))
 		a := patient("c2", time.Second)
 		a.Call.Session = "s2"
@@ -131,15 +131,15 @@ func TestGrant_isOfItsSession(t *testing.T) {
 func TestGrant_ends(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer func(*sayso.Answer)
-		end    func(*testing.T, *world, sayso.Grant)
+		end    func(*testing.T, *harness, sayso.Grant)
 		why    string
 	}{
-		"with its session": {nil, func(t *testing.T, w *world, _ sayso.Grant) {
+		"with its session": {nil, func(t *testing.T, w *harness, _ sayso.Grant) {
 			if err := w.b.Gate(agent).End(t.Context(), "s1"); err != nil {
 				t.Fatal(err)
 			}
 		}, "session ended"},
-		"with its session, which began again": {nil, func(t *testing.T, w *world, _ sayso.Grant) {
+		"with its session, which began again": {nil, func(t *testing.T, w *harness, _ sayso.Grant) {
 			g := w.b.Gate(agent)
 			for _, step := range []func() error{
 				func() error { return g.End(t.Context(), "s1") },
@@ -150,46 +150,46 @@ func TestGrant_ends(t *testing.T) {
 				}
 			}
 		}, "session ended"},
-		"when it is revoked": {nil, func(t *testing.T, w *world, g sayso.Grant) {
+		"when it is revoked": {nil, func(t *testing.T, w *harness, g sayso.Grant) {
 			for range 2 {
 				if err := w.b.Inbox(dev).Revoke(t.Context(), g.ID); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}, "revoked"},
-		"with its policy": {nil, func(t *testing.T, w *world, _ sayso.Grant) { w.rules.set("v2", nil) }, "policy changed"},
-		"when its time is over": {func(a *sayso.Answer) { a.For = time.Hour }, func(t *testing.T, w *world, _ sayso.Grant) {
+		"with its policy": {nil, func(t *testing.T, w *harness, _ sayso.Grant) { w.rules.set("v2", nil) }, "policy changed"},
+		"when its time is over": {func(a *sayso.Answer) { a.For = time.Hour }, func(t *testing.T, w *harness, _ sayso.Grant) {
 			pass(time.Hour)
 		}, "expired"},
-		"when it is used up": {func(a *sayso.Answer) { a.Uses = 2 }, func(t *testing.T, w *world, _ sayso.Grant) {
+		"when it is used up": {func(a *sayso.Answer) { a.Uses = 2 }, func(t *testing.T, w *harness, _ sayso.Grant) {
 			for range 2 {
-				if !w.silent(push("")) {
+				if !w.isAllowedUnasked(push("")) {
 					t.Fatal("it ended early")
 				}
 			}
 		}, "used up"},
-		"after a day without use": {nil, func(t *testing.T, w *world, _ sayso.Grant) {
+		"after a day without use": {nil, func(t *testing.T, w *harness, _ sayso.Grant) {
 			pass(23 * time.Hour)
-			if !w.silent(push("")) {
+			if !w.isAllowedUnasked(push("")) {
 				t.Fatal("it ended early")
 			}
 			pass(23 * time.Hour)
-			if !w.silent(push("")) {
+			if !w.isAllowedUnasked(push("")) {
 				t.Fatal("its use did not count")
 			}
 			pass(24*time.Hour + time.Second)
 		}, "idle"},
-		"with a clock in doubt": {nil, func(t *testing.T, w *world, _ sayso.Grant) {
+		"with a clock in doubt": {nil, func(t *testing.T, w *harness, _ sayso.Grant) {
 			w.clock.step(-tenYears)
 			w.clock.reboot("boot-2")
 		}, "idle"},
-		"ten years on, in another boot": {nil, func(t *testing.T, w *world, _ sayso.Grant) {
+		"ten years on, in another boot": {nil, func(t *testing.T, w *harness, _ sayso.Grant) {
 			w.clock.step(tenYears)
 			w.clock.reboot("boot-2")
 		}, "idle"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				var change []func(*sayso.Answer)
 				if c.answer != nil {
 					change = append(change, c.answer)
@@ -202,7 +202,7 @@ func TestGrant_ends(t *testing.T) {
 				if all := w.grants(true); len(all) != 1 || all[0].Ended != c.why {
 					t.Errorf("listed as %+v, want that it is %s", all, c.why)
 				}
-				if w.silent(push("")) {
+				if w.isAllowedUnasked(push("")) {
 					t.Error("it was used after its end")
 				}
 				if err := w.b.Sweep(t.Context()); err != nil {
@@ -217,18 +217,18 @@ func TestGrant_ends(t *testing.T) {
 }
 
 func TestGrant_survives(t *testing.T) {
-	for name, do := range map[string]func(w *world){
-		"a restart":         (*world).restart,
-		"ten years on":      func(w *world) { w.clock.step(tenYears) },
-		"ten years back":    func(w *world) { w.clock.step(-tenYears) },
-		"the end of others": func(w *world) { w.b.Gate(agent).End(w.t.Context(), "s2") },
+	for name, do := range map[string]func(w *harness){
+		"a restart":         (*harness).restart,
+		"ten years on":      func(w *harness) { w.clock.step(tenYears) },
+		"ten years back":    func(w *harness) { w.clock.step(-tenYears) },
+		"the end of others": func(w *harness) { w.b.Gate(agent).End(w.t.Context(), "s2") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				w.remember(atOnce("c1"))
 				pass(time.Minute)
 				do(w)
-				if !w.silent(push("")) {
+				if !w.isAllowedUnasked(push("")) {
 					t.Error("it ended")
 				}
 			})
@@ -238,7 +238,7 @@ func TestGrant_survives(t *testing.T) {
 
 // A session that ends, begins again and ends again takes the new grants along.
 func TestGrant_endsWithASecondLife(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		g := w.b.Gate(agent)
 		w.remember(atOnce("c1"))
 		g.End(t.Context(), "s1")
@@ -246,21 +246,21 @@ func TestGrant_endsWithASecondLife(t *testing.T) {
 		if err := g.End(t.Context(), "s1"); err != nil {
 			t.Fatal(err)
 		}
-		if w.silent(push("")) {
+		if w.isAllowedUnasked(push("")) {
 			t.Error("the grant outlived its session")
 		}
 	})
 }
 
 func TestGrant_aDenyIsFinal(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.remember(atOnce("c1"))
 		w.rules.set("v1", func(sayso.Call) sayso.Verdict { return ruled(rule(sayso.Ask), rule(sayso.Deny)) })
 		if d, err := w.admit(atOnce("c2")); err != nil || d.Effect != sayso.Deny {
 			t.Errorf("got %+v, %v", d, err)
 		}
 	})
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.remember(atOnce("c1"))
 		if err := w.b.Inbox(dev).SetPolicies(t.Context(), "s1", map[string]sayso.Effect{"bash": sayso.Deny}); err != nil {
 			t.Fatal(err)
@@ -276,13 +276,13 @@ func TestGrant_whatMayBeRemembered(t *testing.T) {
 		m := rule(sayso.Ask)
 		m.Remember = reach
 		p := &rules{version: "v1", judge: func(sayso.Call) sayso.Verdict { return ruled(rule(sayso.Ask), m) }}
-		bubble(t, p, func(t *testing.T, w *world) {
+		bubble(t, p, func(t *testing.T, w *harness) {
 			w.remember(atOnce("c1"))
-			if !w.silent(push("")) {
+			if !w.isAllowedUnasked(push("")) {
 				t.Errorf("remember %q: asked again", reach)
 			}
 			m.Remember = sayso.RememberNever // under the same version, which no policy does
-			if w.silent(push("")) {
+			if w.isAllowedUnasked(push("")) {
 				t.Error("remember: never was silenced")
 			}
 		})
@@ -295,29 +295,29 @@ func TestGR5_pinsTheFiles(t *testing.T) {
 		a.Facts = sayso.Facts{Files: []sayso.FileFact{{Path: "build.sh", Digest: sayso.HashOf(content)}}, Truncated: truncated}
 		return a
 	}
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.remember(with("c1", "make", false))
 		for range 3 {
-			if !w.silent(with("", "make", false)) {
+			if !w.isAllowedUnasked(with("", "make", false)) {
 				t.Error("the same file asks")
 			}
 		}
-		if w.silent(with("", "rm -rf /", false)) {
+		if w.isAllowedUnasked(with("", "rm -rf /", false)) {
 			t.Error("a changed file was silenced")
 		}
 	})
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) { // nothing could be told: one use
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) { // nothing could be told: one use
 		a := push("c1")
 		a.Facts.Truncated = true
 		if g := w.remember(a); g.MaxUses != 1 {
 			t.Errorf("it may be used %d times", g.MaxUses)
 		}
 	})
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) { // not all could be told: one use
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) { // not all could be told: one use
 		if g := w.remember(with("c1", "make", true)); g.MaxUses != 1 {
 			t.Errorf("it may be used %d times", g.MaxUses)
 		}
-		if !w.silent(with("", "make", true)) || w.silent(with("", "make", true)) {
+		if !w.isAllowedUnasked(with("", "make", true)) || w.isAllowedUnasked(with("", "make", true)) {
 			t.Error("it was not for one use")
 		}
 	})
@@ -349,7 +349,7 @@ func TestGR5_pinsWhatAChangeStartsFrom(t *testing.T) {
 		{"an edit of one of two files", "edit_file", append(at(sayso.PathFile, "old"), at(sayso.PathFile, "")...), 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				a := atOnce("c1")
 				a.Call.Host, a.Call.Tool, a.Call.Args = "", tt.tool, sayso.Args(`{"path":"a.txt"}`)
 				a.Facts.Operands = tt.operands
@@ -357,7 +357,7 @@ func TestGR5_pinsWhatAChangeStartsFrom(t *testing.T) {
 					t.Errorf("it may be used %d times, want %d", g.MaxUses, tt.uses)
 				}
 				a.Call.CallID = ""
-				if first, second := w.silent(a), w.silent(a); !first || second != (tt.uses == 0) {
+				if first, second := w.isAllowedUnasked(a), w.isAllowedUnasked(a); !first || second != (tt.uses == 0) {
 					t.Errorf("silent: %v, then %v", first, second)
 				}
 			})
@@ -366,7 +366,7 @@ func TestGR5_pinsWhatAChangeStartsFrom(t *testing.T) {
 }
 
 func TestGrant_twoBrokersNeverSpendOneUseTwice(t *testing.T) {
-	w := newWorld(t, always(sayso.Ask), func(w *world) { w.opts.MaxAsks = 1 << 20 })
+	w := newHarness(t, always(sayso.Ask), func(w *harness) { w.opts.MaxAsks = 1 << 20 })
 	second, err := broker.New(w.log.Join(), w.rules, &w.opts)
 	if err != nil {
 		t.Fatal(err)
@@ -375,7 +375,7 @@ func TestGrant_twoBrokersNeverSpendOneUseTwice(t *testing.T) {
 	for range 30 {
 		_, err := w.admit(patient("", time.Nanosecond))
 		wantErr(t, err, sayso.ErrPending)
-		r := w.only()
+		r := w.onlyOpen()
 		a := remembered(r)
 		a.Uses = 3
 		if _, err := w.answer(dev, r.ID, a); err != nil {
@@ -413,7 +413,7 @@ func TestGrant_twoBrokersNeverSpendOneUseTwice(t *testing.T) {
 }
 
 func TestGrant_whoMaySeeAndRevoke(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		g := w.remember(atOnce("c1"))
 		for _, who := range []sayso.Actor{stranger, viewer, agent, {}} {
 			wantErr(t, w.b.Inbox(who).Revoke(t.Context(), g.ID), sayso.ErrNotAllowed)
@@ -433,7 +433,7 @@ func TestGrant_whoMaySeeAndRevoke(t *testing.T) {
 		}
 		_, err := w.b.Inbox(agent).Grants(t.Context(), "", false)
 		wantErr(t, err, sayso.ErrNotAllowed)
-		if !w.silent(push("")) {
+		if !w.isAllowedUnasked(push("")) {
 			t.Error("it was revoked")
 		}
 	})

@@ -11,8 +11,8 @@ import (
 )
 
 func TestAnswerGroup(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
-		var ps []*waiting
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
+		var ps []*pendingAdmit
 		for i := range 4 {
 			a := sayso.Admission{Call: bash(fmt.Sprint("c", i), fmt.Sprint("git push ", i))}
 			a.Call.GroupID = "g1"
@@ -37,7 +37,7 @@ func TestAnswerGroup(t *testing.T) {
 		wantErr(t, results[1].Err, sayso.ErrMismatch)
 		wantErr(t, results[2].Err, sayso.ErrInvalid)
 		for i, waits := range []bool{false, true, true, true} { // 2 is a latecomer
-			if ps[i].still() != waits {
+			if ps[i].isWaiting() != waits {
 				t.Errorf("call %d waits: %v", i, !waits)
 			}
 		}
@@ -65,7 +65,7 @@ func TestAnswerGroup(t *testing.T) {
 // What happened to a member since it was on the screen is told of that member
 // alone: the others are answered, and the log has one answer for each of them.
 func TestAnswerGroup_eachForItself(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		var members []sayso.Member
 		for i := range 6 {
 			a := sayso.Admission{Call: bash(fmt.Sprint("c", i), fmt.Sprint("git push ", i))}
@@ -76,7 +76,7 @@ func TestAnswerGroup_eachForItself(t *testing.T) {
 		for _, r := range open {
 			members = append(members, sayso.Member{ID: r.ID, Digest: r.Digest, Content: r.Content})
 		}
-		w.say(open[1].ID, sayso.Deny)
+		w.answerAsOwner(open[1].ID, sayso.Deny)
 		if err := w.b.Gate(agent).Withdraw(t.Context(), open[2].ID, "changed my mind"); err != nil {
 			t.Fatal(err)
 		}
@@ -108,9 +108,9 @@ func TestAnswerGroup_eachForItself(t *testing.T) {
 }
 
 func TestAnswerGroup_isBounded(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.ask(t.Context(), push("c1"))
-		r := w.only()
+		r := w.onlyOpen()
 		one := sayso.Member{ID: r.ID, Digest: r.Digest, Content: r.Content}
 		many := []sayso.Member{one}
 		for i := range sayso.MaxGroup {
@@ -130,7 +130,7 @@ func TestAnswerGroup_isBounded(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if w.only().ID != r.ID || len(w.refusals()) > 0 {
+		if w.onlyOpen().ID != r.ID || len(w.refusals()) > 0 {
 			t.Error("something of it was done")
 		}
 	})
@@ -140,7 +140,7 @@ func TestAnswerGroup_isBounded(t *testing.T) {
 // somebody else's session is told of as one that does not exist. The attempt on
 // the right group is on the record.
 func TestAnswerGroup_tellsStrangersNothing(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		var members []sayso.Member
 		for i, group := range []string{"g1", "g2", ""} {
 			a := sayso.Admission{Call: bash(fmt.Sprint("c", i), fmt.Sprint("git push ", i))}

@@ -119,8 +119,8 @@ func (c *clock) reboot(name string) {
 	c.boot, c.booted = name, time.Now()
 }
 
-// world is a broker on a log in memory.
-type world struct {
+// harness is a broker on a log in memory.
+type harness struct {
 	t     *testing.T
 	rules *rules
 	log   *memory.Log
@@ -130,21 +130,21 @@ type world struct {
 	b     *broker.Broker
 }
 
-func newWorld(t *testing.T, p *rules, change ...func(*world)) *world {
+func newHarness(t *testing.T, p *rules, change ...func(*harness)) *harness {
 	t.Helper()
-	w := &world{t: t, rules: p, log: memory.New(nil), memos: &memos{of: map[sayso.ID]*sayso.Memo{}}, clock: &clock{boot: "boot-1", booted: time.Now()}}
+	w := &harness{t: t, rules: p, log: memory.New(nil), memos: &memos{of: map[sayso.ID]*sayso.Memo{}}, clock: &clock{boot: "boot-1", booted: time.Now()}}
 	w.opts.Now = w.clock.now
 	for _, c := range change {
 		c(w)
 	}
 	w.start()
-	t.Cleanup(func() { w.readsTheSame(); w.b.Close(); w.log.Close() })
+	t.Cleanup(func() { w.checkMemos(); w.b.Close(); w.log.Close() })
 	return w
 }
 
-func (w *world) start() {
+func (w *harness) start() {
 	w.t.Helper()
-	b, err := broker.New(mindful{w.log, w.memos}, w.rules, &w.opts)
+	b, err := broker.New(memoLog{w.log, w.memos}, w.rules, &w.opts)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func (w *world) start() {
 
 // restart ends the broker and its log handle as the death of the process would,
 // leases included, and starts another on the same events.
-func (w *world) restart() {
+func (w *harness) restart() {
 	w.t.Helper()
 	next := w.log.Join()
 	w.log.Close()
@@ -162,9 +162,9 @@ func (w *world) restart() {
 }
 
 // bubble runs a test with its own time.
-func bubble(t *testing.T, p *rules, do func(*testing.T, *world), change ...func(*world)) {
+func bubble(t *testing.T, p *rules, do func(*testing.T, *harness), change ...func(*harness)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { do(t, newWorld(t, p, change...)) })
+	synctest.Test(t, func(t *testing.T) { do(t, newHarness(t, p, change...)) })
 }
 
 // pass lets time pass, and everything happen that then happens.
@@ -193,40 +193,40 @@ func atOnce(id string) sayso.Admission {
 	return a
 }
 
-// waiting is an Admit that runs in its own goroutine.
-type waiting struct {
-	w    *world
+// pendingAdmit is an Admit that runs in its own goroutine.
+type pendingAdmit struct {
+	w    *harness
 	done chan struct{}
 	d    sayso.Decision
 	err  error
 }
 
-// server is a gate as servers use it: the admission is the gate's to keep.
-type server interface {
+// givenGate is a gate as servers use it: the admission is the gate's to keep.
+type givenGate interface {
 	AdmitGiven(context.Context, *sayso.Admission) (*sayso.Decision, error)
 }
 
 // ask begins an Admit and returns when it waits, or has returned.
-func (w *world) ask(ctx context.Context, a sayso.Admission) *waiting {
+func (w *harness) ask(ctx context.Context, a sayso.Admission) *pendingAdmit {
 	w.t.Helper()
 	p := w.askAs(ctx, agent, a)
 	synctest.Wait()
 	return p
 }
 
-func (w *world) askAs(ctx context.Context, who sayso.Actor, a sayso.Admission) *waiting {
-	p := &waiting{w: w, done: make(chan struct{})}
+func (w *harness) askAs(ctx context.Context, who sayso.Actor, a sayso.Admission) *pendingAdmit {
+	p := &pendingAdmit{w: w, done: make(chan struct{})}
 	gate := w.b.Gate(who)
 	go func() { // ends with Admit, at the latest when the log is closed
 		defer close(p.done)
-		d, err := gate.(server).AdmitGiven(ctx, &a)
+		d, err := gate.(givenGate).AdmitGiven(ctx, &a)
 		p.d, p.err = *d, err
 	}()
 	return p
 }
 
-// still reports whether the Admit waits.
-func (p *waiting) still() bool {
+// isWaiting reports whether the Admit waits.
+func (p *pendingAdmit) isWaiting() bool {
 	synctest.Wait()
 	select {
 	case <-p.done:
@@ -236,27 +236,27 @@ func (p *waiting) still() bool {
 	}
 }
 
-func (p *waiting) result() (sayso.Decision, error) {
+func (p *pendingAdmit) result() (sayso.Decision, error) {
 	<-p.done
 	return p.d, p.err
 }
 
 // resultNow is the result of an Admit that has returned, and nothing for one
 // that still waits.
-func (p *waiting) resultNow() (sayso.Decision, error) {
-	if p.still() {
+func (p *pendingAdmit) resultNow() (sayso.Decision, error) {
+	if p.isWaiting() {
 		return sayso.Decision{}, nil
 	}
 	return p.result()
 }
 
 // admit is an Admit that the test does not expect to wait for people.
-func (w *world) admit(a sayso.Admission) (sayso.Decision, error) {
+func (w *harness) admit(a sayso.Admission) (sayso.Decision, error) {
 	return w.b.Gate(agent).Admit(w.t.Context(), a)
 }
 
 // allowed admits a call that needs nobody, and returns the decision.
-func (w *world) allowed(a sayso.Admission) sayso.Decision {
+func (w *harness) allowed(a sayso.Admission) sayso.Decision {
 	w.t.Helper()
 	d, err := w.admit(a)
 	if err != nil || !d.Allowed() {
@@ -266,7 +266,7 @@ func (w *world) allowed(a sayso.Admission) sayso.Decision {
 }
 
 // park admits a call until patience ends and returns its ticket.
-func (w *world) park(id string) sayso.ID {
+func (w *harness) park(id string) sayso.ID {
 	w.t.Helper()
 	_, err := w.admit(patient(id, time.Second))
 	var pending *sayso.PendingError
@@ -277,7 +277,7 @@ func (w *world) park(id string) sayso.ID {
 }
 
 // request reads one request as the owner of the session sees it.
-func (w *world) request(id sayso.ID) sayso.Request {
+func (w *harness) request(id sayso.ID) sayso.Request {
 	w.t.Helper()
 	r, err := w.b.Inbox(dev).Request(context.Background(), string(id))
 	if err != nil {
@@ -287,7 +287,7 @@ func (w *world) request(id sayso.ID) sayso.Request {
 }
 
 // open lists the open requests.
-func (w *world) open() []sayso.Request {
+func (w *harness) open() []sayso.Request {
 	w.t.Helper()
 	rs, err := w.b.Inbox(dev).Requests(context.Background(), sayso.RowQuery{States: []sayso.State{sayso.StateOpen, sayso.StateParked}})
 	if err != nil {
@@ -296,8 +296,8 @@ func (w *world) open() []sayso.Request {
 	return rs
 }
 
-// only returns the one open request.
-func (w *world) only() sayso.Request {
+// onlyOpen returns the one open request.
+func (w *harness) onlyOpen() sayso.Request {
 	w.t.Helper()
 	rs := w.open()
 	if len(rs) != 1 {
@@ -310,12 +310,12 @@ func answer(r sayso.Request, e sayso.Effect) sayso.Answer {
 	return sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: e}
 }
 
-func (w *world) answer(who sayso.Actor, id sayso.ID, a sayso.Answer) (sayso.Decision, error) {
+func (w *harness) answer(who sayso.Actor, id sayso.ID, a sayso.Answer) (sayso.Decision, error) {
 	return w.b.Inbox(who).Answer(context.Background(), id, a)
 }
 
-// say answers a request as its owner.
-func (w *world) say(id sayso.ID, e sayso.Effect) sayso.Decision {
+// answerAsOwner answers a request as its owner.
+func (w *harness) answerAsOwner(id sayso.ID, e sayso.Effect) sayso.Decision {
 	w.t.Helper()
 	d, err := w.answer(dev, id, answer(w.request(id), e))
 	if err != nil {
@@ -324,8 +324,8 @@ func (w *world) say(id sayso.ID, e sayso.Effect) sayso.Decision {
 	return d
 }
 
-// life lists the types of a request's events.
-func (w *world) life(id sayso.ID) (got []sayso.EventType) {
+// eventTypes lists the types of a request's events.
+func (w *harness) eventTypes(id sayso.ID) (got []sayso.EventType) {
 	w.t.Helper()
 	for _, e := range w.stream(sayso.RequestStream(id)) {
 		got = append(got, e.Type)
@@ -333,7 +333,7 @@ func (w *world) life(id sayso.ID) (got []sayso.EventType) {
 	return got
 }
 
-func (w *world) stream(name string) []sayso.Event {
+func (w *harness) stream(name string) []sayso.Event {
 	w.t.Helper()
 	events, err := w.log.Stream(context.Background(), name, 0)
 	if err != nil {
@@ -342,18 +342,18 @@ func (w *world) stream(name string) []sayso.Event {
 	return events
 }
 
-// lived compares the life of a request with what it should have been; the first
+// expectEvents compares the life of a request with what it should have been; the first
 // event is always the same and left out.
-func (w *world) lived(id sayso.ID, want ...sayso.EventType) {
+func (w *harness) expectEvents(id sayso.ID, want ...sayso.EventType) {
 	w.t.Helper()
 	want = append([]sayso.EventType{sayso.EventRequested}, want...)
-	if diff := cmp.Diff(want, w.life(id)); diff != "" {
+	if diff := cmp.Diff(want, w.eventTypes(id)); diff != "" {
 		w.t.Errorf("the life of %s differs (-want +got):\n%s", id.Short(), diff)
 	}
 }
 
-// all returns every event of the log.
-func (w *world) all() []sayso.Event {
+// allEvents returns every event of the log.
+func (w *harness) allEvents() []sayso.Event {
 	w.t.Helper()
 	events, err := w.log.Since(context.Background(), 0, 0)
 	if err != nil {
@@ -363,9 +363,9 @@ func (w *world) all() []sayso.Event {
 }
 
 // count returns how many events of a type the log has.
-func (w *world) count(t sayso.EventType) (n int) {
+func (w *harness) count(t sayso.EventType) (n int) {
 	w.t.Helper()
-	for _, e := range w.all() {
+	for _, e := range w.allEvents() {
 		if e.Type == t {
 			n++
 		}
@@ -373,10 +373,10 @@ func (w *world) count(t sayso.EventType) (n int) {
 	return n
 }
 
-// last returns the payload of the newest event of a type, as it is shown.
-func (w *world) last(t sayso.EventType) string {
+// lastPayload returns the payload of the newest event of a type, as it is shown.
+func (w *harness) lastPayload(t sayso.EventType) string {
 	w.t.Helper()
-	for _, e := range slices.Backward(w.all()) {
+	for _, e := range slices.Backward(w.allEvents()) {
 		if e.Type == t {
 			public, err := e.Public()
 			if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestInbox_whoSeesWhat(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		mine := w.park("c1")
 		_, err := w.b.Gate(program).Admit(t.Context(), sayso.Admission{Call: bash("p1", "make"), Patience: time.Second})
 		wantErr(t, err, sayso.ErrPending)
@@ -60,7 +60,7 @@ func TestInbox_whoSeesWhat(t *testing.T) {
 }
 
 func TestInbox_shortIDs(t *testing.T) {
-	w := newWorld(t, always(sayso.Ask), func(w *world) { w.opts.MaxOpen, w.opts.MaxAsks = 1<<20, 1<<20 })
+	w := newHarness(t, always(sayso.Ask), func(w *harness) { w.opts.MaxOpen, w.opts.MaxAsks = 1<<20, 1<<20 })
 	id := w.parkNow(t, 0)
 	in := w.b.Inbox(dev)
 	for _, typed := range []string{string(id), id.Short(), " " + id.Short() + "\n", string(id[10:20]), string(id[:20])} {
@@ -84,7 +84,7 @@ func TestInbox_shortIDs(t *testing.T) {
 }
 
 // parkNow parks a call at once, outside a bubble.
-func (w *world) parkNow(t *testing.T, n int) sayso.ID {
+func (w *harness) parkNow(t *testing.T, n int) sayso.ID {
 	t.Helper()
 	_, err := w.admit(in("s1", n))
 	var pending *sayso.PendingError
@@ -95,7 +95,7 @@ func (w *world) parkNow(t *testing.T, n int) sayso.ID {
 }
 
 func TestFollow_goesOnAndResumes(t *testing.T) {
-	w := newWorld(t, always(sayso.Ask))
+	w := newHarness(t, always(sayso.Ask))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	seen := make(chan sayso.Event)
@@ -127,7 +127,7 @@ func TestFollow_goesOnAndResumes(t *testing.T) {
 	}
 	next(sayso.EventParked)
 	since := last.Seq
-	w.say(id, sayso.Deny) // while it waits at the head
+	w.answerAsOwner(id, sayso.Deny) // while it waits at the head
 	next(sayso.EventAnswered)
 	next(sayso.EventResolved)
 	cancel()
@@ -148,17 +148,17 @@ func TestFollow_goesOnAndResumes(t *testing.T) {
 }
 
 func TestFollow_showsWhatOneMaySee(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.remember(atOnce("c1"))
 		foreign := agent
 		foreign.Principal, foreign.Owner, foreign.Approvers = "foreign", "eve", nil
 		c := bash("f1", "ls")
 		c.Session = "s2"
-		w.askAs(t.Context(), foreign, sayso.Admission{Call: c}).still()
+		w.askAs(t.Context(), foreign, sayso.Admission{Call: c}).isWaiting()
 		if err := w.b.Inbox(admin).SetMode(t.Context(), "", sayso.ModeStrict, time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		head := w.all()[len(w.all())-1].Seq
+		head := w.allEvents()[len(w.allEvents())-1].Seq
 		for who, want := range map[*sayso.Actor]map[string]int{
 			&dev: {"s1": 6, "": 1}, &ann: {"s1": 6, "": 1}, &viewer: {"s1": 6, "": 1}, &stranger: {"s2": 2, "": 1},
 			&admin: {"s1": 6, "s2": 2, "": 1}, &agent: {"s1": 4}, &foreign: {"s2": 1},
@@ -181,19 +181,19 @@ func TestFollow_showsWhatOneMaySee(t *testing.T) {
 	})
 }
 
-// busy is a log in which others are always faster: it does something each time
+// busyLog is a log in which others are always faster: it does something each time
 // before it is read.
-type busy struct {
+type busyLog struct {
 	sayso.Log
 	open, grants func()
 }
 
-func (l busy) Open(ctx context.Context, session string, limit int) ([][]sayso.Event, error) {
+func (l busyLog) Open(ctx context.Context, session string, limit int) ([][]sayso.Event, error) {
 	l.open()
 	return l.Log.Open(ctx, session, limit)
 }
 
-func (l busy) Grants(ctx context.Context, keys []sayso.Digest, session string, all bool) ([]string, error) {
+func (l busyLog) Grants(ctx context.Context, keys []sayso.Digest, session string, all bool) ([]string, error) {
 	l.grants()
 	return l.Log.Grants(ctx, keys, session, all)
 }
@@ -201,10 +201,10 @@ func (l busy) Grants(ctx context.Context, keys []sayso.Digest, session string, a
 // What was made after a broker looked at the clock and before it looked at the
 // log is not from the future: it must be neither expired nor hidden.
 func TestClock_isReadAfterTheLog(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		n := 0
 		open := func() { pass(time.Second); n++; w.admit(in("s1", n)) }
-		late, err := broker.New(busy{w.log.Join(), open, func() {}}, w.rules, &w.opts)
+		late, err := broker.New(busyLog{w.log.Join(), open, func() {}}, w.rules, &w.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,10 +219,10 @@ func TestClock_isReadAfterTheLog(t *testing.T) {
 			t.Errorf("%d of %d requests are listed, %v", len(rs), n, err)
 		}
 	})
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.remember(atOnce("c1"))
 		use := func() { pass(time.Second); w.allowed(atOnce("")) }
-		late, err := broker.New(busy{w.log.Join(), func() {}, use}, w.rules, &w.opts)
+		late, err := broker.New(busyLog{w.log.Join(), func() {}, use}, w.rules, &w.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,14 +242,14 @@ func TestClock_isReadAfterTheLog(t *testing.T) {
 }
 
 func TestExplain_recordsNothing(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		v, err := w.b.Inbox(dev).Explain(t.Context(), push("").Call, sayso.Facts{})
 		if err != nil || v.Effect != sayso.Ask || v.Policy != "v1" {
 			t.Errorf("got %+v, %v", v, err)
 		}
 		_, err = w.b.Inbox(dev).Explain(t.Context(), sayso.Call{}, sayso.Facts{})
 		wantErr(t, err, sayso.ErrInvalid)
-		if len(w.all()) != 0 {
+		if len(w.allEvents()) != 0 {
 			t.Error("something was recorded")
 		}
 	})

@@ -10,8 +10,8 @@ import (
 )
 
 // refusedCalls counts the calls that were refused on the record.
-func (w *world) refusedCalls() (n int) {
-	for _, e := range w.all() {
+func (w *harness) refusedCalls() (n int) {
+	for _, e := range w.allEvents() {
 		if e.Type == sayso.EventResolved {
 			n++
 		}
@@ -26,7 +26,7 @@ func in(session string, n int) sayso.Admission {
 }
 
 func TestLimit_ofOpenRequests(t *testing.T) {
-	bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *world) {
+	bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *harness) {
 		for i := range 200 {
 			if i%100 == 0 {
 				pass(2 * time.Minute)
@@ -63,7 +63,7 @@ func TestLimit_ofOpenRequests(t *testing.T) {
 }
 
 func TestLimit_ofAsksAMinute(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		g := w.b.Gate(agent)
 		ask := func(i int) error {
 			_, err := w.admit(in("s1", i))
@@ -100,20 +100,20 @@ func TestLimit_ofAsksAMinute(t *testing.T) {
 }
 
 func TestLimit_options(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		for i, want := range []error{sayso.ErrPending, sayso.ErrPending, sayso.ErrTooMany} {
 			_, err := w.admit(in("s1", i))
 			wantErr(t, err, want)
 		}
-	}, func(w *world) { w.opts.MaxOpen = 2 })
+	}, func(w *harness) { w.opts.MaxOpen = 2 })
 }
 
 // flood opens as many requests of a session as its limits would only let it
 // open in hours, each like the first.
-func (w *world) flood(session string, n int) {
+func (w *harness) flood(session string, n int) {
 	w.t.Helper()
 	var first sayso.Event
-	for _, e := range w.all() {
+	for _, e := range w.allEvents() {
 		if e.Type == sayso.EventRequested && e.SessionID == session {
 			first = e
 		}
@@ -134,7 +134,7 @@ func (w *world) flood(session string, n int) {
 // A flood of one session neither hides the request of another from the person
 // who answers it, nor stands before it.
 func TestFlood(t *testing.T) {
-	w := newWorld(t, within(sayso.Ask, sayso.Deadline{}))
+	w := newHarness(t, within(sayso.Ask, sayso.Deadline{}))
 	noisy := sayso.Actor{Principal: "noisy", Kind: sayso.PrincipalAgent, Owner: "eve"}
 	if _, err := w.b.Gate(noisy).Admit(t.Context(), in("loud", 0)); !errors.Is(err, sayso.ErrPending) {
 		t.Fatal(err)
@@ -159,8 +159,8 @@ func TestFlood(t *testing.T) {
 	if err != nil || len(rs) != 25 {
 		t.Errorf("the owner of the flood got %d, %v", len(rs), err)
 	}
-	r := w.only()
-	w.say(r.ID, sayso.Allow)
+	r := w.onlyOpen()
+	w.answerAsOwner(r.ID, sayso.Allow)
 	a := in("quiet", 0)
 	a.Immediate = true
 	if d, err := w.admit(a); err != nil || !d.Redeemed || d.Request != r.ID {
@@ -171,7 +171,7 @@ func TestFlood(t *testing.T) {
 // A broker that has not met the session yet takes its calls for new, until the
 // log says otherwise. What is remembered asks nobody all the same.
 func TestLimit_notForWhatIsRemembered(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.remember(atOnce("c1"))
 		_, err := w.admit(in("s1", 1))
 		wantErr(t, err, sayso.ErrPending)
@@ -184,5 +184,5 @@ func TestLimit_notForWhatIsRemembered(t *testing.T) {
 		}
 		_, err = w.admit(in("s1", 2))
 		wantErr(t, err, sayso.ErrTooMany)
-	}, func(w *world) { w.opts.MaxOpen = 1 })
+	}, func(w *harness) { w.opts.MaxOpen = 1 })
 }

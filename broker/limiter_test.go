@@ -13,8 +13,8 @@ import (
 	"github.com/sayso-dev/sayso/broker"
 )
 
-// counted is a log whose counting can be held up and can fail.
-type counted struct {
+// countedLog is a log whose counting can be held up and can fail.
+type countedLog struct {
 	sayso.Log
 	mu     sync.Mutex // guards what follows
 	counts int
@@ -22,7 +22,7 @@ type counted struct {
 	broken error
 }
 
-func (l *counted) Count(ctx context.Context, session string, since time.Time) (open, asked int, err error) {
+func (l *countedLog) Count(ctx context.Context, session string, since time.Time) (open, asked int, err error) {
 	l.mu.Lock()
 	l.counts++
 	hold, err := l.hold, l.broken
@@ -36,15 +36,15 @@ func (l *counted) Count(ctx context.Context, session string, since time.Time) (o
 	return l.Log.Count(ctx, session, since)
 }
 
-func (l *counted) set(hold chan struct{}, err error) {
+func (l *countedLog) set(hold chan struct{}, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hold, l.broken = hold, err
 }
 
-func counting(t *testing.T, w *world) *counted {
+func counting(t *testing.T, w *harness) *countedLog {
 	t.Helper()
-	l := &counted{Log: w.log}
+	l := &countedLog{Log: w.log}
 	b, err := broker.New(l, w.rules, &w.opts)
 	if err != nil {
 		t.Fatal(err)
@@ -54,18 +54,18 @@ func counting(t *testing.T, w *world) *counted {
 }
 
 // askedFor is an ask of session s1 that goes away at once when it is recorded.
-func (w *world) askedFor(ctx context.Context, n int) error {
+func (w *harness) askedFor(ctx context.Context, n int) error {
 	_, err := w.b.Gate(agent).Admit(ctx, in("s1", n))
 	return err
 }
 
-func limits(open, asks int) func(*world) {
-	return func(w *world) { w.opts.MaxOpen, w.opts.MaxAsks = open, asks }
+func limits(open, asks int) func(*harness) {
+	return func(w *harness) { w.opts.MaxOpen, w.opts.MaxAsks = open, asks }
 }
 
 // Many that come at once are counted by one of them.
 func TestRoom_oneCountsForMany(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		l := counting(t, w)
 		hold := make(chan struct{})
 		l.set(hold, nil)
@@ -89,7 +89,7 @@ func TestRoom_oneCountsForMany(t *testing.T) {
 
 // Who waits for its turn may leave, and holds nobody up by that.
 func TestRoom_whoLeavesTakesNoRoom(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		l := counting(t, w)
 		hold := make(chan struct{})
 		l.set(hold, nil)
@@ -112,7 +112,7 @@ func TestRoom_whoLeavesTakesNoRoom(t *testing.T) {
 
 // Where it cannot be counted nobody is asked, and nothing is held up by that.
 func TestRoom_whenItCannotBeCounted(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		l := counting(t, w)
 		l.set(nil, errDisk)
 		for range 3 {
@@ -126,15 +126,15 @@ func TestRoom_whenItCannotBeCounted(t *testing.T) {
 	}, limits(1, 100))
 }
 
-// stuck is a log of which the first append waits and the next ones fail.
-type stuck struct {
+// blockedLog is a log of which the first append waits and the next ones fail.
+type blockedLog struct {
 	sayso.Log
 	mu    sync.Mutex // guards what follows
 	held  chan struct{}
 	fails int
 }
 
-func (l *stuck) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error) {
+func (l *blockedLog) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error) {
 	l.mu.Lock()
 	first := l.held
 	l.held = nil
@@ -155,9 +155,9 @@ func (l *stuck) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error
 // An ask that could not be recorded gives its room back, while others are under
 // way.
 func TestRoom_whatIsNotRecordedTakesNone(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		goes := make(chan struct{})
-		b, err := broker.New(&stuck{Log: w.log, held: goes, fails: 20}, w.rules, &w.opts)
+		b, err := broker.New(&blockedLog{Log: w.log, held: goes, fails: 20}, w.rules, &w.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func TestRoom_whatIsNotRecordedTakesNone(t *testing.T) {
 // What another process asks shows after a while at the latest, and before that
 // the two together overrun the limit by half of it at most.
 func TestRoom_betweenProcesses(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		l := counting(t, w)
 		wantErr(t, w.askedFor(t.Context(), 0), sayso.ErrPending)
 		other, err := broker.New(w.log, w.rules, &w.opts)
@@ -214,7 +214,7 @@ func TestRoom_betweenProcesses(t *testing.T) {
 
 // With room to spare it is not counted at each ask, and with none at each.
 func TestRoom_isCountedSeldom(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		l := counting(t, w)
 		for n := range 100 {
 			wantErr(t, w.askedFor(t.Context(), n), sayso.ErrPending)
@@ -234,7 +234,7 @@ func TestRoom_isCountedSeldom(t *testing.T) {
 
 // One session does not stand before another.
 func TestRoom_ofEachSession(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		for n := range 3 {
 			session := fmt.Sprint("of ", n)
 			for i, want := range []error{sayso.ErrPending, sayso.ErrTooMany} {

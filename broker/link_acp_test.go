@@ -104,7 +104,7 @@ func TestLinked_editor(t *testing.T) {
 		"runs what was shown in two ways": {asks: inEditor("execute", "c1", `{"command":"make all","acp":{"announced":{"command":"ls"}}}`), does: inEditor("terminal/create", "x1", `{"command":"make all"}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				d := answered(t, w, relay, tt.asks, tt.denied)
 				if tt.ended {
 					if err := w.b.Gate(relay).Report(t.Context(), sayso.Outcome{Request: d.Request}); err != nil {
@@ -133,7 +133,7 @@ func TestLinked_editor(t *testing.T) {
 }
 
 // answered puts a call to the gate and has the person answer.
-func answered(t *testing.T, w *world, by sayso.Actor, a sayso.Admission, denied bool) sayso.Decision {
+func answered(t *testing.T, w *harness, by sayso.Actor, a sayso.Admission, denied bool) sayso.Decision {
 	t.Helper()
 	a.Patience = 0
 	var d sayso.Decision
@@ -144,7 +144,7 @@ func answered(t *testing.T, w *world, by sayso.Actor, a sayso.Admission, denied 
 		done <- err
 	}()
 	synctest.Wait()
-	r := w.only()
+	r := w.onlyOpen()
 	answer := sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: sayso.Allow}
 	if denied {
 		answer.Effect = sayso.Deny
@@ -179,7 +179,7 @@ func TestLinked_editorByRule(t *testing.T) {
 				}
 				return ruled(tt.write)
 			}}
-			bubble(t, p, func(t *testing.T, w *world) {
+			bubble(t, p, func(t *testing.T, w *harness) {
 				g := w.b.Gate(relay)
 				if d, err := g.Admit(t.Context(), at(inEditor("edit", "c1", askEdit), "/w/a", "/real/w/a")); !d.Allowed() {
 					t.Fatalf("%+v, %v", d, err)
@@ -235,7 +235,7 @@ func TestLinked_editorBehindHook(t *testing.T) {
 		"no hook":                       {first: hooked("bash", `{"command":"make"}`), by: later, second: inEditor("execute", "c1", `{"command":"make"}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				by := hook()
 				if tt.by.Principal != "" {
 					by = tt.by
@@ -264,7 +264,7 @@ func TestLinked_editorTwiceBehindHook(t *testing.T) {
 		"a text in a text": {"edit", `{"filePath":"/w/a","oldString":"1","newString":"3"}`, `{"filePath":"/w/a","path":"/w/a","oldString":"1","newString":"3","acp":{"changes":[{"path":"/w/a","new":"2"}]}}`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				answered(t, w, hook(), hooked(tt.tool, tt.first), false)
 				d, err := w.b.Gate(relay).Admit(t.Context(), at(inEditor("edit", "c1", tt.second), "/w/a", "/real/w/a"))
 				if !d.Allowed() {

@@ -10,20 +10,20 @@ import (
 	"github.com/sayso-dev/sayso/broker"
 )
 
-// listing counts how often requests of the log are listed.
-type listing struct {
+// countingLog counts how often requests of the log are listed.
+type countingLog struct {
 	sayso.Log
 	lists atomic.Int64
 }
 
-func (l *listing) Rows(ctx context.Context, q sayso.RowQuery) ([]sayso.Row, error) {
+func (l *countingLog) Rows(ctx context.Context, q sayso.RowQuery) ([]sayso.Row, error) {
 	l.lists.Add(1)
 	return l.Log.Rows(ctx, q)
 }
 
 // However many calls came before, an allowed call lists none of them: neither at the
 // hook of a host, nor at the gateway.
-func TestPoints_listNothingTwice(t *testing.T) {
+func TestLinkIndex_listsNothingTwice(t *testing.T) {
 	hook := agent
 	hook.Principal = "claude-code"
 	for name, tt := range map[string]struct {
@@ -35,8 +35,8 @@ func TestPoints_listNothingTwice(t *testing.T) {
 		"gateway": {later, atGateway, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
-				log := &listing{Log: w.log}
+			bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
+				log := &countingLog{Log: w.log}
 				b, err := broker.New(log, w.rules, &w.opts)
 				if err != nil {
 					t.Fatal(err)
@@ -52,7 +52,7 @@ func TestPoints_listNothingTwice(t *testing.T) {
 				if n := log.lists.Load(); n > tt.most {
 					t.Errorf("50 allowed calls listed requests %d times, which takes as long as everything else", n)
 				}
-			}, func(w *world) { w.opts.MaxAsks = 1 << 30 })
+			}, func(w *harness) { w.opts.MaxAsks = 1 << 30 })
 		})
 	}
 }

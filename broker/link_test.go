@@ -47,9 +47,9 @@ func TestLinked(t *testing.T) {
 		{name: "another owner", who: sayso.Actor{Principal: "mcp", Kind: sayso.PrincipalAgent, Owner: "somebody else"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				hooked := w.ask(t.Context(), atHook())
-				r := w.only()
+				r := w.onlyOpen()
 				answer := sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: sayso.Allow}
 				if tt.denied {
 					answer.Effect = sayso.Deny
@@ -110,7 +110,7 @@ func TestLinked_driver(t *testing.T) {
 		"no host":              {change: func(c *sayso.Call) { c.Host = "" }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				first := hooked()
 				first.Patience = 0
 				by := agent
@@ -120,7 +120,7 @@ func TestLinked_driver(t *testing.T) {
 				done := make(chan error, 1)
 				go func() { _, err := w.b.Gate(by).Admit(t.Context(), first); done <- err }()
 				synctest.Wait()
-				r := w.only()
+				r := w.onlyOpen()
 				if _, err := w.b.Inbox(dev).Answer(t.Context(), r.ID, sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: sayso.Allow}); err != nil {
 					t.Fatal(err)
 				}
@@ -159,7 +159,7 @@ func TestLinked_rules(t *testing.T) {
 			}
 			return ruled(rule(hook))
 		}
-		bubble(t, p, func(t *testing.T, w *world) {
+		bubble(t, p, func(t *testing.T, w *harness) {
 			hooked := w.ask(t.Context(), atHook())
 			for _, r := range w.open() {
 				if _, err := w.b.Inbox(dev).Answer(t.Context(), r.ID, sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: sayso.Allow}); err != nil {
@@ -202,7 +202,7 @@ func TestLinked_withoutPerson(t *testing.T) {
 			}
 			return ruled(rule(sayso.Ask))
 		}
-		check := func(t *testing.T, w *world, by sayso.Source, counts bool) {
+		check := func(t *testing.T, w *harness, by sayso.Source, counts bool) {
 			t.Helper()
 			if d, err := w.b.Gate(agent).Admit(t.Context(), atHook()); err != nil || !d.Allowed() || d.Source != by {
 				t.Errorf("at the hook, by %s: %+v, %v", by, d, err)
@@ -215,15 +215,15 @@ func TestLinked_withoutPerson(t *testing.T) {
 		first := atHook()
 		first.Call.CallID, first.Call.Args = "toolu_0", sayso.Args(`{"n":0}`)
 		t.Run(tt.name+", remembered", func(t *testing.T) {
-			bubble(t, p, func(t *testing.T, w *world) {
+			bubble(t, p, func(t *testing.T, w *harness) {
 				w.remember(first, func(a *sayso.Answer) { a.Cover = sayso.CoverTool })
 				check(t, w, sayso.SourceGrant, tt.grant)
 			})
 		})
 		t.Run(tt.name+", approve_all", func(t *testing.T) {
-			bubble(t, p, func(t *testing.T, w *world) {
+			bubble(t, p, func(t *testing.T, w *harness) {
 				w.ask(t.Context(), first)
-				w.say(w.only().ID, sayso.Allow)
+				w.answerAsOwner(w.onlyOpen().ID, sayso.Allow)
 				if err := w.b.Inbox(dev).SetMode(t.Context(), "s1", sayso.ModeApproveAll, time.Hour); err != nil {
 					t.Fatal(err)
 				}
@@ -280,13 +280,13 @@ func TestLinked_again(t *testing.T) {
 		"first with no id": {first: func() sayso.Admission { a := patch; a.Call.CallID = ""; return a }()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				hook := agent
 				hook.Principal = cmp.Or(tt.asker, "codex")
 				asked := w.askAs(t.Context(), hook, tt.first)
 				synctest.Wait()
-				r := w.only()
-				w.say(r.ID, sayso.Allow)
+				r := w.onlyOpen()
+				w.answerAsOwner(r.ID, sayso.Allow)
 				if d, err := asked.result(); err != nil || !d.Allowed() {
 					t.Fatalf("at first: %+v, %v", d, err)
 				}

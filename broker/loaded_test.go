@@ -13,8 +13,8 @@ import (
 	"github.com/sayso-dev/sayso/broker"
 )
 
-// loads lists the versions that policy.loaded told of, in the order of the log.
-func (w *world) loads() (versions []string) {
+// loadedPolicies lists the versions that policy.loaded told of, in the order of the log.
+func (w *harness) loadedPolicies() (versions []string) {
 	w.t.Helper()
 	for _, e := range w.stream(sayso.BrokerStream) {
 		if e.Type != sayso.EventPolicyLoaded || e.Actor.Kind != sayso.PrincipalBroker {
@@ -27,7 +27,7 @@ func (w *world) loads() (versions []string) {
 
 func version(v string) string { return fmt.Sprintf(`{"policy":%q,"files":["policy.yaml"]}`, v) }
 
-func (w *world) sweep() {
+func (w *harness) sweep() {
 	w.t.Helper()
 	if err := w.b.Sweep(w.t.Context()); err != nil {
 		w.t.Error(err)
@@ -35,7 +35,7 @@ func (w *world) sweep() {
 }
 
 // file names the file of the policy for the record.
-func file(w *world) {
+func file(w *harness) {
 	w.opts.Loaded = func() (sayso.PolicyLoaded, bool) {
 		v := w.rules.Version()
 		return sayso.PolicyLoaded{Policy: v, Files: []string{"policy.yaml"}}, v != "broken"
@@ -43,9 +43,9 @@ func file(w *world) {
 }
 
 func TestPolicyLoaded_onceForEachChange(t *testing.T) {
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		w.allowed(push("c1"))
-		if got := w.loads(); got != nil {
+		if got := w.loadedPolicies(); got != nil {
 			t.Errorf("a call recorded %s", got)
 		}
 		for range 3 {
@@ -57,7 +57,7 @@ func TestPolicyLoaded_onceForEachChange(t *testing.T) {
 			w.rules.set(v, nil)
 			w.sweep()
 		}
-		if diff := cmp.Diff([]string{version("v1"), version("v2"), version("v1")}, w.loads()); diff != "" {
+		if diff := cmp.Diff([]string{version("v1"), version("v2"), version("v1")}, w.loadedPolicies()); diff != "" {
 			t.Errorf("the log tells of (-want +got):\n%s", diff)
 		}
 		w.allowed(push("c2")) // though what all sessions have in common changed
@@ -65,23 +65,23 @@ func TestPolicyLoaded_onceForEachChange(t *testing.T) {
 }
 
 func TestPolicyLoaded_byTheVersionAlone(t *testing.T) {
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		w.sweep()
 		w.rules.set("", nil) // a policy without a version is not told of
 		w.sweep()
-		if diff := cmp.Diff([]string{`{"policy":"v1","files":[]}`}, w.loads()); diff != "" {
+		if diff := cmp.Diff([]string{`{"policy":"v1","files":[]}`}, w.loadedPolicies()); diff != "" {
 			t.Error(diff)
 		}
 	})
 }
 
-// together is a log whose readers all have read before any of them goes on.
-type together struct {
+// barrierLog is a log whose readers all have read before any of them goes on.
+type barrierLog struct {
 	sayso.Log
 	read chan struct{} // closed when all have
 }
 
-func (l *together) Stream(ctx context.Context, stream string, after int) ([]sayso.Event, error) {
+func (l *barrierLog) Stream(ctx context.Context, stream string, after int) ([]sayso.Event, error) {
 	events, err := l.Log.Stream(ctx, stream, after)
 	<-l.read
 	return events, err
@@ -89,8 +89,8 @@ func (l *together) Stream(ctx context.Context, stream string, after int) ([]says
 
 // Of many processes that notice a change at once, one records it.
 func TestPolicyLoaded_byManyProcesses(t *testing.T) {
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
-		log := &together{Log: w.log}
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
+		log := &barrierLog{Log: w.log}
 		var brokers []*broker.Broker
 		for range 8 {
 			b, err := broker.New(log, w.rules, &w.opts)
@@ -116,7 +116,7 @@ func TestPolicyLoaded_byManyProcesses(t *testing.T) {
 			close(log.read)
 			all.Wait()
 		}
-		if diff := cmp.Diff(want, w.loads()); diff != "" {
+		if diff := cmp.Diff(want, w.loadedPolicies()); diff != "" {
 			t.Errorf("the log tells of (-want +got):\n%s", diff)
 		}
 	}, file)
@@ -125,7 +125,7 @@ func TestPolicyLoaded_byManyProcesses(t *testing.T) {
 // Two releases that read one file as two versions do not answer each other for
 // as long as both run.
 func TestPolicyLoaded_byTwoThatDiffer(t *testing.T) {
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		other, err := broker.New(w.log, &rules{version: "other", judge: w.rules.judge}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -137,7 +137,7 @@ func TestPolicyLoaded_byTwoThatDiffer(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if got := w.loads(); len(got) != 2 {
+		if got := w.loadedPolicies(); len(got) != 2 {
 			t.Errorf("the log tells of %s", got)
 		}
 	})
@@ -145,7 +145,7 @@ func TestPolicyLoaded_byTwoThatDiffer(t *testing.T) {
 
 // A change that could not be recorded is recorded by the next sweep.
 func TestPolicyLoaded_whenTheLogFails(t *testing.T) {
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		broken := w.log.Join()
 		b, err := broker.New(broken, w.rules, &w.opts)
 		if err != nil {
@@ -157,7 +157,7 @@ func TestPolicyLoaded_whenTheLogFails(t *testing.T) {
 			t.Error("a sweep of a closed log succeeds")
 		}
 		w.sweep()
-		if got := w.loads(); len(got) != 1 {
+		if got := w.loadedPolicies(); len(got) != 1 {
 			t.Errorf("the log tells of %s", got)
 		}
 	}, file)

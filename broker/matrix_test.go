@@ -57,7 +57,7 @@ func TestModeTimesCause(t *testing.T) {
 					v.Default = rule(sayso.Ask)
 					return v
 				}}
-				bubble(t, p, func(t *testing.T, w *world) {
+				bubble(t, p, func(t *testing.T, w *harness) {
 					w.b.Gate(program).Begin(t.Context(), "s1", "")
 					if err := w.b.Inbox(dev).SetMode(t.Context(), "s1", mode, time.Hour); err != nil {
 						t.Fatal(err)
@@ -65,7 +65,7 @@ func TestModeTimesCause(t *testing.T) {
 					a := push("c1")
 					a.Ask, a.Asking = r.ask, r.ask != nil
 					pending := w.askAs(t.Context(), program, a)
-					if pending.still() != (want == sayso.Ask) {
+					if pending.isWaiting() != (want == sayso.Ask) {
 						t.Fatalf("it waits: %v, want %s", !(want == sayso.Ask), want)
 					}
 					if want == sayso.Ask {
@@ -111,7 +111,7 @@ func TestToolAsk(t *testing.T) {
 				def.Cause = sayso.CauseDefault
 				return sayso.Verdict{Match: def, Default: def}
 			}}
-			bubble(t, p, func(t *testing.T, w *world) {
+			bubble(t, p, func(t *testing.T, w *harness) {
 				a := push("c1")
 				a.Asking, a.Ask = true, c.ask
 				if got := w.effectAs(c.who, a); got != c.want {
@@ -128,11 +128,11 @@ func TestToolAsk_ofAnAgentIsNotTrusted(t *testing.T) {
 	ask := &sayso.ToolAsk{Required: true, Payload: sayso.Args(`{"x":1}`), Ignores: []string{"command"},
 		Display: sayso.Args(`{"command":"something harmless"}`)}
 	for _, who := range []sayso.Actor{agent, program} {
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			a := push("c1")
 			a.Asking, a.Ask = true, ask
-			w.askAs(t.Context(), who, a).still()
-			r := w.only()
+			w.askAs(t.Context(), who, a).isWaiting()
+			r := w.onlyOpen()
 			trusted := who.Kind == sayso.PrincipalTool
 			if (r.Fingerprint != r.Digest) != trusted || (len(r.Ignores) > 0) != trusted {
 				t.Errorf("%s: fingerprint %s, ignores %v", who.Kind, r.Fingerprint, r.Ignores)
@@ -177,9 +177,9 @@ type change struct {
 // answered asks about a call, changes what is in force, and says yes.
 func (now change) answered(t *testing.T, c sayso.Cover) (err error) {
 	locked := false
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.ask(t.Context(), calls("git add a"))
-		r := w.only()
+		r := w.onlyOpen()
 		w.rules.set("v1", func(sayso.Call) sayso.Verdict {
 			v := sayso.Verdict{Default: rule(sayso.Ask)}
 			if now.match != nil {
@@ -201,7 +201,7 @@ func (now change) answered(t *testing.T, c sayso.Cover) (err error) {
 			a.Cover = c
 		}
 		_, err = w.answer(dev, r.ID, a)
-	}, func(w *world) { w.opts.Locked = func() bool { return locked } })
+	}, func(w *harness) { w.opts.Locked = func() bool { return locked } })
 	return err
 }
 

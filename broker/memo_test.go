@@ -30,14 +30,14 @@ func (m *memos) with(events []sayso.Event) []sayso.Event {
 	return events
 }
 
-// mindful is a log that gives events with their memos, as an engine does that
+// memoLog is a log that gives events with their memos, as an engine does that
 // keeps what it wrote last.
-type mindful struct {
+type memoLog struct {
 	*memory.Log
 	*memos
 }
 
-func (l mindful) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error) {
+func (l memoLog) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, error) {
 	l.mu.Lock()
 	for i := range b.Events {
 		l.of[b.Events[i].ID] = b.Events[i].Memo
@@ -47,21 +47,21 @@ func (l mindful) Append(ctx context.Context, b sayso.Batch) ([]sayso.Event, erro
 	return l.with(events), err
 }
 
-func (l mindful) Stream(ctx context.Context, stream string, after int) ([]sayso.Event, error) {
+func (l memoLog) Stream(ctx context.Context, stream string, after int) ([]sayso.Event, error) {
 	events, err := l.Log.Stream(ctx, stream, after)
 	return l.with(events), err
 }
 
-func (l mindful) Since(ctx context.Context, after sayso.Seq, limit int) ([]sayso.Event, error) {
+func (l memoLog) Since(ctx context.Context, after sayso.Seq, limit int) ([]sayso.Event, error) {
 	events, err := l.Log.Since(ctx, after, limit)
 	return l.with(events), err
 }
 
-// readsTheSame checks, at the end of every test, that whoever folds events by
+// checkMemos checks, at the end of every test, that whoever folds events by
 // what their writer remembers sees what everybody else reads.
-func (w *world) readsTheSame() {
+func (w *harness) checkMemos() {
 	w.t.Helper()
-	events, err := mindful{w.log, w.memos}.Since(context.Background(), 0, 1000) // enough, and no flood
+	events, err := memoLog{w.log, w.memos}.Since(context.Background(), 0, 1000) // enough, and no flood
 	if err != nil {
 		return // the test closed its log
 	}

@@ -37,16 +37,16 @@ func placed(id string, patience time.Duration) sayso.Admission {
 func TestTakeUp_notWhenTheCallMeansSomethingElse(t *testing.T) {
 	for name, move := range moves {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				_, err := w.admit(placed("c1", time.Second))
 				wantErr(t, err, sayso.ErrPending)
-				first := w.only().ID
-				w.say(first, sayso.Allow)
+				first := w.onlyOpen().ID
+				w.answerAsOwner(first, sayso.Allow)
 				moved := placed("c2", time.Second)
 				move(&moved.Facts)
 				d, err := w.admit(moved)
 				wantErr(t, err, sayso.ErrPending)
-				if d.Allowed() || w.only().ID == first {
+				if d.Allowed() || w.onlyOpen().ID == first {
 					t.Errorf("it got %+v", d)
 				}
 				moved.Call.CallID = "c1"
@@ -70,7 +70,7 @@ func TestTakeUp_movedWhileOpenOrDenied(t *testing.T) {
 		a.Facts.Cwd = "/srv/other"
 		return a
 	}
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		_, err := w.admit(placed("c1", time.Second))
 		wantErr(t, err, sayso.ErrPending)
 		_, err = w.admit(moved("c1"))
@@ -81,10 +81,10 @@ func TestTakeUp_movedWhileOpenOrDenied(t *testing.T) {
 			t.Errorf("%d requests are open, want two", n)
 		}
 	})
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		_, err := w.admit(placed("c1", time.Second))
 		wantErr(t, err, sayso.ErrPending)
-		w.say(w.only().ID, sayso.Deny)
+		w.answerAsOwner(w.onlyOpen().ID, sayso.Deny)
 		if d, err := w.admit(moved("c1")); err != nil || d.State != sayso.StateDenied {
 			t.Errorf("got %+v, %v", d, err)
 		}
@@ -98,16 +98,16 @@ func TestGR5_pinsWhereTheCallLeads(t *testing.T) {
 			continue // policy sees these, and the call is the same
 		}
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				first := placed("c1", 0)
 				first.Immediate = true
 				w.remember(first)
-				if !w.silent(placed("c2", time.Second)) {
+				if !w.isAllowedUnasked(placed("c2", time.Second)) {
 					t.Error("the same call asks")
 				}
 				moved := placed("c3", time.Second)
 				move(&moved.Facts)
-				if w.silent(moved) {
+				if w.isAllowedUnasked(moved) {
 					t.Error("the call was silenced")
 				}
 			})

@@ -79,7 +79,7 @@ func TestModel_canFail(t *testing.T) {
 // Eight approvers in two brokers answer one request at once, half allow and
 // half deny: one wins, all are told the same, and so are those who wait.
 func TestRQ3_RaceOfEightApprovers(t *testing.T) {
-	w := newWorld(t, always(sayso.Ask), func(w *world) { w.opts.MaxAsks = 1 << 30 })
+	w := newHarness(t, always(sayso.Ask), func(w *harness) { w.opts.MaxAsks = 1 << 30 })
 	second, err := broker.New(w.log.Join(), w.rules, &w.opts)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestRQ3_RaceOfEightApprovers(t *testing.T) {
 	}
 }
 
-func race(t *testing.T, w *world, brokers []*broker.Broker, asker sayso.Actor, round int) {
+func race(t *testing.T, w *harness, brokers []*broker.Broker, asker sayso.Actor, round int) {
 	call := sayso.Admission{Call: bash(fmt.Sprint("c", round), fmt.Sprint("echo ", round)), Immediate: true, Patience: -1}
 	var pending *sayso.PendingError
 	if _, err := brokers[0].Gate(asker).Admit(t.Context(), call); !errors.As(err, &pending) {
@@ -138,7 +138,7 @@ func race(t *testing.T, w *world, brokers []*broker.Broker, asker sayso.Actor, r
 		t.Errorf("the history is not linearizable: %+v (%v)", h.ops, info)
 	}
 	counts := map[sayso.EventType]int{}
-	for _, e := range w.life(r.ID) {
+	for _, e := range w.eventTypes(r.ID) {
 		counts[e]++
 	}
 	if counts[sayso.EventResolved] != 1 || counts[sayso.EventAnswered] != 1 || counts[sayso.EventAnswerRefused] != 7 || counts[sayso.EventRedeemed] > 1 {
@@ -171,7 +171,7 @@ func stands(t *testing.T, in sayso.Inbox, id sayso.ID) said {
 
 // A grant that is revoked while it is used is used before or not at all.
 func TestRace_revokeAGrantWhileItIsUsed(t *testing.T) {
-	w := newWorld(t, always(sayso.Ask), func(w *world) { w.opts.MaxAsks, w.opts.MaxOpen = 1<<30, 1<<30 })
+	w := newHarness(t, always(sayso.Ask), func(w *harness) { w.opts.MaxAsks, w.opts.MaxOpen = 1<<30, 1<<30 })
 	for round := range 20 {
 		call := sayso.Admission{Call: bash("", fmt.Sprint("echo ", round)), Immediate: true, Patience: -1}
 		var pending *sayso.PendingError

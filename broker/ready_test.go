@@ -10,10 +10,10 @@ import (
 )
 
 // switchable is a policy whose readiness the test sets, also while calls wait.
-func switchable() (option func(*world), set func(error)) {
+func switchable() (option func(*harness), set func(error)) {
 	var mu sync.Mutex
 	var now error
-	option = func(w *world) {
+	option = func(w *harness) {
 		w.opts.Ready = func() error {
 			mu.Lock()
 			defer mu.Unlock()
@@ -34,11 +34,11 @@ func switchable() (option func(*world), set func(error)) {
 func TestReady_whatWasAllowedStands(t *testing.T) {
 	broken := errors.New("the policy cannot be read")
 	ready, set := switchable()
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		p := w.ask(t.Context(), push("c1"))
-		remembered := answer(w.only(), sayso.Allow)
+		remembered := answer(w.onlyOpen(), sayso.Allow)
 		remembered.Scope = sayso.ScopeSession
-		if _, err := w.answer(dev, w.only().ID, remembered); err != nil {
+		if _, err := w.answer(dev, w.onlyOpen().ID, remembered); err != nil {
 			t.Fatal(err)
 		}
 		d, err := p.result()
@@ -73,11 +73,11 @@ func TestReady_whatWasAllowedStands(t *testing.T) {
 func TestReady_isAskedBeforeAYesIsDelivered(t *testing.T) {
 	broken := errors.New("the policy cannot be read")
 	ready, set := switchable()
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		a := push("c1")
 		a.Immediate = true
 		p := w.ask(t.Context(), a)
-		r := w.only()
+		r := w.onlyOpen()
 		set(broken)
 		if _, err := w.b.Inbox(dev).Answer(t.Context(), r.ID, answer(r, sayso.Allow)); err != nil {
 			t.Fatal(err)

@@ -12,10 +12,10 @@ import (
 
 func TestRedeem_once(t *testing.T) {
 	for _, e := range []sayso.Effect{sayso.Allow, sayso.Ask} {
-		bubble(t, always(e), func(t *testing.T, w *world) {
+		bubble(t, always(e), func(t *testing.T, w *harness) {
 			p := w.ask(t.Context(), push("c1"))
 			if e == sayso.Ask {
-				w.say(w.only().ID, sayso.Allow)
+				w.answerAsOwner(w.onlyOpen().ID, sayso.Allow)
 			}
 			d, err := p.result()
 			if err != nil || !d.Allowed() || d.Redeemed {
@@ -36,7 +36,7 @@ func TestRedeem_once(t *testing.T) {
 }
 
 func TestRQ5_ofManyOneWins(t *testing.T) {
-	w := newWorld(t, always(sayso.Allow))
+	w := newHarness(t, always(sayso.Allow))
 	for range 50 {
 		d := w.allowed(push(""))
 		var wg sync.WaitGroup
@@ -84,7 +84,7 @@ func TestRQ5_onlyTheCallThatWasApproved(t *testing.T) {
 		"words about it":     {func(c *sayso.Call) { c.Description, c.CallID, c.Tags = "other", "c9", []string{"t"} }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 				d := w.allowed(sayso.Admission{Call: call})
 				changed := call
 				c.change(&changed)
@@ -108,30 +108,30 @@ func TestRQ5_onlyTheCallThatWasApproved(t *testing.T) {
 }
 
 func TestRQ1_whatIsNoReceipt(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		g := w.b.Gate(agent)
 		redeem := func(id sayso.ID) error {
 			return g.Redeem(t.Context(), sayso.Receipt{Request: id, Digest: digest(t, push("").Call)}, push("").Call)
 		}
 		p := w.ask(t.Context(), push("c1"))
-		id := w.only().ID
+		id := w.onlyOpen().ID
 		wantErr(t, redeem(id), sayso.ErrPending)
-		w.say(id, sayso.Deny)
+		w.answerAsOwner(id, sayso.Deny)
 		p.result()
 		wantErr(t, redeem(id), sayso.ErrNotAllowed)
 		wantErr(t, redeem(sayso.NewID(time.Now(), [16]byte{})), sayso.ErrNotFound)
 		wantErr(t, redeem(""), sayso.ErrNotFound)
 
 		w.ask(t.Context(), push("c2"))
-		id = w.only().ID
+		id = w.onlyOpen().ID
 		if err := g.Withdraw(t.Context(), id, "changed its mind"); err != nil {
 			t.Fatal(err)
 		}
 		wantErr(t, redeem(id), sayso.ErrWithdrawn)
 
 		w.ask(t.Context(), push("c3"))
-		id = w.only().ID
-		w.say(id, sayso.Allow)
+		id = w.onlyOpen().ID
+		w.answerAsOwner(id, sayso.Allow)
 		wantErr(t, w.b.Gate(program).Redeem(t.Context(), sayso.Receipt{Request: id, Digest: digest(t, push("").Call)}, push("").Call), sayso.ErrNotAllowed)
 		wantErr(t, g.Redeem(t.Context(), sayso.Receipt{Request: id}, push("").Call), sayso.ErrMismatch)
 		if err := redeem(id); err != nil {
@@ -142,9 +142,9 @@ func TestRQ1_whatIsNoReceipt(t *testing.T) {
 
 func TestRedeem_underAnotherPolicy(t *testing.T) {
 	for _, immediate := range []bool{false, true} {
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			id := w.park("c1")
-			w.say(id, sayso.Allow)
+			w.answerAsOwner(id, sayso.Allow)
 			w.rules.set("v2", nil)
 			a := push("c2")
 			a.Immediate = immediate
@@ -153,24 +153,24 @@ func TestRedeem_underAnotherPolicy(t *testing.T) {
 			if d.Allowed() || d.Redeemed {
 				t.Errorf("got %+v", d)
 			}
-			w.lived(id, sayso.EventParked, sayso.EventAnswered, sayso.EventResolved, sayso.EventTaken, sayso.EventVoided)
+			w.expectEvents(id, sayso.EventParked, sayso.EventAnswered, sayso.EventResolved, sayso.EventTaken, sayso.EventVoided)
 		})
 	}
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		d := w.allowed(push("c1"))
 		w.rules.set("v2", nil)
 		wantErr(t, w.b.Gate(agent).Redeem(t.Context(), d.Receipt, push("").Call), sayso.ErrVoided)
 		w.rules.set("v1", nil) // void is void
 		wantErr(t, w.b.Gate(agent).Redeem(t.Context(), d.Receipt, push("").Call), sayso.ErrVoided)
-		w.lived(d.Request, sayso.EventResolved, sayso.EventVoided)
+		w.expectEvents(d.Request, sayso.EventResolved, sayso.EventVoided)
 	})
 }
 
 func TestWithdraw(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		g := w.b.Gate(agent)
 		p := w.ask(t.Context(), push("c1"))
-		r := w.only()
+		r := w.onlyOpen()
 		wantErr(t, w.b.Gate(program).Withdraw(t.Context(), r.ID, ""), sayso.ErrNotAllowed)
 		wantErr(t, g.Withdraw(t.Context(), r.ID, strings.Repeat("x", 4001)), sayso.ErrInvalid)
 		for range 2 {
@@ -183,18 +183,18 @@ func TestWithdraw(t *testing.T) {
 		if d.Allowed() || d.Reason != "the user said stop" {
 			t.Errorf("got %+v", d)
 		}
-		w.lived(r.ID, sayso.EventWithdrawn)
+		w.expectEvents(r.ID, sayso.EventWithdrawn)
 		_, err = w.answer(dev, r.ID, answer(r, sayso.Allow))
 		wantErr(t, err, sayso.ErrWithdrawn)
 		if got := strings.Join(w.refusals(), ","); got != "dev: withdrawn" {
 			t.Errorf("recorded %s", got)
 		}
 	})
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) { // late
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) { // late
 		g := w.b.Gate(agent)
 		p := w.ask(t.Context(), push("c1"))
-		id := w.only().ID
-		w.say(id, sayso.Allow)
+		id := w.onlyOpen().ID
+		w.answerAsOwner(id, sayso.Allow)
 		d, _ := p.result()
 		for range 2 {
 			if err := g.Withdraw(t.Context(), id, "too late"); err != nil {
@@ -202,14 +202,14 @@ func TestWithdraw(t *testing.T) {
 			}
 		}
 		wantErr(t, g.Redeem(t.Context(), d.Receipt, push("").Call), sayso.ErrVoided)
-		w.lived(id, sayso.EventAnswered, sayso.EventResolved, sayso.EventVoided)
+		w.expectEvents(id, sayso.EventAnswered, sayso.EventResolved, sayso.EventVoided)
 	})
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) { // after it ran
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) { // after it ran
 		d := w.allowed(atOnce("c1"))
 		wantErr(t, w.b.Gate(agent).Withdraw(t.Context(), d.Request, ""), sayso.ErrSpent)
-		w.lived(d.Request, sayso.EventResolved, sayso.EventRedeemed)
+		w.expectEvents(d.Request, sayso.EventResolved, sayso.EventRedeemed)
 	})
-	bubble(t, always(sayso.Deny), func(t *testing.T, w *world) { // of a no
+	bubble(t, always(sayso.Deny), func(t *testing.T, w *harness) { // of a no
 		d, _ := w.admit(push("c1"))
 		wantErr(t, w.b.Gate(agent).Withdraw(t.Context(), d.Request, ""), sayso.ErrDecided)
 	})
@@ -217,7 +217,7 @@ func TestWithdraw(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	status := 3
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		g := w.b.Gate(agent)
 		d := w.allowed(atOnce("c1"))
 		failed := sayso.Outcome{Session: "s1", CallID: "c1", Failed: true, ExitStatus: &status, Took: time.Second}
@@ -229,15 +229,15 @@ func TestReport(t *testing.T) {
 		if err := g.Report(t.Context(), sayso.Outcome{Request: d.Request}); err != nil {
 			t.Error(err)
 		}
-		w.lived(d.Request, sayso.EventResolved, sayso.EventRedeemed, sayso.EventFinished)
+		w.expectEvents(d.Request, sayso.EventResolved, sayso.EventRedeemed, sayso.EventFinished)
 		if got := w.request(d.Request).Outcome; got != "failed" {
 			t.Errorf("the outcome is %q", got)
 		}
-		if got := w.last(sayso.EventFinished); !strings.Contains(got, `"exit_status":3`) {
+		if got := w.lastPayload(sayso.EventFinished); !strings.Contains(got, `"exit_status":3`) {
 			t.Errorf("recorded %s", got)
 		}
 	})
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		g := w.b.Gate(agent)
 		d := w.allowed(push("c1"))
 		wantErr(t, g.Report(t.Context(), sayso.Outcome{Request: d.Request}), sayso.ErrInvalid) // it did not run
@@ -254,9 +254,9 @@ func TestReport(t *testing.T) {
 		}
 	})
 	// A call that was taken up is reported under the id that it ran with.
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		id := w.park("c1")
-		w.say(id, sayso.Allow)
+		w.answerAsOwner(id, sayso.Allow)
 		w.allowed(atOnce("c2"))
 		if err := w.b.Gate(agent).Report(t.Context(), sayso.Outcome{Session: "s1", CallID: "c2"}); err != nil {
 			t.Error(err)

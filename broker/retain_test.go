@@ -18,11 +18,11 @@ import (
 const day = 24 * time.Hour
 
 // keeping sets for how long content is kept.
-func keeping(d time.Duration) func(*world) { return func(w *world) { w.opts.KeepContent = d } }
+func keeping(d time.Duration) func(*harness) { return func(w *harness) { w.opts.KeepContent = d } }
 
-// erased lists the requests of which nothing but the bare events is left, and
+// erasedRequests lists the requests of which nothing but the bare events is left, and
 // fails the test for those of which half is.
-func (w *world) erased() (ids []sayso.ID) {
+func (w *harness) erasedRequests() (ids []sayso.ID) {
 	w.t.Helper()
 	rows, err := w.log.Rows(w.t.Context(), sayso.RowQuery{Oldest: true, Limit: 10_000})
 	if err != nil {
@@ -49,19 +49,19 @@ func (w *world) erased() (ids []sayso.ID) {
 }
 
 // chained verifies the log.
-func (w *world) chained() {
+func (w *harness) chained() {
 	w.t.Helper()
 	var head sayso.Head
 	var err error
-	for _, e := range w.all() {
+	for _, e := range w.allEvents() {
 		if head, err = e.Verify(head); err != nil {
 			w.t.Error(err)
 		}
 	}
 }
 
-// sweeps sweeps until a sweep has nothing more to do.
-func (w *world) sweeps() {
+// sweepUntilDone sweeps until a sweep has nothing more to do.
+func (w *harness) sweepUntilDone() {
 	w.t.Helper()
 	for range 5 {
 		w.sweep()
@@ -71,7 +71,7 @@ func (w *world) sweeps() {
 
 // ends are requests that ended in every way there is, and what may still be
 // used.
-func (w *world) ends() (ended, lasting map[string]sayso.ID) {
+func (w *harness) ends() (ended, lasting map[string]sayso.ID) {
 	w.t.Helper()
 	ended, lasting = map[string]sayso.ID{}, map[string]sayso.ID{}
 	asked := func(name string, a sayso.Admission) sayso.Request {
@@ -82,8 +82,8 @@ func (w *world) ends() (ended, lasting map[string]sayso.ID) {
 		return open[len(open)-1]
 	}
 	for name, do := range map[string]func(sayso.Request){
-		"denied":   func(r sayso.Request) { w.say(r.ID, sayso.Deny) },
-		"redeemed": func(r sayso.Request) { w.say(r.ID, sayso.Allow) },
+		"denied":   func(r sayso.Request) { w.answerAsOwner(r.ID, sayso.Deny) },
+		"redeemed": func(r sayso.Request) { w.answerAsOwner(r.ID, sayso.Allow) },
 		"noted": func(r sayso.Request) {
 			a := answer(r, sayso.Deny)
 			a.Note = "not on a friday"
@@ -103,7 +103,7 @@ func (w *world) ends() (ended, lasting map[string]sayso.ID) {
 		ended[name] = r.ID
 	}
 	lapses := asked("lapses", push(""))
-	w.say(lapses.ID, sayso.Allow)
+	w.answerAsOwner(lapses.ID, sayso.Allow)
 	ended["lapsed"] = lapses.ID
 	lasting["open"] = asked("open", push("")).ID
 	return ended, lasting
@@ -125,14 +125,14 @@ func sorted(list []sayso.ID) []sayso.ID {
 // What ended is erased when it was kept for long enough, by whichever process is
 // there then. What is open stays.
 func TestRetention_erasesWhatEnded(t *testing.T) {
-	bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *world) {
+	bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *harness) {
 		ended, lasting := w.ends()
 		pass(time.Hour) // so that what lapses has
-		w.sweeps()
+		w.sweepUntilDone()
 		pass(29 * day)
 		w.restart()
-		w.sweeps()
-		if got := w.erased(); got != nil {
+		w.sweepUntilDone()
+		if got := w.erasedRequests(); got != nil {
 			t.Fatalf("after 29 days %d requests are erased", len(got))
 		}
 		before := w.request(ended["noted"])
@@ -140,12 +140,12 @@ func TestRetention_erasesWhatEnded(t *testing.T) {
 			t.Fatalf("got %+v", before)
 		}
 		pass(day + time.Hour)
-		w.sweeps()
-		if diff := cmp.Diff(ids(ended), sorted(w.erased())); diff != "" {
+		w.sweepUntilDone()
+		if diff := cmp.Diff(ids(ended), sorted(w.erasedRequests())); diff != "" {
 			t.Errorf("erased (-want +got):\n%s", diff)
 		}
 		w.restart()
-		w.sweeps()
+		w.sweepUntilDone()
 		if n := w.count(sayso.EventContentErased); n != len(ended) {
 			t.Errorf("%d events tell of %d erasures", n, len(ended))
 		}
@@ -162,16 +162,16 @@ func TestRetention_erasesWhatEnded(t *testing.T) {
 		if _, err := w.b.Inbox(dev).Content(t.Context(), r.ID); !errors.Is(err, sayso.ErrNotFound) {
 			t.Errorf("its content: %v", err)
 		}
-		w.say(lasting["open"], sayso.Allow) // which has all that it takes
+		w.answerAsOwner(lasting["open"], sayso.Allow) // which has all that it takes
 	})
 }
 
 // A list that was read before does not bring erased content back.
 func TestRetention_showsNothingFromMemory(t *testing.T) {
-	bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *world) {
+	bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *harness) {
 		w.ends()
 		pass(time.Hour)
-		w.sweeps()
+		w.sweepUntilDone()
 		list := func() []sayso.Request {
 			rs, err := w.b.Inbox(dev).Requests(t.Context(), sayso.RowQuery{States: []sayso.State{sayso.StateDenied, sayso.StateAllowed}})
 			if err != nil || len(rs) != 4 {
@@ -181,7 +181,7 @@ func TestRetention_showsNothingFromMemory(t *testing.T) {
 		}
 		list()
 		pass(31 * day)
-		w.sweeps()
+		w.sweepUntilDone()
 		for _, r := range list() {
 			if !r.Erased || r.Description != "" || !r.Digest.IsZero() {
 				t.Errorf("it still shows %+v", r)
@@ -192,9 +192,9 @@ func TestRetention_showsNothingFromMemory(t *testing.T) {
 
 // A grant matches by what its request holds.
 func TestRetention_sparesWhatALiveGrantNeeds(t *testing.T) {
-	bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *world) {
+	bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *harness) {
 		w.ask(t.Context(), atOnce("c0"))
-		r := w.only()
+		r := w.onlyOpen()
 		a := answer(r, sayso.Allow)
 		a.Scope, a.For = sayso.ScopeSession, 60*day
 		if _, err := w.answer(dev, r.ID, a); err != nil {
@@ -207,7 +207,7 @@ func TestRetention_sparesWhatALiveGrantNeeds(t *testing.T) {
 			}
 			w.sweep()
 		}
-		if got := w.erased(); slices.Contains(got, r.ID) || len(got) == 0 {
+		if got := w.erasedRequests(); slices.Contains(got, r.ID) || len(got) == 0 {
 			t.Fatalf("%d are erased, and what the grant was given for: %v", len(got), slices.Contains(got, r.ID))
 		}
 		if gs, err := w.b.Inbox(dev).Grants(t.Context(), "s1", false); err != nil || len(gs) != 1 {
@@ -215,8 +215,8 @@ func TestRetention_sparesWhatALiveGrantNeeds(t *testing.T) {
 		} else if err := w.b.Inbox(dev).Revoke(t.Context(), gs[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		w.sweeps()
-		if !slices.Contains(w.erased(), r.ID) {
+		w.sweepUntilDone()
+		if !slices.Contains(w.erasedRequests(), r.ID) {
 			t.Error("it is kept after the grant ended")
 		}
 	})
@@ -244,7 +244,7 @@ func TestRetention_byTheClocks(t *testing.T) {
 		"another boot, set ahead, and a new one": {passes: day, boot: true, up: time.Minute, step: tenYears},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Deny), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Deny), func(t *testing.T, w *harness) {
 				if _, err := w.admit(push("c1")); err != nil {
 					t.Fatal(err)
 				}
@@ -261,7 +261,7 @@ func TestRetention_byTheClocks(t *testing.T) {
 				w.sweep()
 				pass(2 * time.Minute)
 				w.sweep()
-				if got := len(w.erased()); (got == 1) != c.erased {
+				if got := len(w.erasedRequests()); (got == 1) != c.erased {
 					t.Errorf("%d are erased", got)
 				}
 			})
@@ -272,7 +272,7 @@ func TestRetention_byTheClocks(t *testing.T) {
 // Where the log has seen a later time than the clock shows, across boots nobody
 // knows how long ago anything was.
 func TestRetention_byAClockThatWasAhead(t *testing.T) {
-	bubble(t, always(sayso.Deny), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Deny), func(t *testing.T, w *harness) {
 		if _, err := w.admit(push("c1")); err != nil {
 			t.Fatal(err)
 		}
@@ -285,8 +285,8 @@ func TestRetention_byAClockThatWasAhead(t *testing.T) {
 		}
 		w.clock.step(-tenYears)
 		w.restart()
-		w.sweeps()
-		if got := w.erased(); got != nil {
+		w.sweepUntilDone()
+		if got := w.erasedRequests(); got != nil {
 			t.Errorf("%d are erased", len(got))
 		}
 	})
@@ -294,11 +294,11 @@ func TestRetention_byAClockThatWasAhead(t *testing.T) {
 
 // An approval that nobody recorded the end of is not erased with it.
 func TestRetention_sparesWhatIsNotSpent(t *testing.T) {
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		d := w.allowed(push("c1"))
 		pass(time.Minute)
 		w.sweep()
-		if got := w.erased(); got != nil {
+		if got := w.erasedRequests(); got != nil {
 			t.Errorf("%d are erased", len(got))
 		}
 		if err := w.b.Gate(agent).Redeem(t.Context(), d.Receipt, push("c1").Call); err != nil {
@@ -306,7 +306,7 @@ func TestRetention_sparesWhatIsNotSpent(t *testing.T) {
 		}
 		pass(retryPause)
 		w.sweep()
-		if got := w.erased(); len(got) != 1 {
+		if got := w.erasedRequests(); len(got) != 1 {
 			t.Errorf("%d are erased, want the one", len(got))
 		}
 	}, keeping(time.Second))
@@ -315,7 +315,7 @@ func TestRetention_sparesWhatIsNotSpent(t *testing.T) {
 // One sweep erases so many at most, in one append or two, and the next one goes
 // on.
 func TestRetention_aFewAtATime(t *testing.T) {
-	bubble(t, always(sayso.Deny), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Deny), func(t *testing.T, w *harness) {
 		for i := range 250 {
 			if _, err := w.admit(push(fmt.Sprint("c", i))); err != nil {
 				t.Fatal(err)
@@ -323,9 +323,9 @@ func TestRetention_aFewAtATime(t *testing.T) {
 		}
 		pass(time.Hour)
 		last := 0
-		for len(w.erased()) < 250 {
+		for len(w.erasedRequests()) < 250 {
 			w.sweep()
-			n := len(w.erased())
+			n := len(w.erasedRequests())
 			if n == last || n-last >= 200 {
 				t.Fatalf("a sweep erased %d", n-last)
 			}
@@ -344,7 +344,7 @@ const retryPause = 2 * time.Minute
 // However long the log is, all of it gets its turn, though one sweep looks at
 // few: here the old ones lie under more than that.
 func TestRetention_goesRound(t *testing.T) {
-	bubble(t, always(sayso.Deny), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Deny), func(t *testing.T, w *harness) {
 		admit := func(n int) {
 			for i := range n {
 				if _, err := w.admit(push(fmt.Sprint(time.Now().Unix(), " ", i))); err != nil {
@@ -360,20 +360,20 @@ func TestRetention_goesRound(t *testing.T) {
 			w.sweep()
 			pass(retryPause)
 		}
-		if n := len(w.erased()); n != 10 {
+		if n := len(w.erasedRequests()); n != 10 {
 			t.Errorf("%d of 10 are erased", n)
 		}
 	}, keeping(time.Hour))
 }
 
 func TestRetention_forEver(t *testing.T) {
-	bubble(t, always(sayso.Deny), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Deny), func(t *testing.T, w *harness) {
 		if _, err := w.admit(push("c1")); err != nil {
 			t.Fatal(err)
 		}
 		pass(10 * 365 * day)
-		w.sweeps()
-		if got := w.erased(); got != nil {
+		w.sweepUntilDone()
+		if got := w.erasedRequests(); got != nil {
 			t.Errorf("%d are erased", len(got))
 		}
 	}, keeping(-1))
@@ -381,14 +381,14 @@ func TestRetention_forEver(t *testing.T) {
 
 func TestRetention_saysForHowLong(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "kept 30 days", day: "kept 1 day", 90 * time.Minute: "kept 1h30m0s"} {
-		bubble(t, always(sayso.Deny), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Deny), func(t *testing.T, w *harness) {
 			d, err := w.admit(push("c1"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			pass(31 * day)
 			w.sweep()
-			if got := w.last(sayso.EventContentErased); got != fmt.Sprintf(`{"requests":[%q],"why":%q}`, d.Request, want) {
+			if got := w.lastPayload(sayso.EventContentErased); got != fmt.Sprintf(`{"requests":[%q],"why":%q}`, d.Request, want) {
 				t.Errorf("recorded %s", got)
 			}
 		}, keeping(d))
@@ -397,7 +397,7 @@ func TestRetention_saysForHowLong(t *testing.T) {
 
 // Two processes that sweep at once tell of one erasure.
 func TestRetention_byTwo(t *testing.T) {
-	bubble(t, always(sayso.Deny), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Deny), func(t *testing.T, w *harness) {
 		for i := range 20 {
 			if _, err := w.admit(push(fmt.Sprint("c", i))); err != nil {
 				t.Fatal(err)
@@ -415,8 +415,8 @@ func TestRetention_byTwo(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if n := w.count(sayso.EventContentErased); n != 20 || len(w.erased()) != 20 {
-			t.Errorf("%d events tell of %d erasures", n, len(w.erased()))
+		if n := w.count(sayso.EventContentErased); n != 20 || len(w.erasedRequests()) != 20 {
+			t.Errorf("%d events tell of %d erasures", n, len(w.erasedRequests()))
 		}
 	})
 }

@@ -30,14 +30,14 @@ func TestWarnings_ofTheTextsAroundACall(t *testing.T) {
 		"":         func(*sayso.Admission) {},
 	} {
 		t.Run(path, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				a := patient("c1", time.Second)
 				put(&a)
 				a.Asking = a.Ask != nil
 				_, err := w.b.Gate(program).Admit(t.Context(), a)
 				wantErr(t, err, sayso.ErrPending)
 				var paths, want []string
-				for _, found := range w.only().Warnings {
+				for _, found := range w.onlyOpen().Warnings {
 					if found.Text == "" {
 						t.Errorf("the warning %+v says nothing", found)
 					}
@@ -61,14 +61,14 @@ func TestWarnings_ofTheTextsAroundACall(t *testing.T) {
 // A document may hold markup without a warning; words may not.
 func TestWarnings_ofMarkup(t *testing.T) {
 	for kind, want := range map[sayso.PresentationType]int{sayso.PresentDiff: 0, sayso.PresentText: 1} {
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			a := patient("c1", time.Second)
 			a.Asking, a.Ask = true, &sayso.ToolAsk{Required: true, Presentation: &sayso.Presentation{
 				Type: kind, Content: "<script>alert(1)</script>",
 			}}
 			_, err := w.b.Gate(program).Admit(t.Context(), a)
 			wantErr(t, err, sayso.ErrPending)
-			if got := w.only().Warnings; len(got) != want {
+			if got := w.onlyOpen().Warnings; len(got) != want {
 				t.Errorf("%s: %+v", kind, got)
 			}
 		})
@@ -77,7 +77,7 @@ func TestWarnings_ofMarkup(t *testing.T) {
 
 // The names beside a presentation are the requester's, as its texts are.
 func TestPresentation_names(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		r, shown := asksWith(t, w, &sayso.Presentation{
 			Type: sayso.PresentText, Content: "x", Metadata: map[string]string{"a\u202eb": "y"},
 		})

@@ -11,8 +11,8 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
-// surfaces is everything that anybody but the requester can see.
-func (w *world) surfaces(id sayso.ID) map[string]string {
+// readerViews is everything that anybody but the requester can see.
+func (w *harness) readerViews(id sayso.ID) map[string]string {
 	w.t.Helper()
 	shown := map[string]string{}
 	put := func(name string, v any, err error) {
@@ -40,7 +40,7 @@ func (w *world) surfaces(id sayso.ID) map[string]string {
 		gs, err := in.Grants(ctx, "", true)
 		put(who.Principal+" grants", gs, err)
 	}
-	for _, e := range w.all() {
+	for _, e := range w.allEvents() {
 		public, err := e.Public()
 		put(fmt.Sprint("event ", e.Seq, " ", e.Type), public, err)
 		shown[fmt.Sprint("payload ", e.Seq, " ", e.Type)] = string(e.Payload)
@@ -48,10 +48,10 @@ func (w *world) surfaces(id sayso.ID) map[string]string {
 	return shown
 }
 
-// hides fails the test if a canary, or a part of it, is on any surface.
-func (w *world) hides(t *testing.T, id sayso.ID, canaries ...string) {
+// expectHidden fails the test if a canary, or a part of it, is on any surface.
+func (w *harness) expectHidden(t *testing.T, id sayso.ID, canaries ...string) {
 	t.Helper()
-	for where, text := range w.surfaces(id) {
+	for where, text := range w.readerViews(id) {
 		for _, c := range canaries {
 			for i := 0; i+8 <= len(c); i++ {
 				if part := c[i : i+8]; strings.Contains(text, part) {
@@ -112,7 +112,7 @@ func TestSecrets_areOnNoSurface(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				c, a := canary(), patient("c1", time.Second)
 				put(&a, c)
 				a.Asking = a.Ask != nil
@@ -121,14 +121,14 @@ func TestSecrets_areOnNoSurface(t *testing.T) {
 				if err != nil && strings.Contains(err.Error(), c) {
 					t.Errorf("the error shows it: %v", err)
 				}
-				r := w.only()
-				w.hides(t, r.ID, c)
+				r := w.onlyOpen()
+				w.expectHidden(t, r.ID, c)
 				ans := answer(r, sayso.Deny)
 				ans.Note = "never put password=" + c + " there"
 				if _, err := w.answer(dev, r.ID, ans); err != nil {
 					t.Fatal(err)
 				}
-				w.hides(t, r.ID, c)
+				w.expectHidden(t, r.ID, c)
 			})
 		})
 	}
@@ -145,23 +145,23 @@ func presents(p *sayso.Presentation) func(context.Context) (*sayso.Presentation,
 }
 
 func TestSecrets_inTheReasonOfAWithdrawal(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		a := patient("c1", time.Second)
 		a.Call.Args = args(`{"password":%q}`, "Zq81Xk7Wv99Np3")
 		w.admit(a)
-		r := w.only()
+		r := w.onlyOpen()
 		if err := w.b.Gate(agent).Withdraw(t.Context(), r.ID, "Zq81Xk7Wv99Np3 was wrong, token=Zq82Xk7Wv99Np4"); err != nil {
 			t.Fatal(err)
 		}
-		w.hides(t, r.ID, "Zq81Xk7Wv99Np3", "Zq82Xk7Wv99Np4")
-		if got := w.last(sayso.EventWithdrawn); !strings.Contains(got, "was wrong") {
+		w.expectHidden(t, r.ID, "Zq81Xk7Wv99Np3", "Zq82Xk7Wv99Np4")
+		if got := w.lastPayload(sayso.EventWithdrawn); !strings.Contains(got, "was wrong") {
 			t.Errorf("the reason is not shown: %s", got)
 		}
 	})
 }
 
 func TestSecrets_inErrors(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		const c = "Zq81Xk7Wv99Np3"
 		for _, text := range []string{
 			`{"password":"` + c + `","password":"` + c + `"}`, `{"password":"` + c, `["` + c + `"]`, `{"a":"` + c + `\ud800"}`,
@@ -172,7 +172,7 @@ func TestSecrets_inErrors(t *testing.T) {
 			}
 		}
 		w.ask(t.Context(), editable(push("c1")))
-		r := w.only()
+		r := w.onlyOpen()
 		_, err := w.answer(dev, r.ID, edited(r, `{"password":"`+c))
 		if err == nil || strings.Contains(err.Error(), c) {
 			t.Errorf("the error shows the value: %v", err)

@@ -10,7 +10,7 @@ import (
 	"github.com/sayso-dev/sayso/broker"
 )
 
-func (w *world) policies(p map[string]sayso.Effect) {
+func (w *harness) policies(p map[string]sayso.Effect) {
 	w.t.Helper()
 	if err := w.b.Inbox(dev).SetPolicies(w.t.Context(), "s1", p); err != nil {
 		w.t.Fatal(err)
@@ -18,12 +18,12 @@ func (w *world) policies(p map[string]sayso.Effect) {
 }
 
 // effect is what an admission comes to: ask if a person is asked.
-func (w *world) effect(a sayso.Admission) sayso.Effect { return w.effectAs(agent, a) }
+func (w *harness) effect(a sayso.Admission) sayso.Effect { return w.effectAs(agent, a) }
 
-func (w *world) effectAs(who sayso.Actor, a sayso.Admission) sayso.Effect {
+func (w *harness) effectAs(who sayso.Actor, a sayso.Admission) sayso.Effect {
 	w.t.Helper()
 	p := w.askAs(w.t.Context(), who, a)
-	if p.still() {
+	if p.isWaiting() {
 		return sayso.Ask
 	}
 	d, err := p.result()
@@ -60,7 +60,7 @@ func TestSessionPolicy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &rules{version: "v1", judge: func(sayso.Call) sayso.Verdict { return ruled(c.policy...) }}
-			bubble(t, p, func(t *testing.T, w *world) {
+			bubble(t, p, func(t *testing.T, w *harness) {
 				if err := w.b.Gate(agent).Begin(t.Context(), "s1", "claude-code"); err != nil {
 					t.Fatal(err)
 				}
@@ -97,7 +97,7 @@ func TestSessionPolicy_names(t *testing.T) {
 		"the host's full name": {map[string]sayso.Effect{"mcp__github__create_issue": sayso.Allow}, mcp, sayso.Allow},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				w.b.Gate(agent).Begin(t.Context(), "s1", "")
 				w.policies(c.policies)
 				if got := w.effect(sayso.Admission{Call: c.call}); got != c.want {
@@ -109,7 +109,7 @@ func TestSessionPolicy_names(t *testing.T) {
 }
 
 func TestSessionPolicy_isReplacedAndRead(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.b.Gate(agent).Begin(t.Context(), "s1", "")
 		for _, p := range []map[string]sayso.Effect{{"bash": sayso.Deny, "file-read": sayso.Allow}, {"bash": sayso.Ask}, {}} {
 			w.policies(p)
@@ -134,9 +134,9 @@ func TestSessionPolicy_isReplacedAndRead(t *testing.T) {
 
 // What one broker was told, the other one on the same log follows at once.
 func TestSessionPolicy_ofAnotherProcess(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.effect(push("")) // the session is met and remembered
-		w.b.Gate(agent).Withdraw(t.Context(), w.only().ID, "")
+		w.b.Gate(agent).Withdraw(t.Context(), w.onlyOpen().ID, "")
 		other, err := broker.New(w.log.Join(), w.rules, &w.opts)
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestSessionPolicy_ofAnotherProcess(t *testing.T) {
 }
 
 func TestMode_forASessionAndForAll(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.b.Gate(agent).Begin(t.Context(), "s1", "")
 		set := func(who sayso.Actor, session string, m sayso.Mode, d time.Duration) error {
 			return w.b.Inbox(who).SetMode(t.Context(), session, m, d)
@@ -260,7 +260,7 @@ func TestMode_forASessionAndForAll(t *testing.T) {
 // approve_all must not outlive a clock that went wrong; strict does.
 func TestMode_acrossBoots(t *testing.T) {
 	for _, step := range []time.Duration{tenYears, -tenYears} {
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			w.b.Gate(agent).Begin(t.Context(), "s1", "")
 			if err := w.b.Inbox(dev).SetMode(t.Context(), "s1", sayso.ModeApproveAll, time.Hour); err != nil {
 				t.Fatal(err)
@@ -285,7 +285,7 @@ func TestOptions_mode(t *testing.T) {
 		sayso.ModeApproveAll: sayso.Ask, // it has no end here
 		"Strict":             sayso.Deny, "approve-all": sayso.Deny,
 	} {
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			if got := w.effect(push("c1")); got != want {
 				t.Errorf("%q: got %s, want %s", m, got, want)
 			}
@@ -295,13 +295,13 @@ func TestOptions_mode(t *testing.T) {
 			if got := w.effect(push("c2")); got != sayso.Ask {
 				t.Errorf("%q: what was set for the session: %s", m, got)
 			}
-		}, func(w *world) { w.opts.Mode = func() sayso.Mode { return m } })
+		}, func(w *harness) { w.opts.Mode = func() sayso.Mode { return m } })
 	}
 }
 
 func TestOptions_modeChangesWhileTheBrokerRuns(t *testing.T) {
 	var m sayso.Mode
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		for i, c := range []struct {
 			mode sayso.Mode
 			want sayso.Effect
@@ -315,12 +315,12 @@ func TestOptions_modeChangesWhileTheBrokerRuns(t *testing.T) {
 				t.Errorf("the inbox says %q, want %q, %v", in.Mode, want, err)
 			}
 		}
-	}, func(w *world) { w.opts.Mode = func() sayso.Mode { return m } })
+	}, func(w *harness) { w.opts.Mode = func() sayso.Mode { return m } })
 }
 
 func TestOptions_locked(t *testing.T) {
 	locked := false
-	change := func(w *world) { w.opts.Locked = func() bool { return locked } }
+	change := func(w *harness) { w.opts.Locked = func() bool { return locked } }
 	for name, c := range map[string]struct {
 		policy sayso.Effect
 		mode   sayso.Mode
@@ -334,7 +334,7 @@ func TestOptions_locked(t *testing.T) {
 		"approve_all denies a denial": {sayso.Deny, sayso.ModeApproveAll, sayso.Deny},
 	} {
 		locked = true
-		bubble(t, always(c.policy), func(t *testing.T, w *world) {
+		bubble(t, always(c.policy), func(t *testing.T, w *harness) {
 			if c.mode != "" {
 				if err := w.b.Inbox(admin).SetMode(t.Context(), "", c.mode, time.Hour); err != nil {
 					t.Fatal(err)
@@ -346,7 +346,7 @@ func TestOptions_locked(t *testing.T) {
 		}, change)
 	}
 	locked = false
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.remember(atOnce("c1"))
 		w.policies(map[string]sayso.Effect{"file-read": sayso.Allow})
 		read := sayso.Admission{Call: sayso.Call{Tool: "file-read", Args: sayso.Args(`{"path":"x"}`), Session: "s1"}}
@@ -361,7 +361,7 @@ func TestOptions_locked(t *testing.T) {
 }
 
 func TestSession_beginAndEnd(t *testing.T) {
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		g := w.b.Gate(agent)
 		types := func() (got []sayso.EventType) {
 			for _, e := range w.stream(sayso.SessionStream("s1")) {
@@ -394,7 +394,7 @@ func TestSession_beginAndEnd(t *testing.T) {
 // The switches lie beside the log. It tells of them, and nothing follows from
 // that: the mode in force stays, and calls are decided as before.
 func TestSwitched_isRecordedAndChangesNothing(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		if err := w.b.Inbox(admin).SetMode(t.Context(), "", sayso.ModeStrict, time.Hour); err != nil {
 			t.Fatal(err)
 		}
@@ -408,7 +408,7 @@ func TestSwitched_isRecordedAndChangesNothing(t *testing.T) {
 			if d == 0 {
 				want = fmt.Sprintf(`{"mode":"","switch":%q}`, to)
 			}
-			if got := w.last(sayso.EventModeChanged); got != want {
+			if got := w.lastPayload(sayso.EventModeChanged); got != want {
 				t.Errorf("recorded %s, want %s", got, want)
 			}
 		}

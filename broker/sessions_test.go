@@ -12,20 +12,20 @@ import (
 	"github.com/sayso-dev/sayso/broker"
 )
 
-// torn is a log in which one stream cannot be read.
-type torn struct {
+// unreadableLog is a log in which one stream cannot be read.
+type unreadableLog struct {
 	sayso.Log
 	stream string
 }
 
-func (l torn) Stream(ctx context.Context, stream string, after int) ([]sayso.Event, error) {
+func (l unreadableLog) Stream(ctx context.Context, stream string, after int) ([]sayso.Event, error) {
 	if stream == l.stream {
 		return nil, errors.New("the disk is broken here")
 	}
 	return l.Log.Stream(ctx, stream, after)
 }
 
-func (l torn) Open(ctx context.Context, session string, limit int) ([][]sayso.Event, error) {
+func (l unreadableLog) Open(ctx context.Context, session string, limit int) ([][]sayso.Event, error) {
 	streams, err := l.Log.Open(ctx, session, limit)
 	for _, events := range streams {
 		if events[0].Stream == l.stream {
@@ -37,7 +37,7 @@ func (l torn) Open(ctx context.Context, session string, limit int) ([][]sayso.Ev
 
 // One request that cannot be read takes no session from the list, nor any count.
 func TestSessions_listWhatCanBeRead(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		var ids []sayso.ID
 		for i, session := range []string{"s1", "s1", "s2"} {
 			a := patient(fmt.Sprint("c", i), time.Second)
@@ -48,7 +48,7 @@ func TestSessions_listWhatCanBeRead(t *testing.T) {
 			}
 			ids = append(ids, pending.Ticket)
 		}
-		b, err := broker.New(torn{w.log, sayso.RequestStream(ids[1])}, w.rules, &w.opts)
+		b, err := broker.New(unreadableLog{w.log, sayso.RequestStream(ids[1])}, w.rules, &w.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestSessions_listWhatCanBeRead(t *testing.T) {
 
 // A session in which the doctor alone had a call tried is none of an agent.
 func TestSessions_leaveTheDoctorOut(t *testing.T) {
-	bubble(t, always(sayso.Deny), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Deny), func(t *testing.T, w *harness) {
 		for i, command := range []string{"sayso approve " + sayso.Canary, "make", "sayso approve " + sayso.Canary} {
 			a := sayso.Admission{Call: bash(fmt.Sprint("c", i), command)}
 			a.Call.Session = []string{"doctor", "s1", "s1"}[i]

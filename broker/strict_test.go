@@ -11,7 +11,7 @@ func TestAdmit_strictCaller(t *testing.T) {
 	for effect, want := range map[sayso.Effect]sayso.Source{
 		sayso.Allow: sayso.SourcePolicy, sayso.Ask: sayso.SourceMode, sayso.Deny: sayso.SourcePolicy,
 	} {
-		bubble(t, always(effect), func(t *testing.T, w *world) {
+		bubble(t, always(effect), func(t *testing.T, w *harness) {
 			a := atOnce("c1")
 			a.Strict = true
 			d, err := w.admit(a)

@@ -13,8 +13,8 @@ import (
 	"github.com/sayso-dev/sayso/broker"
 )
 
-// reads is a log that counts how the end of it is read, and can fail.
-type reads struct {
+// readCountingLog is a log that counts how the end of it is read, and can fail.
+type readCountingLog struct {
 	sayso.Log
 	mu      sync.Mutex // guards what follows
 	since   int        // times that events were read
@@ -22,7 +22,7 @@ type reads struct {
 	broken  error
 }
 
-func (l *reads) Since(ctx context.Context, after sayso.Seq, limit int) ([]sayso.Event, error) {
+func (l *readCountingLog) Since(ctx context.Context, after sayso.Seq, limit int) ([]sayso.Event, error) {
 	l.mu.Lock()
 	l.since++
 	err := l.broken
@@ -33,35 +33,35 @@ func (l *reads) Since(ctx context.Context, after sayso.Seq, limit int) ([]sayso.
 	return l.Log.Since(ctx, after, limit)
 }
 
-func (l *reads) WaitSince(ctx context.Context, after sayso.Seq) error {
+func (l *readCountingLog) WaitSince(ctx context.Context, after sayso.Seq) error {
 	l.count(1)
 	defer l.count(-1)
 	return l.Log.WaitSince(ctx, after)
 }
 
-func (l *reads) count(n int) {
+func (l *readCountingLog) count(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waiting += n
 }
 
-func (l *reads) seen() (since, waiting int) {
+func (l *readCountingLog) seen() (since, waiting int) {
 	synctest.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.since, l.waiting
 }
 
-func (l *reads) fail(err error) {
+func (l *readCountingLog) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.broken = err
 }
 
-// reading puts a counted log between the world's broker and its log.
-func reading(t *testing.T, w *world) *reads {
+// reading puts a counted log between the harness's broker and its log.
+func reading(t *testing.T, w *harness) *readCountingLog {
 	t.Helper()
-	l := &reads{Log: w.log}
+	l := &readCountingLog{Log: w.log}
 	b, err := broker.New(l, w.rules, &w.opts)
 	if err != nil {
 		t.Fatal(err)
@@ -70,8 +70,8 @@ func reading(t *testing.T, w *world) *reads {
 	return l
 }
 
-// following is somebody who follows the log.
-type following struct {
+// logFollower is somebody who follows the log.
+type logFollower struct {
 	t    *testing.T
 	stop context.CancelFunc
 	done chan error
@@ -82,9 +82,9 @@ type following struct {
 
 // follow begins to follow behind a position. Who has a turn to take shows one
 // event for each.
-func (w *world) follow(since sayso.Seq, turn chan struct{}) *following {
+func (w *harness) follow(since sayso.Seq, turn chan struct{}) *logFollower {
 	ctx, stop := context.WithCancel(w.t.Context())
-	f := &following{t: w.t, stop: stop, done: make(chan error, 1), turn: turn}
+	f := &logFollower{t: w.t, stop: stop, done: make(chan error, 1), turn: turn}
 	in := w.b.Inbox(admin)
 	go func() { // ends with its context, or with the log
 		for e, err := range in.Follow(ctx, since, sayso.EventQuery{}) {
@@ -112,7 +112,7 @@ func quick() chan struct{} {
 	return c
 }
 
-func (f *following) leaves() {
+func (f *logFollower) leaves() {
 	f.t.Helper()
 	f.stop()
 	if err := <-f.done; !errors.Is(err, context.Canceled) {
@@ -122,7 +122,7 @@ func (f *following) leaves() {
 
 // saw fails the test unless what was seen are these events, each once and in
 // order.
-func (f *following) saw(first, last sayso.Seq) {
+func (f *logFollower) saw(first, last sayso.Seq) {
 	f.t.Helper()
 	synctest.Wait()
 	f.mu.Lock()
@@ -138,7 +138,7 @@ func (f *following) saw(first, last sayso.Seq) {
 }
 
 // grow adds events to the log, one commit each.
-func (w *world) grow(n int) {
+func (w *harness) grow(n int) {
 	w.t.Helper()
 	for range n {
 		if err := w.b.Switched(w.t.Context(), admin, sayso.SwitchLocked, 0); err != nil {
@@ -149,10 +149,10 @@ func (w *world) grow(n int) {
 
 // However many follow, the log is read once, for as long as somebody does.
 func TestFollow_manyShareOneReading(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		l := reading(t, w)
 		w.grow(3)
-		var all []*following
+		var all []*logFollower
 		for i := range 40 {
 			all = append(all, w.follow(sayso.Seq(i%4), quick()))
 		}
@@ -192,7 +192,7 @@ func TestFollow_manyShareOneReading(t *testing.T) {
 
 // Who falls further behind than is remembered misses nothing.
 func TestFollow_theSlowMissNothing(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		turn := make(chan struct{})
 		fast, slow := w.follow(0, quick()), w.follow(0, turn)
 		w.grow(10)
@@ -217,7 +217,7 @@ func TestFollow_theSlowMissNothing(t *testing.T) {
 
 // One that begins where the log has not come to yet waits until it has.
 func TestFollow_behindTheEnd(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		w.grow(1)
 		first, later := w.follow(1, quick()), w.follow(5, quick())
 		w.grow(6)
@@ -230,14 +230,14 @@ func TestFollow_behindTheEnd(t *testing.T) {
 
 // An error of the log ends all who follow, and none who follow after it.
 func TestFollow_whenTheLogFails(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		l := reading(t, w)
 		a, b := w.follow(0, quick()), w.follow(0, quick())
 		w.grow(1)
 		a.saw(1, 1)
 		l.fail(errDisk)
 		w.grow(1)
-		for _, f := range []*following{a, b} {
+		for _, f := range []*logFollower{a, b} {
 			if err := <-f.done; !errors.Is(err, errDisk) {
 				t.Errorf("it ended with %v", err)
 			}
@@ -258,10 +258,10 @@ func TestFollow_whenTheLogFails(t *testing.T) {
 // though others have seen it and the process remembers what they saw.
 func TestFollow_showsNothingErased(t *testing.T) {
 	const secret = "not on a friday"
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		id := w.park("c1")
 		r := w.request(id)
-		head := w.all()[len(w.all())-1].Seq
+		head := w.allEvents()[len(w.allEvents())-1].Seq
 		turn := make(chan struct{})
 		fast, slow := w.follow(head, quick()), w.follow(head, turn)
 		w.grow(1)
@@ -277,7 +277,7 @@ func TestFollow_showsNothingErased(t *testing.T) {
 		synctest.Wait()
 		close(turn)
 		synctest.Wait()
-		told := func(f *following) (n int) {
+		told := func(f *logFollower) (n int) {
 			for _, e := range f.seen {
 				n += strings.Count(string(e.Payload), secret)
 			}

@@ -12,11 +12,11 @@ import (
 const tenYears = 10 * 365 * 24 * time.Hour
 
 func TestDeadline_expires(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		p := w.ask(t.Context(), push("c1"))
-		r := w.only()
+		r := w.onlyOpen()
 		pass(time.Hour - time.Second)
-		if !p.still() {
+		if !p.isWaiting() {
 			t.Fatal("it expired early")
 		}
 		pass(2 * time.Second)
@@ -25,10 +25,10 @@ func TestDeadline_expires(t *testing.T) {
 		if d.Allowed() || d.State != sayso.StateExpired || d.Request != r.ID {
 			t.Errorf("got %+v", d)
 		}
-		w.lived(r.ID, sayso.EventExpired)
+		w.expectEvents(r.ID, sayso.EventExpired)
 		_, err = w.admit(push("c1"))
 		wantErr(t, err, sayso.ErrExpired)
-		if p := w.ask(t.Context(), push("c2")); !p.still() || w.only().ID == r.ID {
+		if p := w.ask(t.Context(), push("c2")); !p.isWaiting() || w.onlyOpen().ID == r.ID {
 			t.Error("a new call did not get a request of its own")
 		}
 	})
@@ -37,18 +37,18 @@ func TestDeadline_expires(t *testing.T) {
 // A deadline that passes while the machine is suspended has passed when it wakes
 // up, within a minute and not when the timer of the waiter would have ended.
 func TestDeadline_whileTheMachineIsSuspended(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		p, impatient := w.ask(t.Context(), push("c1")), w.ask(t.Context(), patient("c2", 10*time.Hour))
 		pass(10 * time.Second)
 		w.clock.suspend(30 * time.Minute)
 		pass(61 * time.Second)
-		if !p.still() || !impatient.still() {
+		if !p.isWaiting() || !impatient.isWaiting() {
 			t.Fatal("it expired early")
 		}
 		w.clock.suspend(time.Hour)
 		pass(61 * time.Second)
-		for _, p := range []*waiting{p, impatient} {
-			if p.still() {
+		for _, p := range []*pendingAdmit{p, impatient} {
+			if p.isWaiting() {
 				t.Fatal("it waits, though its deadline has passed")
 			}
 			_, err := p.result()
@@ -58,29 +58,29 @@ func TestDeadline_whileTheMachineIsSuspended(t *testing.T) {
 }
 
 func TestDeadline_thatDenies(t *testing.T) {
-	bubble(t, within(sayso.Ask, sayso.Deadline{After: time.Minute, Deny: true}), func(t *testing.T, w *world) {
+	bubble(t, within(sayso.Ask, sayso.Deadline{After: time.Minute, Deny: true}), func(t *testing.T, w *harness) {
 		p := w.ask(t.Context(), push("c1"))
-		r := w.only()
+		r := w.onlyOpen()
 		pass(61 * time.Second)
 		d, err := p.result()
 		if err != nil || d.Effect != sayso.Deny || d.State != sayso.StateDenied || d.Source != sayso.SourceDeadline {
 			t.Errorf("got %+v, %v", d, err)
 		}
-		w.lived(r.ID, sayso.EventResolved)
+		w.expectEvents(r.ID, sayso.EventResolved)
 		_, err = w.answer(dev, r.ID, answer(r, sayso.Allow))
 		wantErr(t, err, sayso.ErrDecided)
-		w.lived(r.ID, sayso.EventResolved, sayso.EventAnswerRefused)
+		w.expectEvents(r.ID, sayso.EventResolved, sayso.EventAnswerRefused)
 	})
 }
 
 func TestDeadline_none(t *testing.T) {
-	bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *world) {
+	bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *harness) {
 		p := w.ask(t.Context(), push("c1"))
-		if r := w.only(); r.Deadline != nil || r.RemainingS != nil {
+		if r := w.onlyOpen(); r.Deadline != nil || r.RemainingS != nil {
 			t.Errorf("it shows a deadline: %v", r.Deadline)
 		}
 		pass(365 * 24 * time.Hour)
-		if !p.still() {
+		if !p.isWaiting() {
 			t.Error("it ended")
 		}
 	})
@@ -88,7 +88,7 @@ func TestDeadline_none(t *testing.T) {
 
 // Expiry is expiry even before anybody recorded it.
 func TestDeadline_beforeItIsRecorded(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		id := w.park("c1")
 		r := w.request(id)
 		pass(time.Hour)
@@ -98,14 +98,14 @@ func TestDeadline_beforeItIsRecorded(t *testing.T) {
 		if open := w.open(); len(open) != 0 {
 			t.Error("it is listed as open")
 		}
-		w.lived(id, sayso.EventParked)
+		w.expectEvents(id, sayso.EventParked)
 		d, err := w.answer(dev, id, answer(r, sayso.Allow))
 		wantErr(t, err, sayso.ErrExpired)
 		if d.Allowed() {
 			t.Errorf("got %+v", d)
 		}
-		w.lived(id, sayso.EventParked, sayso.EventExpired, sayso.EventAnswerRefused)
-		if got := w.last(sayso.EventAnswerRefused); got != `{"effect":"allow","why":"expired"}` {
+		w.expectEvents(id, sayso.EventParked, sayso.EventExpired, sayso.EventAnswerRefused)
+		if got := w.lastPayload(sayso.EventAnswerRefused); got != `{"effect":"allow","why":"expired"}` {
 			t.Errorf("recorded %s", got)
 		}
 		if err := w.b.Gate(agent).Withdraw(t.Context(), id, ""); err == nil {
@@ -115,7 +115,7 @@ func TestDeadline_beforeItIsRecorded(t *testing.T) {
 }
 
 func TestDeadline_sweep(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		id := w.park("c1")
 		pass(2 * time.Hour)
 		for range 2 {
@@ -123,7 +123,7 @@ func TestDeadline_sweep(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w.lived(id, sayso.EventParked, sayso.EventExpired)
+		w.expectEvents(id, sayso.EventParked, sayso.EventExpired)
 	})
 }
 
@@ -144,7 +144,7 @@ func TestDeadline_acrossRestartsAndClockSteps(t *testing.T) {
 		"another boot, two seconds ago": {true, -31 * time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				id := w.park("c1")
 				r := w.request(id)
 				pass(30 * time.Minute)
@@ -163,7 +163,7 @@ func TestDeadline_acrossRestartsAndClockSteps(t *testing.T) {
 				}
 				p := w.ask(t.Context(), push("c2"))
 				pass(29 * time.Minute)
-				if !p.still() {
+				if !p.isWaiting() {
 					t.Fatal("it expired early")
 				}
 				pass(time.Minute)
@@ -176,18 +176,18 @@ func TestDeadline_acrossRestartsAndClockSteps(t *testing.T) {
 
 func TestDeadline_whileTheClockSteps(t *testing.T) {
 	for _, step := range []time.Duration{tenYears, -tenYears} {
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			p := w.ask(t.Context(), push("c1"))
-			id := w.only().ID
+			id := w.onlyOpen().ID
 			w.clock.step(step)
 			if err := w.b.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			pass(59 * time.Minute)
-			if !p.still() {
+			if !p.isWaiting() {
 				t.Fatalf("%v: it expired early", step)
 			}
-			w.say(id, sayso.Allow)
+			w.answerAsOwner(id, sayso.Allow)
 			if d, err := p.result(); err != nil || !d.Allowed() {
 				t.Errorf("%v: got %+v, %v", step, d, err)
 			}
@@ -208,25 +208,25 @@ func TestLapse(t *testing.T) {
 		"nobody has it, ten minutes": {true, 11 * time.Minute, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *world) {
+			bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *harness) {
 				var id sayso.ID
 				if c.parked {
 					id = w.park("c1")
 				} else {
 					w.ask(t.Context(), push("c1"))
-					id = w.only().ID
+					id = w.onlyOpen().ID
 				}
-				w.say(id, sayso.Allow)
+				w.answerAsOwner(id, sayso.Allow)
 				pass(c.after)
 				d, err := w.admit(atOnce("c1"))
 				if !errors.Is(err, c.err) || d.Allowed() != (c.err == nil) {
 					t.Fatalf("got %+v, %v", d, err)
 				}
-				if last := w.life(id)[len(w.life(id))-1]; c.err != nil && last != sayso.EventVoided {
+				if last := w.eventTypes(id)[len(w.eventTypes(id))-1]; c.err != nil && last != sayso.EventVoided {
 					t.Errorf("it ended with %s", last)
 				}
 				if c.err != nil { // and a new call asks anew
-					if p := w.ask(t.Context(), push("c2")); !p.still() {
+					if p := w.ask(t.Context(), push("c2")); !p.isWaiting() {
 						t.Error("a void approval was used")
 					}
 				}
@@ -236,35 +236,35 @@ func TestLapse(t *testing.T) {
 }
 
 func TestLapse_ofAReceipt(t *testing.T) {
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		d := w.allowed(push("c1"))
 		pass(11 * time.Minute)
 		for range 2 {
 			wantErr(t, w.b.Gate(agent).Redeem(t.Context(), d.Receipt, push("c1").Call), sayso.ErrVoided)
 		}
-		w.lived(d.Request, sayso.EventResolved, sayso.EventVoided)
+		w.expectEvents(d.Request, sayso.EventResolved, sayso.EventVoided)
 	})
 }
 
 func TestLapse_sweep(t *testing.T) {
-	bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 		d, late := w.allowed(push("c1")), 11*time.Minute
 		pass(late)
 		fresh := w.allowed(push("c2"))
 		if err := w.b.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		w.lived(d.Request, sayso.EventResolved, sayso.EventVoided)
-		w.lived(fresh.Request, sayso.EventResolved)
+		w.expectEvents(d.Request, sayso.EventResolved, sayso.EventVoided)
+		w.expectEvents(fresh.Request, sayso.EventResolved)
 	})
 }
 
 // An approval does not survive a clock in doubt.
 func TestLapse_acrossBoots(t *testing.T) {
 	for step, err := range map[time.Duration]error{0: nil, tenYears: sayso.ErrVoided, -tenYears: sayso.ErrVoided} {
-		bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *world) {
+		bubble(t, within(sayso.Ask, sayso.Deadline{}), func(t *testing.T, w *harness) {
 			id := w.park("c1")
-			w.say(id, sayso.Allow)
+			w.answerAsOwner(id, sayso.Allow)
 			pass(time.Minute)
 			w.clock.step(step)
 			w.clock.reboot("boot-2")
@@ -278,13 +278,13 @@ func TestLapse_acrossBoots(t *testing.T) {
 }
 
 func TestRun_sweepsUntilItIsTold(t *testing.T) {
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		id := w.park("c1")
 		done := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { done <- w.b.Run(ctx) }()
 		pass(time.Hour + 5*time.Second)
-		w.lived(id, sayso.EventParked, sayso.EventExpired)
+		w.expectEvents(id, sayso.EventParked, sayso.EventExpired)
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
@@ -296,13 +296,13 @@ func TestRun_sweepsUntilItIsTold(t *testing.T) {
 // those of Run at some after the other.
 func TestSweep_ofMany(t *testing.T) {
 	const many = 1100
-	for name, sweep := range map[string]func(*testing.T, *world){
-		"once": func(t *testing.T, w *world) {
+	for name, sweep := range map[string]func(*testing.T, *harness){
+		"once": func(t *testing.T, w *harness) {
 			if err := w.b.Sweep(t.Context()); err != nil {
 				t.Error(err)
 			}
 		},
-		"again and again": func(t *testing.T, w *world) {
+		"again and again": func(t *testing.T, w *harness) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			if err := w.b.Run(ctx); err != nil {
@@ -311,7 +311,7 @@ func TestSweep_ofMany(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				for n := range many {
 					if _, err := w.admit(in("s1", n)); !errors.Is(err, sayso.ErrPending) {
 						t.Fatal(err)
@@ -322,7 +322,7 @@ func TestSweep_ofMany(t *testing.T) {
 				if got := w.count(sayso.EventExpired); got != many {
 					t.Errorf("%d of %d expired", got, many)
 				}
-			}, func(w *world) { w.opts.MaxOpen, w.opts.MaxAsks = 2*many, 2*many })
+			}, func(w *harness) { w.opts.MaxOpen, w.opts.MaxAsks = 2*many, 2*many })
 		})
 	}
 }

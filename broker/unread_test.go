@@ -15,7 +15,7 @@ import (
 // fits no answer.
 func TestRequests_listWhatCanBeRead(t *testing.T) {
 	for _, n := range []int{3, 9} { // more than a few are read all at once
-		bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 			var ids []sayso.ID
 			for i := range n {
 				a := patient(fmt.Sprint("c", i), time.Second)
@@ -26,7 +26,7 @@ func TestRequests_listWhatCanBeRead(t *testing.T) {
 				}
 				ids = append(ids, pending.Ticket)
 			}
-			b, err := broker.New(torn{w.log, sayso.RequestStream(ids[1])}, w.rules, &w.opts)
+			b, err := broker.New(unreadableLog{w.log, sayso.RequestStream(ids[1])}, w.rules, &w.opts)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,10 +19,10 @@ func TestVerdict_contradictions(t *testing.T) {
 		"says nothing of what decided":   {Matches: []sayso.Match{rule(sayso.Allow)}},
 		"allows, and the default denies": {Match: rule(sayso.Allow), Default: rule(sayso.Deny), Matches: nil},
 	} {
-		bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+		bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 			w.rules.set("v1", func(sayso.Call) sayso.Verdict { return v })
 			p := w.ask(t.Context(), push("c1"))
-			if p.still() {
+			if p.isWaiting() {
 				return // a person is asked
 			}
 			if d, _ := p.result(); d.Allowed() {
@@ -30,19 +30,19 @@ func TestVerdict_contradictions(t *testing.T) {
 			}
 		})
 	}
-	bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 		p := w.ask(t.Context(), push("c1"))
-		r := w.only()
+		r := w.onlyOpen()
 		w.rules.set(w.rules.Version(), func(sayso.Call) sayso.Verdict {
 			return sayso.Verdict{Match: rule(sayso.Ask), Matches: []sayso.Match{rule(sayso.Ask), rule(sayso.Deny)}}
 		})
 		if _, err := w.answer(dev, r.ID, answer(r, sayso.Allow)); !errors.Is(err, sayso.ErrNotAllowed) {
 			t.Errorf("an allow against a deny of the policy got %v", err)
 		}
-		if !p.still() {
+		if !p.isWaiting() {
 			t.Error("it was decided")
 		}
-		w.say(r.ID, sayso.Deny)
+		w.answerAsOwner(r.ID, sayso.Deny)
 		_, _ = p.result()
 	})
 }

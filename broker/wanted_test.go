@@ -34,7 +34,7 @@ func TestFacts_forTheirPolicy(t *testing.T) {
 		"no way, and no need":   {"v1", wanted, true, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, always(sayso.Allow), func(t *testing.T, w *world) {
+			bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
 				asked := 0
 				a := sayso.Admission{Call: bash("c1", "ls"), Immediate: true, Facts: sayso.Facts{
 					Policy: c.came, Workspace: "/came", Roots: []sayso.RootFact{{Root: "./notes", Resolved: "/came/notes"}},
@@ -67,14 +67,14 @@ func TestFacts_forTheirPolicy(t *testing.T) {
 				if n := len(w.rules.facts.Roots); c.asked == 0 && (n == 0) != stale {
 					t.Errorf("judged by what was known of %d folders", n)
 				}
-			}, func(w *world) { w.opts.Wanted = func() sayso.FactsWanted { return c.want } })
+			}, func(w *harness) { w.opts.Wanted = func() sayso.FactsWanted { return c.want } })
 		})
 	}
 }
 
 // begins is a policy that begins to name a folder while a call waits; it denies
 // what leads out of it.
-func begins(w *world) sayso.FactsWanted {
+func begins(w *harness) sayso.FactsWanted {
 	want := sayso.FactsWanted{Policy: "v2", Roots: []string{"./notes"}}
 	w.rules.set("v2", func(sayso.Call) sayso.Verdict {
 		for _, o := range w.rules.facts.Operands {
@@ -120,10 +120,10 @@ func TestTakeUp_policyBeginsToNameFolders(t *testing.T) {
 		for _, id := range [...]string{"c1", "c2"} {
 			t.Run(name+", as "+id, func(t *testing.T) {
 				var want sayso.FactsWanted
-				bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 					_, err := w.admit(cat("c1"))
 					wantErr(t, err, sayso.ErrPending)
-					first := w.only().ID
+					first := w.onlyOpen().ID
 					want = begins(w)
 					again := cat(id)
 					again.Gather = func(_ context.Context, want sayso.FactsWanted) (sayso.Facts, error) { return leads(c.to, want), nil }
@@ -139,11 +139,11 @@ func TestTakeUp_policyBeginsToNameFolders(t *testing.T) {
 					if !c.taken {
 						return
 					}
-					w.say(first, sayso.Allow)
+					w.answerAsOwner(first, sayso.Allow)
 					if d := w.allowed(again); d.Request != first {
 						t.Errorf("got the answer to %s", d.Request.Short())
 					}
-				}, func(w *world) { w.opts.Wanted = func() sayso.FactsWanted { return want } })
+				}, func(w *harness) { w.opts.Wanted = func() sayso.FactsWanted { return want } })
 			})
 		}
 	}
@@ -163,7 +163,7 @@ func TestAnswer_policyBeganToNameFolders(t *testing.T) {
 		for _, far := range [...]bool{false, true} { // the caller is elsewhere
 			t.Run(name, func(t *testing.T) {
 				var want sayso.FactsWanted
-				bubble(t, always(sayso.Ask), func(t *testing.T, w *world) {
+				bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 					a := cat("")
 					a.Patience, a.Facts = 0, leads(c.from, want)
 					a.Gather = func(_ context.Context, want sayso.FactsWanted) (sayso.Facts, error) {
@@ -173,9 +173,9 @@ func TestAnswer_policyBeganToNameFolders(t *testing.T) {
 						return leads(c.to, want), nil
 					}
 					caller := w.ask(t.Context(), a)
-					id := w.only().ID
+					id := w.onlyOpen().ID
 					want = begins(w)
-					w.say(id, sayso.Allow)
+					w.answerAsOwner(id, sayso.Allow)
 					d, err := caller.result()
 					if far {
 						wantErr(t, err, sayso.ErrFactsWanted)
@@ -189,7 +189,7 @@ func TestAnswer_policyBeganToNameFolders(t *testing.T) {
 					if d.Allowed() != (c.err == nil) || d.Allowed() != w.request(id).Life.Redeemed {
 						t.Errorf("got %+v", d)
 					}
-				}, func(w *world) { w.opts.Wanted = func() sayso.FactsWanted { return want } })
+				}, func(w *harness) { w.opts.Wanted = func() sayso.FactsWanted { return want } })
 			})
 		}
 	}
