@@ -9,10 +9,10 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
-// alike returns our names for the tools that some host or we call name, in
+// toolsLike returns our names for the tools that some host or we call name, in
 // whatever case. A call whose tool no table has may be one of these: what is
 // said against them is said of it too, and nothing that is said for them.
-func alike(name string) []sayso.Tool { return tools()[strings.ToLower(name)] }
+func toolsLike(name string) []sayso.Tool { return tools()[strings.ToLower(name)] }
 
 var tools = sync.OnceValue(func() map[string][]sayso.Tool {
 	byName := map[string][]sayso.Tool{}
@@ -32,11 +32,11 @@ type calledTool struct {
 	tool   sayso.Tool
 }
 
-// meant returns what the hosts, and we, may mean by a name, in whatever case:
+// toolsMeant returns what the hosts, and we, may mean by a name, in whatever case:
 // the tools of [alike], each as the one who has it calls it.
-func meant(name string) []calledTool { return callers()[strings.ToLower(name)] }
+func toolsMeant(name string) []calledTool { return toolsByCaller()[strings.ToLower(name)] }
 
-var callers = sync.OnceValue(func() map[string][]calledTool {
+var toolsByCaller = sync.OnceValue(func() map[string][]calledTool {
 	byName := map[string][]calledTool{}
 	for _, t := range everyTool() {
 		key := strings.ToLower(t.called)
@@ -58,19 +58,19 @@ func everyTool() []calledTool {
 	return all
 }
 
-// unheardOf reports whether no table has the tool of the call.
-func (s *subject) unheardOf() bool {
+// isUnknownTool reports whether no table has the tool of the call.
+func (s *subject) isUnknownTool() bool {
 	t := s.tool
 	return s.server == "" && t.Kind == sayso.KindOther && t.Primary == "" && t.Args == nil && !t.Bookkeeping && !t.OwnScreen
 }
 
-// suppose takes a tool that nobody knows for the shell that it is called like,
+// assumeShell takes a tool that nobody knows for the shell that it is called like,
 // if it is given a command: so that what is said against commands can be said of
 // this one. Nothing is allowed by it.
-func (s *subject) suppose() {
+func (s *subject) assumeShell() {
 	args := []byte(s.call.Args)
 	readable := len(args) > 0 && jcs.Check(args) == nil
-	for _, t := range alike(s.call.Tool) {
+	for _, t := range toolsLike(s.call.Tool) {
 		s.kind = s.kind.Stricter(t.Kind)
 		if !readable || !isBash(t) || s.strange {
 			continue
@@ -82,10 +82,10 @@ func (s *subject) suppose() {
 	}
 }
 
-// alikeNamed reports whether the tool of the call may be the one with a name,
+// mayBeTool reports whether the tool of the call may be the one with a name,
 // called by somebody whose tools nobody knows.
-func (s *subject) alikeNamed(name string) bool {
-	return s.unheard && slices.ContainsFunc(alike(s.call.Tool), func(t sayso.Tool) bool { return t.Name == name })
+func (s *subject) mayBeTool(name string) bool {
+	return s.unheard && slices.ContainsFunc(toolsLike(s.call.Tool), func(t sayso.Tool) bool { return t.Name == name })
 }
 
 // against returns what the rules say against the tools that are called alike.
@@ -94,7 +94,7 @@ func (x *index) against(s *subject, named []*entry) []*entry {
 		return named
 	}
 	all := slices.Clone(named)
-	for _, t := range alike(s.call.Tool) {
+	for _, t := range toolsLike(s.call.Tool) {
 		if t.Name == s.canonical || t.Name == s.call.Tool {
 			continue
 		}

@@ -13,9 +13,9 @@ var floorAttached = sayso.Match{
 	Reason: "the host reads what stands behind an @ by itself, if it is a file or a folder, and asks nobody",
 }
 
-// attaches is where a text names what its host would read, below zero if it names
+// attachmentAt is where a text names what its host would read, below zero if it names
 // nothing. An @ within a word or a quotation of code is none to the host.
-func (s *subject) attaches() int {
+func (s *subject) attachmentAt() int {
 	if !s.tool.Attaches || s.state != argGiven {
 		return -1
 	}

@@ -118,7 +118,7 @@ func (p *Policy) floors(s *subject) []sayso.Match {
 	if s.unlisted() {
 		add(floorUnlisted)
 	}
-	if at := s.attaches(); at >= 0 {
+	if at := s.attachmentAt(); at >= 0 {
 		add(spanned(floorAttached, at, at+1))
 	}
 	switch s.state {
@@ -166,15 +166,15 @@ func (l floorList) has(m *sayso.Match) bool {
 func (p *Policy) commandFloors(s *subject, said *floorList, add func(sayso.Match)) {
 	if s.readsCommands() {
 		p.lineFloors(s, said, add)
-	} else if at := strings.IndexFunc(s.arg, hiddenInCommand); at >= 0 {
+	} else if at := strings.IndexFunc(s.arg, isInvisibleInCommand); at >= 0 {
 		m := floorLine
 		m.Reason = "the text holds a control character, or one that cannot be seen"
 		add(spanned(m, at, at+1))
 	}
-	for _, m := range s.veiled() {
+	for _, m := range s.obfuscated() {
 		add(m)
 	}
-	if s.strayed() {
+	if s.isOutsideWorkspace() {
 		add(floorElsewhere)
 	}
 }

@@ -22,25 +22,25 @@ func (p *Policy) changed(tiers []Tiered) *Policy {
 	return out
 }
 
-// place is where a pattern, a root or a default stands.
-type place struct {
+// location is where a pattern, a root or a default stands.
+type location struct {
 	tier      Tier
 	workspace string // of a project's own file
-	spot
+	position
 }
 
 // at is a place in a file of a tier.
-func (t Tiered) at(s spot) place { return place{t.Tier, t.Workspace, s} }
+func (t Tiered) at(s position) location { return location{t.Tier, t.Workspace, s} }
 
 // withoutPlaces are tiers without the patterns in some places; rules that have
 // none left are gone.
-func withoutPlaces(tiers []Tiered, gone []place) []Tiered {
+func withoutPlaces(tiers []Tiered, gone []location) []Tiered {
 	out := slices.Clone(tiers)
 	for i, t := range out {
-		spots := map[spot]bool{}
+		spots := map[position]bool{}
 		for _, g := range gone {
-			if g == t.at(g.spot) {
-				spots[g.spot] = true
+			if g == t.at(g.position) {
+				spots[g.position] = true
 			}
 		}
 		if len(spots) > 0 {
@@ -52,11 +52,11 @@ func withoutPlaces(tiers []Tiered, gone []place) []Tiered {
 
 // without is a copy of the file without what stands in some places: patterns,
 // rules on commands, and sandbox.paths as a whole.
-func (f *File) without(gone map[spot]bool) *File {
+func (f *File) without(gone map[position]bool) *File {
 	return f.mapped(func(p *part) {
 		p.rules = withoutPatterns(p.rules, gone)
 		p.shell = p.shell.without(gone)
-		if p.paths != nil && gone[p.paths.spot()] {
+		if p.paths != nil && gone[p.paths.position()] {
 			p.paths = nil
 		}
 	})
@@ -64,9 +64,9 @@ func (f *File) without(gone map[spot]bool) *File {
 
 // withoutRoot is a copy of the file in which the sandbox.paths of a place have no
 // path of a name.
-func (f *File) withoutRoot(at spot, name string) *File {
+func (f *File) withoutRoot(at position, name string) *File {
 	return f.mapped(func(p *part) {
-		if p.paths != nil && p.paths.spot() == at {
+		if p.paths != nil && p.paths.position() == at {
 			one := *p.paths
 			one.rules.Roots = slices.DeleteFunc(slices.Clone(one.rules.Roots), func(root sayso.PathRoot) bool { return root.Name == name })
 			p.paths = &one
@@ -74,8 +74,8 @@ func (f *File) withoutRoot(at spot, name string) *File {
 	})
 }
 
-// spot is where sandbox.paths stands.
-func (p *pathPart) spot() spot { return spot{p.line, 0} }
+// position is where sandbox.paths stands.
+func (p *pathPart) position() position { return position{p.line, 0} }
 
 // mapped is a copy of the file with each of its parts changed.
 func (f *File) mapped(change func(*part)) *File {
@@ -90,11 +90,11 @@ func (f *File) mapped(change func(*part)) *File {
 	return &out
 }
 
-func withoutPatterns(rules []*rule, gone map[spot]bool) []*rule {
+func withoutPatterns(rules []*rule, gone map[position]bool) []*rule {
 	var out []*rule
 	for _, ru := range rules {
 		one := *ru
-		one.matchers = slices.DeleteFunc(slices.Clone(ru.matchers), func(m *matcher) bool { return gone[m.spot] })
+		one.matchers = slices.DeleteFunc(slices.Clone(ru.matchers), func(m *matcher) bool { return gone[m.position] })
 		if len(one.matchers) > 0 {
 			out = append(out, &one)
 		}
@@ -102,8 +102,8 @@ func withoutPatterns(rules []*rule, gone map[spot]bool) []*rule {
 	return out
 }
 
-func (s *shellPart) without(gone map[spot]bool) *shellPart {
-	if s == nil || !slices.ContainsFunc(s.places, func(at spot) bool { return gone[at] }) {
+func (s *shellPart) without(gone map[position]bool) *shellPart {
+	if s == nil || !slices.ContainsFunc(s.places, func(at position) bool { return gone[at] }) {
 		return s
 	}
 	out := &shellPart{line: s.line, said: s.said}
@@ -152,11 +152,11 @@ func (p *Policy) own() string {
 }
 
 // withDefault are tiers in which the defaults in some places say something else.
-func withDefault(tiers []Tiered, where []place, e sayso.Effect) []Tiered {
+func withDefault(tiers []Tiered, where []location, e sayso.Effect) []Tiered {
 	out := slices.Clone(tiers)
 	for i, t := range out {
 		for _, at := range where {
-			if at == t.at(at.spot) {
+			if at == t.at(at.position) {
 				out[i].File = out[i].File.withDefault(at.line, e)
 			}
 		}
@@ -182,12 +182,12 @@ func (f *File) withDefault(line int, e sayso.Effect) *File {
 
 // withRoot are tiers in which a path of sandbox.paths is replaced, or added if
 // the file has none of its name.
-func withRoot(tiers []Tiered, at place, root sayso.PathRoot) []Tiered {
+func withRoot(tiers []Tiered, at location, root sayso.PathRoot) []Tiered {
 	out := slices.Clone(tiers)
 	for i, t := range out {
-		if at == t.at(at.spot) {
+		if at == t.at(at.position) {
 			out[i].File = t.File.mapped(func(p *part) {
-				if p.paths != nil && p.paths.spot() == at.spot {
+				if p.paths != nil && p.paths.position() == at.position {
 					p.paths = p.paths.with(root)
 				}
 			})
@@ -210,24 +210,24 @@ func (p *pathPart) with(root sayso.PathRoot) *pathPart {
 }
 
 // withMatcher are tiers in which the pattern in a place is another one.
-func withMatcher(tiers []Tiered, at place, m *matcher) []Tiered {
+func withMatcher(tiers []Tiered, at location, m *matcher) []Tiered {
 	return withRule(tiers, at, func(ru *rule) {
 		ru.matchers = slices.Clone(ru.matchers)
-		ru.matchers[slices.IndexFunc(ru.matchers, func(m *matcher) bool { return m.spot == at.spot })] = m
+		ru.matchers[slices.IndexFunc(ru.matchers, func(m *matcher) bool { return m.position == at.position })] = m
 	})
 }
 
 // withRule are tiers in which the rule with the pattern in a place is changed.
-func withRule(tiers []Tiered, at place, change func(*rule)) []Tiered {
+func withRule(tiers []Tiered, at location, change func(*rule)) []Tiered {
 	out := slices.Clone(tiers)
 	for i, t := range out {
-		if at != t.at(at.spot) {
+		if at != t.at(at.position) {
 			continue
 		}
 		out[i].File = t.File.mapped(func(p *part) {
 			p.rules = slices.Clone(p.rules)
 			for i, ru := range p.rules {
-				if slices.ContainsFunc(ru.matchers, func(m *matcher) bool { return m.spot == at.spot }) {
+				if slices.ContainsFunc(ru.matchers, func(m *matcher) bool { return m.position == at.position }) {
 					one := *ru
 					change(&one)
 					p.rules[i] = &one
@@ -239,17 +239,17 @@ func withRule(tiers []Tiered, at place, change func(*rule)) []Tiered {
 }
 
 // withBefore are tiers with rules on commands put before the one in a place.
-func withBefore(tiers []Tiered, at place, more *shellPart) []Tiered {
+func withBefore(tiers []Tiered, at location, more *shellPart) []Tiered {
 	out := slices.Clone(tiers)
 	for i, t := range out {
-		if at != t.at(at.spot) {
+		if at != t.at(at.position) {
 			continue
 		}
 		out[i].File = t.File.mapped(func(p *part) {
 			if p.shell == nil {
 				return
 			}
-			k := slices.Index(p.shell.places, at.spot)
+			k := slices.Index(p.shell.places, at.position)
 			if k < 0 {
 				return
 			}

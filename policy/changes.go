@@ -38,8 +38,8 @@ type Edit struct {
 // maxRounds is how often what is in the way of an effect is taken away.
 const maxRounds = 24
 
-// attempt is a search for what makes a call come out with an effect.
-type attempt struct {
+// changeSearch is a search for what makes a call come out with an effect.
+type changeSearch struct {
 	p     *Policy
 	call  sayso.Call
 	facts sayso.Facts
@@ -51,7 +51,7 @@ type attempt struct {
 
 // changeTo finds the smallest change that makes a call come out with an effect.
 func (p *Policy) changeTo(c sayso.Call, f sayso.Facts, want sayso.Effect) Change {
-	a := &attempt{p: p, call: c, facts: f, want: want, tiers: p.tiers}
+	a := &changeSearch{p: p, call: c, facts: f, want: want, tiers: p.tiers}
 	out := Change{Effect: want, Write: []Edit{}}
 	readings := p.readings(&c, &f)
 	for _, s := range readings {
@@ -67,7 +67,7 @@ func (p *Policy) changeTo(c sayso.Call, f sayso.Facts, want sayso.Effect) Change
 		}
 		effect := a.judge(p)
 		if effect == want || a.add(p) {
-			a.whole()
+			a.markWholeRules()
 			out.Possible, out.Write = true, append(out.Write, a.edits...)
 			return out
 		}
@@ -84,13 +84,13 @@ func (p *Policy) changeTo(c sayso.Call, f sayso.Facts, want sayso.Effect) Change
 }
 
 // judge is how the call comes out under a policy.
-func (a *attempt) judge(p *Policy) sayso.Effect {
+func (a *changeSearch) judge(p *Policy) sayso.Effect {
 	return p.Judge(context.Background(), a.call, a.facts).Effect
 }
 
 // add looks for a rule that makes the call come out as wanted, the one that says
 // the least first.
-func (a *attempt) add(p *Policy) bool {
+func (a *changeSearch) add(p *Policy) bool {
 	for _, patterns := range p.readings(&a.call, &a.facts)[0].proposals(a.want) {
 		if !a.works(p, patterns) {
 			continue
@@ -108,7 +108,7 @@ func (a *attempt) add(p *Policy) bool {
 	return false
 }
 
-func (a *attempt) works(p *Policy, patterns []string) bool {
+func (a *changeSearch) works(p *Policy, patterns []string) bool {
 	with := p.with(fileOf(ruleText(a.want, patterns)))
 	return with != nil && a.judge(with) == a.want
 }
@@ -116,22 +116,22 @@ func (a *attempt) works(p *Policy, patterns []string) bool {
 // unliftable says which floor keeps the call from coming out as wanted; empty
 // if none does. The floors of redirections can be lifted where the policy names
 // paths.
-func (a *attempt) unliftable(p *Policy) string {
+func (a *changeSearch) unliftable(p *Policy) string {
 	for _, s := range p.readings(&a.call, &a.facts) {
 		for _, o := range p.doubts(s) {
 			if _, ok := o.s.final(); ok && a.want != sayso.Deny {
 				return "nothing can: the call may be one that a final built-in denies, " + o.m.Rule
 			}
 		}
-		if why := a.floored(p, s); why != "" {
+		if why := a.floorOf(p, s); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// floored says which floor of a reading does.
-func (a *attempt) floored(p *Policy, s *subject) string {
+// floorOf says which floor of a reading does.
+func (a *changeSearch) floorOf(p *Policy, s *subject) string {
 	for _, m := range p.floors(s) {
 		if m.Effect >= a.want {
 			continue
@@ -162,17 +162,17 @@ func (s *subject) unallowable(want sayso.Effect) string {
 
 // clearDefaults makes the defaults that deny ask. None is made to allow: that
 // would be about far more than the call. It reports whether it changed one.
-func (a *attempt) clearDefaults(p *Policy, s *subject) bool {
+func (a *changeSearch) clearDefaults(p *Policy, s *subject) bool {
 	if a.want != sayso.Ask {
 		return false
 	}
-	var where []place
+	var where []location
 	for i := range p.fallbacks {
 		f := &p.fallbacks[i]
 		if f.m.Effect >= a.want || !f.scope.holds(s, sayso.Deny) || f.shell != (s.kind == sayso.KindShell && p.saysShell(s, f.file)) {
 			continue
 		}
-		at := place{tier: f.tier, spot: spot{f.m.Line, 0}}
+		at := location{tier: f.tier, position: position{f.m.Line, 0}}
 		if f.tier == TierRepo {
 			at.workspace = f.scope.folder
 		}
@@ -189,7 +189,7 @@ func (a *attempt) clearDefaults(p *Policy, s *subject) bool {
 
 // clearRoots makes sandbox.paths permit the path of the call, or the target of a
 // redirection. It reports whether it changed something.
-func (a *attempt) clearRoots(p *Policy, s *subject) bool {
+func (a *changeSearch) clearRoots(p *Policy, s *subject) bool {
 	for _, r := range p.rootsHold(s) {
 		if blocked := a.blocked(p, s, r); len(blocked) > 0 {
 			return a.widen(r, s, blocked[0]) || a.unroot(r)
@@ -199,7 +199,7 @@ func (a *attempt) clearRoots(p *Policy, s *subject) bool {
 }
 
 // blocked are the places that a part of the policy keeps the call from.
-func (a *attempt) blocked(p *Policy, s *subject, r *rooted) []*sayso.PathFact {
+func (a *changeSearch) blocked(p *Policy, s *subject, r *rootRules) []*sayso.PathFact {
 	var out []*sayso.PathFact
 	if s.operand == sayso.OperandPath {
 		for i := range s.facts.Operands {
@@ -229,7 +229,7 @@ func (a *attempt) blocked(p *Policy, s *subject, r *rooted) []*sayso.PathFact {
 
 // widen has a path of sandbox.paths permit a place, or names one more. It
 // reports whether that helps.
-func (a *attempt) widen(r *rooted, s *subject, o *sayso.PathFact) bool {
+func (a *changeSearch) widen(r *rootRules, s *subject, o *sayso.PathFact) bool {
 	root, ok := s.rootOf(o.Resolved, r.roots)
 	do, old := "replace", root.Name
 	if !ok {
@@ -263,7 +263,7 @@ func (a *attempt) widen(r *rooted, s *subject, o *sayso.PathFact) bool {
 	} else if slices.EqualFunc(changed.roots, r.roots, func(a, b sayso.PathRoot) bool { return rootText(a) == rootText(b) }) {
 		return false
 	}
-	at := place{tier: r.tier, spot: spot{r.line, 0}}
+	at := location{tier: r.tier, position: position{r.line, 0}}
 	if r.tier == TierRepo {
 		at.workspace = r.scope.folder
 	}
@@ -273,12 +273,12 @@ func (a *attempt) widen(r *rooted, s *subject, o *sayso.PathFact) bool {
 }
 
 // unroot takes sandbox.paths of a part away, with the rules that name its paths.
-func (a *attempt) unroot(r *rooted) bool {
-	at := place{tier: r.tier, spot: spot{r.line, 0}}
+func (a *changeSearch) unroot(r *rootRules) bool {
+	at := location{tier: r.tier, position: position{r.line, 0}}
 	if r.tier == TierRepo {
 		at.workspace = r.scope.folder
 	}
-	gone := []place{at}
+	gone := []location{at}
 	edits := []Edit{{Do: "remove", Tier: r.tier, File: r.file, Line: r.line, Under: "sandbox", Old: "paths"}}
 	for _, t := range a.tiers {
 		if t.Tier != r.tier || t.Workspace != at.workspace {

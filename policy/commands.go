@@ -75,7 +75,7 @@ func (x *index) addShell(p *part, f *File, t Tier, sc *scope) {
 	x.commands.parts++
 	roots := p.roots(f)
 	for i, rule := range p.shell.rules.Rules {
-		e := &entry{order: x.entries, rule: x.rules, m: &matcher{spot: p.shell.places[i]}, effect: rule.Effect, title: rule.Title, tier: t, scope: sc}
+		e := &entry{order: x.entries, rule: x.rules, m: &matcher{position: p.shell.places[i]}, effect: rule.Effect, title: rule.Title, tier: t, scope: sc}
 		x.entries++
 		x.rules++
 		words := strings.Join(rule.Words, " ")
@@ -149,7 +149,7 @@ func merged(a, b []*commandRule) []*commandRule {
 // fits says how well a rule fits a command, where its paths are looked at too.
 func (r *commandRule) fits(s *subject, c *shell.Command, spelled []shell.Spelling) shell.Fit {
 	if r.effect == sayso.Allow {
-		if s.strayed() || !r.pattern.covers(c) || r.named != nil && s.within(c, r) != shell.Yes {
+		if s.isOutsideWorkspace() || !r.pattern.covers(c) || r.named != nil && s.within(c, r) != shell.Yes {
 			return shell.No
 		}
 		return shell.Yes

@@ -16,7 +16,7 @@ func (l *linter) contradiction(e *entry) *Finding {
 	}
 	var others []*entry
 	for other, said := range mine[0].fits {
-		if other != e && said.sure && other.when == nil && other.effect != e.effect && l.together(e, other) && l.prevails(other, e) {
+		if other != e && said.sure && other.when == nil && other.effect != e.effect && l.areInOnePart(e, other) && l.prevails(other, e) {
 			others = append(others, other)
 		}
 	}
@@ -30,8 +30,8 @@ func (l *linter) contradiction(e *entry) *Finding {
 }
 
 // plain are the calls that say what a pattern says, word for word.
-func (l *linter) plain(e *entry) []*aim {
-	var out []*aim
+func (l *linter) plain(e *entry) []*sampleCall {
+	var out []*sampleCall
 	for _, a := range l.aimed[e] {
 		if a.plain && a.fits[e].sure {
 			out = append(out, a)
@@ -40,8 +40,8 @@ func (l *linter) plain(e *entry) []*aim {
 	return out
 }
 
-// together reports whether two entries stand in one part of one file.
-func (l *linter) together(a, b *entry) bool {
+// areInOnePart reports whether two entries stand in one part of one file.
+func (l *linter) areInOnePart(a, b *entry) bool {
 	return a.tier == b.tier && a.says.File == b.says.File && a.place().workspace == b.place().workspace &&
 		(a.scope == nil) == (b.scope == nil) && (a.scope == nil || *a.scope == *b.scope)
 }
@@ -49,8 +49,8 @@ func (l *linter) together(a, b *entry) bool {
 // prevails reports whether of two entries that say different things the first
 // holds.
 func (l *linter) prevails(by, e *entry) bool {
-	if l.listed(by, e) || l.listed(e, by) {
-		return l.listed(by, e)
+	if l.areInOrder(by, e) || l.areInOrder(e, by) {
+		return l.areInOrder(by, e)
 	}
 	return by.effect < e.effect
 }
@@ -60,10 +60,10 @@ func (l *linter) prevails(by, e *entry) bool {
 // the same commands alone.
 func (l *linter) against(e, by *entry) *Finding {
 	mine, its := l.plain(e), l.plain(by)
-	fit := func(calls []*aim, other *entry) bool {
-		return len(calls) > 0 && !slices.ContainsFunc(calls, func(a *aim) bool { return !a.fits[other].sure })
+	fit := func(calls []*sampleCall, other *entry) bool {
+		return len(calls) > 0 && !slices.ContainsFunc(calls, func(a *sampleCall) bool { return !a.fits[other].sure })
 	}
-	if !fit(mine, by) || !fit(its, e) && (!l.listed(by, e) || l.removable(e) > 0) {
+	if !fit(mine, by) || !fit(its, e) && (!l.areInOrder(by, e) || l.removable(e) > 0) {
 		return nil
 	}
 	for _, a := range mine {
@@ -75,7 +75,7 @@ func (l *linter) against(e, by *entry) *Finding {
 		f.By = &other
 		f.What = fmt.Sprintf("this file says %s and %s of the same calls", e.effect, by.effect)
 		switch {
-		case l.listed(by, e):
+		case l.areInOrder(by, e):
 			f.What += "; of shell.rules the first that matches speaks"
 		case f.InCommand != other.InCommand:
 			f.What += "; what shell.rules and rules say of a command goes together, and the stricter holds"
@@ -89,7 +89,7 @@ func (l *linter) against(e, by *entry) *Finding {
 }
 
 // decides reports whether an entry alone decides about a call.
-func (l *linter) decides(e *entry, a *aim) bool {
+func (l *linter) decides(e *entry, a *sampleCall) bool {
 	p := l.only(e)
 	if p == nil {
 		return false

@@ -35,8 +35,8 @@ type Covered struct {
 	Spoke   []int  `json:"spoke"`   // cases by their numbers, from 0
 	Decided []int  `json:"decided"` //
 
-	spot    spot
-	without func(*File) *File // the file without it; nil for a default
+	position position
+	without  func(*File) *File // the file without it; nil for a default
 }
 
 // Reached reports whether it had a say in a case.
@@ -71,7 +71,7 @@ func (run *testRun) cover(ctx context.Context, c *Covered, tier int) {
 	pattern := c.Under == underRules || c.Under == underShell
 	var without *Policy
 	for i, ran := range run.ran {
-		if pattern && !ran.spoke[c.spot] {
+		if pattern && !ran.spoke[c.position] {
 			continue
 		}
 		decided := false
@@ -119,12 +119,12 @@ const (
 func (f *File) coverable() []Covered {
 	out := []Covered{}
 	add := func(c Covered) {
-		c.File, c.Line, c.Column = f.Name, c.spot.line, c.spot.column
+		c.File, c.Line, c.Column = f.Name, c.position.line, c.position.column
 		c.Spoke, c.Decided = []int{}, []int{}
 		out = append(out, c)
 	}
 	if m := f.fallback; m != nil {
-		add(Covered{Under: underDefault, Rule: m.Rule, Text: m.Rule, spot: spot{m.Line, 0}})
+		add(Covered{Under: underDefault, Rule: m.Rule, Text: m.Rule, position: position{m.Line, 0}})
 	}
 	for _, p := range f.every() {
 		p.coverable(f, add)
@@ -137,29 +137,29 @@ func (p *part) coverable(f *File, add func(Covered)) {
 	for _, ru := range p.rules {
 		for _, m := range ru.matchers {
 			says := ru.match(f, m, TierUser)
-			add(Covered{Under: underRules, Rule: says.Rule, Text: ru.effect.String() + ": " + m.text, spot: m.spot, without: withoutSpot(m.spot)})
+			add(Covered{Under: underRules, Rule: says.Rule, Text: ru.effect.String() + ": " + m.text, position: m.position, without: withoutPosition(m.position)})
 		}
 	}
 	if p.shell != nil {
 		for i, ru := range p.shell.rules.Rules {
 			at, text := p.shell.places[i], strings.Join(ru.Words, " ")
-			add(Covered{Under: underShell, Rule: "shell.rules: " + text, Text: ru.Effect.String() + ": " + text, spot: at, without: withoutSpot(at)})
+			add(Covered{Under: underShell, Rule: "shell.rules: " + text, Text: ru.Effect.String() + ": " + text, position: at, without: withoutPosition(at)})
 		}
 		if p.shell.said {
 			text := "shell.default: " + p.shell.rules.Default.String()
-			add(Covered{Under: underShellDefault, Rule: text, Text: text, spot: spot{p.shell.line, 0}})
+			add(Covered{Under: underShellDefault, Rule: text, Text: text, position: position{p.shell.line, 0}})
 		}
 	}
 	if p.paths != nil {
 		for _, root := range p.paths.rules.Roots {
-			at := p.paths.spot()
-			add(Covered{Under: underPaths, Rule: "sandbox.paths." + root.Name, Text: "sandbox.paths." + root.Name, spot: spot{root.Line, 0}, without: func(f *File) *File {
+			at := p.paths.position()
+			add(Covered{Under: underPaths, Rule: "sandbox.paths." + root.Name, Text: "sandbox.paths." + root.Name, position: position{root.Line, 0}, without: func(f *File) *File {
 				return f.withoutRoot(at, root.Name)
 			}})
 		}
 	}
 }
 
-func withoutSpot(at spot) func(*File) *File {
-	return func(f *File) *File { return f.without(map[spot]bool{at: true}) }
+func withoutPosition(at position) func(*File) *File {
+	return func(f *File) *File { return f.without(map[position]bool{at: true}) }
 }

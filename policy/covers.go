@@ -30,36 +30,36 @@ func (r *reader) covers(f *File, ru *rule, n *yaml.Node) {
 
 // example is a call that a rule must match.
 type example struct {
-	spot
+	position
 	text string // as written
 	call sayso.Call
 }
 
 // fits reports whether a rule matches an example.
 func (ru *rule) fits(f *File, c sayso.Call) bool {
-	p := &Policy{home: supposedHome}
+	p := &Policy{home: exampleHome}
 	for _, m := range ru.matchers {
 		p.index.add(&entry{m: m, effect: ru.effect, says: ru.match(f, m, TierUser), when: ru.when, tier: TierUser})
 	}
-	facts := supposed(c)
+	facts := exampleFacts(c)
 	var s subject
 	s.of(&c, &facts, p.home)
 	spoken, _ := p.said(&s)
-	return slices.ContainsFunc(spoken, func(h heard) bool { return h.m.Effect == ru.effect })
+	return slices.ContainsFunc(spoken, func(h matched) bool { return h.m.Effect == ru.effect })
 }
 
-// supposedHome is where the person of an example is at home.
-const supposedHome = "/home/you"
+// exampleHome is where the person of an example is at home.
+const exampleHome = "/home/you"
 
-// supposed are the facts about an example: no links anywhere, and a workspace
+// exampleFacts are the facts about an example: no links anywhere, and a workspace
 // that is the directory of the call.
-func supposed(c sayso.Call) sayso.Facts {
+func exampleFacts(c sayso.Call) sayso.Facts {
 	cwd := c.Cwd
 	if cwd == "" {
-		cwd = supposedHome + "/project"
+		cwd = exampleHome + "/project"
 	}
 	c.Cwd = stdpath.Clean(cwd)
-	return scene{home: supposedHome, workspace: c.Cwd}.facts(c, sayso.PathFile)
+	return sampleMachine{home: exampleHome, workspace: c.Cwd}.facts(c, sayso.PathFile)
 }
 
 // eachWord yields the words of a line that may name files.

@@ -97,7 +97,7 @@ func (s *subject) lineDanger(found map[sayso.Danger]bool) {
 			if d := traitDangers[t.Kind]; d != "" {
 				found[d] = true
 			}
-			if t.Target != nil && (t.Kind == shell.Writes || t.Kind == shell.Deletes) && s.leaves(*t.Target, c.Dirs) {
+			if t.Target != nil && (t.Kind == shell.Writes || t.Kind == shell.Deletes) && s.mayLeaveWorkspace(*t.Target, c.Dirs) {
 				found[sayso.DangerOutside] = true
 			}
 		}
@@ -107,7 +107,7 @@ func (s *subject) lineDanger(found map[sayso.Danger]bool) {
 		if r.Kind == shell.Network {
 			found[sayso.DangerNetwork] = true
 		}
-		if r.Kind == shell.Write && s.leaves(r.Target, r.Dirs) {
+		if r.Kind == shell.Write && s.mayLeaveWorkspace(r.Target, r.Dirs) {
 			found[sayso.DangerOutside] = true
 		}
 	}
@@ -118,9 +118,9 @@ func (s *subject) lineDanger(found map[sayso.Danger]bool) {
 	}
 }
 
-// leaves reports whether a word names a place outside the workspace, or one
+// mayLeaveWorkspace reports whether a word names a place outside the workspace, or one
 // that nobody knows.
-func (s *subject) leaves(w shell.Word, dirs []shell.Dir) bool {
+func (s *subject) mayLeaveWorkspace(w shell.Word, dirs []shell.Dir) bool {
 	if w.Dynamic&shell.Tilde != 0 {
 		return true
 	}

@@ -4,8 +4,8 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// fallback is what a file says where no rule does.
-type fallback struct {
+// defaultRule is what a file says where no rule does.
+type defaultRule struct {
 	m     sayso.Match
 	shell bool // of commands
 	said  bool // the file says it, and it does not follow from a shell without a default
@@ -17,7 +17,7 @@ type fallback struct {
 // addFallbacks takes the defaults of a part over.
 func (p *Policy) addFallbacks(t Tiered, part *part, sc *scope) {
 	if part == &t.File.part && t.File.fallback != nil {
-		p.fallbacks = append(p.fallbacks, fallback{m: *t.File.fallback, said: true, file: t.File, tier: t.Tier, scope: sc})
+		p.fallbacks = append(p.fallbacks, defaultRule{m: *t.File.fallback, said: true, file: t.File, tier: t.Tier, scope: sc})
 	}
 	if part.shell == nil {
 		return
@@ -27,7 +27,7 @@ func (p *Policy) addFallbacks(t Tiered, part *part, sc *scope) {
 		Effect: e, Cause: sayso.CauseDefault, Rule: "shell.default: " + e.String(), File: t.File.Name, Line: part.shell.line,
 		Reason: "no rule speaks about this command, and the policy's default for commands is to " + e.String(),
 	}
-	p.fallbacks = append(p.fallbacks, fallback{m: m, shell: true, said: part.shell.said, file: t.File, tier: t.Tier, scope: sc})
+	p.fallbacks = append(p.fallbacks, defaultRule{m: m, shell: true, said: part.shell.said, file: t.File, tier: t.Tier, scope: sc})
 }
 
 // otherwise is what holds if nothing speaks: the strictest default of the

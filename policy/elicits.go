@@ -6,15 +6,15 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// comesByClient reports whether a call that the pattern speaks of may come by a client
+// mayBeElicited reports whether a call that the pattern speaks of may come by a client
 // which can put the question to the person: through the gateway, or through the relay to
 // an editor. A name that no table has may be one that an agent gives its editor.
-func (m *matcher) comesByClient() bool {
+func (m *matcher) mayBeElicited() bool {
 	switch {
 	case m.server != "":
 		return true
 	case m.selector != nil:
-		return m.selector.comesByClient()
+		return m.selector.mayBeElicited()
 	case m.name != "":
 		return inEditors(m.name) || len(toolsNamed(m.name)) == 0
 	}
@@ -36,8 +36,8 @@ func editorsHave(holds func(name string, t sayso.Tool) bool) bool {
 	return found
 }
 
-// comesByClient is the same for a selector, all of which must hold.
-func (s *selector) comesByClient() bool {
+// mayBeElicited is the same for a selector, all of which must hold.
+func (s *selector) mayBeElicited() bool {
 	by := func(host string) bool { return len(s.hosts) == 0 || anyGlob(s.hosts, host) }
 	of := func(kind sayso.Kind) bool { return len(s.kinds) == 0 || slices.Contains(s.kinds, string(kind)) }
 	if by(sayso.HostMCP) && of(sayso.KindMCP) {
@@ -51,9 +51,9 @@ func (s *selector) comesByClient() bool {
 		(len(s.tools) == 0 || slices.ContainsFunc(s.tools, named))
 }
 
-// unputs warns of a rule whose question no client can put.
-func (r *reader) unputs(ru *rule) {
-	if ru.elicit && !slices.ContainsFunc(ru.matchers, (*matcher).comesByClient) {
+// warnNotElicitable warns of a rule whose question no client can put.
+func (r *reader) warnNotElicitable(ru *rule) {
+	if ru.elicit && !slices.ContainsFunc(ru.matchers, (*matcher).mayBeElicited) {
 		r.warnings = append(r.warnings, Warning{r.file, ru.elicitAt.line, ru.elicitAt.column,
 			"elicit: true never counts here: no call that comes by an MCP client (sayso mcp) or an editor (sayso acp --editor) fits this rule; " +
 				"write for example mcp__SERVER__TOOL, or remove it"})

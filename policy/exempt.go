@@ -10,9 +10,9 @@ import (
 	"github.com/sayso-dev/sayso/policy/internal/condition"
 )
 
-// exempt adds to the condition of a rule that it does not speak of this very line,
+// addExemption adds to the condition of a rule that it does not speak of this very line,
 // so that it goes on speaking of all others. It reports whether that helps.
-func (a *attempt) exempt(s *subject, e *entry) bool {
+func (a *changeSearch) addExemption(s *subject, e *entry) bool {
 	if e.when == nil || !e.whenInLine || s.operand != sayso.OperandCommand || s.arg == "" || !utf8.ValidString(s.arg) {
 		return false
 	}
@@ -43,7 +43,7 @@ func (a *attempt) exempt(s *subject, e *entry) bool {
 		return false
 	}
 	a.tiers = tiers
-	a.put(Edit{
+	a.addEdit(Edit{
 		Do: "replace", Tier: e.tier, File: e.says.File, Line: e.whenAt.line, Column: e.whenAt.column, Under: "when",
 		Old: e.when.String(), Text: "'" + strings.ReplaceAll(text, "'", "''") + "'", Rule: e.called(),
 	})

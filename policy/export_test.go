@@ -19,8 +19,8 @@ func SetReading(f func(where string, keys []string)) {
 // of them have a text.
 func SchemaKeys() (keys map[string][]string, told bool) {
 	keys, told = map[string][]string{}, true
-	var walk func(s *shape)
-	walk = func(s *shape) {
+	var walk func(s *schemaShape)
+	walk = func(s *schemaShape) {
 		if s == nil {
 			return
 		}

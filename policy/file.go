@@ -23,22 +23,22 @@ type File struct {
 	redaction    Redaction
 	servers      map[string]bool // whose annotations are trusted
 	delegates    []*matcher
-	delegated    spot // where the file delegates
+	delegated    position // where the file delegates
 	notices      []Notice
-	noticed      spot // where the file says who is told
+	noticed      position // where the file says who is told
 	part
 	parts []*part // what holds in single projects alone
 }
 
-// spot is where something stands in a file.
-type spot struct{ line, column int }
+// position is where something stands in a file.
+type position struct{ line, column int }
 
-func at(n *yaml.Node) spot { return spot{n.Line, n.Column} }
+func at(n *yaml.Node) position { return position{n.Line, n.Column} }
 
 // part is what a file says everywhere, or in one project.
 type part struct {
 	folder string // as written; empty for everywhere
-	spot
+	position
 	rules []*rule
 	shell *shellPart // nil when there is none
 	paths *pathPart  // nil when there is none
@@ -73,8 +73,8 @@ type Redaction struct {
 	MaxItems  int      // items of a list in a preview; 0 when the policy does not say
 }
 
-// later are the keys of a file that are known and not yet understood.
-var later = map[string]string{
+// reservedKeys are the keys of a file that are known and not yet understood.
+var reservedKeys = map[string]string{
 	"os_sandbox_fallback": "confinement by the system",
 	"presets":             "ready-made rules",
 }
@@ -108,7 +108,7 @@ func (f *File) read(r *reader, doc *yaml.Node) {
 		"require_os_sandbox": func(k, n *yaml.Node) { r.osSandbox(k, n) },
 	}
 	f.part.fields(r, f, fields)
-	r.versioned(doc, fields, later)
+	r.versioned(doc, fields, reservedKeys)
 	r.settle()
 }
 
@@ -125,7 +125,7 @@ func (f *File) readWorkspaces(r *reader, n *yaml.Node) {
 		return
 	}
 	r.names(n, "a folder", func(key, value *yaml.Node) {
-		p := &part{folder: key.Value, spot: at(key)}
+		p := &part{folder: key.Value, position: at(key)}
 		if what, write := badFolder(key.Value); what != "" {
 			r.fail(key, CodePath, write, "%s: %s", quoted(key.Value), what)
 		}
@@ -261,7 +261,7 @@ func (f *File) readDelegates(r *reader, key, n *yaml.Node) {
 	for _, item := range items {
 		if text, ok := r.text(item, "a pattern"); ok {
 			m := r.pattern(sayso.Allow, item, text)
-			m.spot = at(item)
+			m.position = at(item)
 			f.delegates = append(f.delegates, &m)
 		}
 	}

@@ -26,8 +26,8 @@ func (g *gaps) folder(name string) {
 	}
 }
 
-// unseen notes that a verdict rests on something that was not recorded.
-func (s *subject) unseen() {
+// noteGap notes that a verdict rests on something that was not recorded.
+func (s *subject) noteGap() {
 	if s.gaps != nil {
 		s.gaps.other = true
 	}

@@ -2,9 +2,9 @@ package policy
 
 import "unicode"
 
-// hidden reports whether a character cannot be seen where it stands: controls,
+// isInvisible reports whether a character cannot be seen where it stands: controls,
 // bidirectional and other format characters, tags, fillers.
-func hidden(r rune) bool {
+func isInvisible(r rune) bool {
 	switch {
 	case r < ' ', r >= 0x7f && r < 0xa0:
 		return true
@@ -18,5 +18,5 @@ func hidden(r rune) bool {
 	return unicode.Is(unicode.Cf, r)
 }
 
-// hiddenInCommand is hidden, but for the blanks that a shell knows.
-func hiddenInCommand(r rune) bool { return r != '\t' && r != '\n' && hidden(r) }
+// isInvisibleInCommand is hidden, but for the blanks that a shell knows.
+func isInvisibleInCommand(r rune) bool { return r != '\t' && r != '\n' && isInvisible(r) }

@@ -66,7 +66,7 @@ func (l *linter) same(e *entry, before, after *Policy) int {
 }
 
 // outcome is what a call comes to. That by the policy itself is kept.
-func (l *linter) outcome(a *aim, p *Policy) outcome {
+func (l *linter) outcome(a *sampleCall, p *Policy) outcome {
 	if p != l.p {
 		return outcomeOf(a.judge(p))
 	}
@@ -81,7 +81,7 @@ func (l *linter) outcome(a *aim, p *Policy) outcome {
 // entry, 0 if one does not. Where the rule has a condition, so it must be
 // without the condition.
 func (l *linter) removable(e *entry) int {
-	gone := []place{e.place()}
+	gone := []location{e.place()}
 	n := l.same(e, l.p, l.p.changed(withoutPlaces(l.p.tiers, gone)))
 	if n == 0 || e.when == nil {
 		return n
@@ -97,11 +97,11 @@ func (l *linter) removable(e *entry) int {
 func unconditioned(tiers []Tiered, e *entry) []Tiered {
 	out := slices.Clone(tiers)
 	for i, t := range out {
-		if at := e.place(); at == t.at(at.spot) {
+		if at := e.place(); at == t.at(at.position) {
 			out[i].File = t.File.mapped(func(p *part) {
 				p.rules = slices.Clone(p.rules)
 				for i, ru := range p.rules {
-					if slices.ContainsFunc(ru.matchers, func(m *matcher) bool { return m.spot == at.spot }) {
+					if slices.ContainsFunc(ru.matchers, func(m *matcher) bool { return m.position == at.position }) {
 						one := *ru
 						one.when = nil
 						p.rules[i] = &one
@@ -119,7 +119,7 @@ func (l *linter) only(e *entry) *Policy {
 	if p, ok := l.alone[e]; ok {
 		return p
 	}
-	var gone []place
+	var gone []location
 	for _, other := range l.entries {
 		if other != e {
 			gone = append(gone, other.place())
@@ -131,7 +131,7 @@ func (l *linter) only(e *entry) *Policy {
 }
 
 // finding is a finding about an entry with a call that shows it.
-func (l *linter) finding(kind FindingKind, e *entry, a *aim) *Finding {
+func (l *linter) finding(kind FindingKind, e *entry, a *sampleCall) *Finding {
 	f := &Finding{Kind: kind, Pattern: e.pattern()}
 	if a != nil {
 		f.Call, f.Workspace, f.Effect = &a.call, a.facts.Workspace, a.judge(l.p).Effect
@@ -145,7 +145,7 @@ func (l *linter) finding(kind FindingKind, e *entry, a *aim) *Finding {
 // cannotHold is the finding about a pattern that none of the calls fits that
 // were made for it.
 func (l *linter) cannotHold(e *entry) *Finding {
-	at := slices.IndexFunc(l.missed[e], func(a *aim) bool { return a.plain })
+	at := slices.IndexFunc(l.missed[e], func(a *sampleCall) bool { return a.plain })
 	if at < 0 || e.tier == TierRepo && e.effect == sayso.Allow {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (l *linter) overruled(e *entry) *Finding {
 	if p == nil {
 		return nil
 	}
-	var first *aim
+	var first *sampleCall
 	var why sayso.Match
 	for _, a := range l.aimed[e] {
 		v := a.judge(p)
@@ -223,7 +223,7 @@ func (l *linter) shadowed(e *entry) *Finding {
 	if same == 0 {
 		return nil
 	}
-	f := l.finding(kind, e, l.shown(e))
+	f := l.finding(kind, e, l.plainestSample(e))
 	other := by.pattern()
 	f.Same, f.By = same, &other
 	switch {
@@ -240,9 +240,9 @@ func (l *linter) shadowed(e *entry) *Finding {
 	return f
 }
 
-// shown is the plainest call that fits an entry.
-func (l *linter) shown(e *entry) *aim {
-	if i := slices.IndexFunc(l.aimed[e], func(a *aim) bool { return a.plain }); i >= 0 {
+// plainestSample is the plainest call that fits an entry.
+func (l *linter) plainestSample(e *entry) *sampleCall {
+	if i := slices.IndexFunc(l.aimed[e], func(a *sampleCall) bool { return a.plain }); i >= 0 {
 		return l.aimed[e][i]
 	}
 	return l.aimed[e][0]
@@ -258,7 +258,7 @@ func (l *linter) shadow(e *entry) (*entry, FindingKind) {
 	}
 	slices.SortFunc(others, func(a, b *entry) int { return a.order - b.order })
 	for _, other := range others {
-		if l.before(other, e) {
+		if l.precedes(other, e) {
 			return other, FindingUnreachable
 		}
 	}
@@ -296,10 +296,10 @@ func (l *linter) covers(by, e *entry) bool {
 	return true
 }
 
-// before reports whether of two rules of one shell.rules the first always speaks
+// precedes reports whether of two rules of one shell.rules the first always speaks
 // in place of the second.
-func (l *linter) before(by, e *entry) bool {
-	if !l.listed(by, e) {
+func (l *linter) precedes(by, e *entry) bool {
+	if !l.areInOrder(by, e) {
 		return false
 	}
 	for _, a := range l.calls {
@@ -310,9 +310,9 @@ func (l *linter) before(by, e *entry) bool {
 	return true
 }
 
-// listed reports whether two entries stand in one shell.rules, in this order,
+// areInOrder reports whether two entries stand in one shell.rules, in this order,
 // and neither denies.
-func (l *linter) listed(by, e *entry) bool {
+func (l *linter) areInOrder(by, e *entry) bool {
 	a, b := l.rules[by], l.rules[e]
 	return a != nil && b != nil && a.part != 0 && a.part == b.part && a.order < b.order && by.effect != sayso.Deny && e.effect != sayso.Deny
 }

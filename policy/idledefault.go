@@ -8,7 +8,7 @@ import (
 )
 
 // pattern is what a finding says of a default.
-func (d *fallback) pattern() Pattern {
+func (d *defaultRule) pattern() Pattern {
 	out := Pattern{Says: d.m.Effect, Text: d.m.Rule, Tier: d.tier, File: d.m.File, Line: d.m.Line, InCommand: d.shell}
 	if d.tier == TierRepo {
 		out.Project = d.scope.folder
@@ -30,7 +30,7 @@ func (l *linter) idleDefaults() []Finding {
 		if by == nil {
 			continue
 		}
-		same := l.unheeded(d)
+		same := l.sameWithoutDefault(d)
 		if same == 0 {
 			continue
 		}
@@ -64,19 +64,19 @@ func (l *linter) overAll(commands bool) *entry {
 	return nil
 }
 
-// unheeded returns how many calls come out the same if a default asks, as it does
+// sameWithoutDefault returns how many calls come out the same if a default asks, as it does
 // where none is written; 0 if one does not.
-func (l *linter) unheeded(d *fallback) int {
-	after := l.p.changed(withDefault(l.p.tiers, []place{{tier: d.tier, spot: spot{d.m.Line, 0}}}, sayso.Ask))
+func (l *linter) sameWithoutDefault(d *defaultRule) int {
+	after := l.p.changed(withDefault(l.p.tiers, []location{{tier: d.tier, position: position{d.m.Line, 0}}}, sayso.Ask))
 	if after == nil {
 		return 0
 	}
-	return l.unmoved(after)
+	return l.sameUnder(after)
 }
 
-// unmoved returns how many calls come out the same by another policy, 0 if one
+// sameUnder returns how many calls come out the same by another policy, 0 if one
 // does not.
-func (l *linter) unmoved(after *Policy) int {
+func (l *linter) sameUnder(after *Policy) int {
 	for _, a := range l.calls {
 		if l.outcome(a, l.p) != outcomeOf(a.judge(after)) {
 			return 0
@@ -85,15 +85,15 @@ func (l *linter) unmoved(after *Policy) int {
 	return len(l.calls)
 }
 
-// powerless are the findings about what a project's own file allows.
-func (l *linter) powerless() []Finding {
+// projectAllows are the findings about what a project's own file allows.
+func (l *linter) projectAllows() []Finding {
 	var out []Finding
 	for _, t := range l.p.tiers {
 		if t.Tier != TierRepo {
 			continue
 		}
-		add := func(at spot, text string, shell bool) {
-			same := l.unmissed(t.at(at))
+		add := func(at position, text string, shell bool) {
+			same := l.sameWithout(t.at(at))
 			if same == 0 {
 				return
 			}
@@ -106,7 +106,7 @@ func (l *linter) powerless() []Finding {
 		for _, ru := range t.File.rules {
 			for _, m := range ru.matchers {
 				if ru.effect == sayso.Allow {
-					add(m.spot, m.text, false)
+					add(m.position, m.text, false)
 				}
 			}
 		}
@@ -121,12 +121,12 @@ func (l *linter) powerless() []Finding {
 	return out
 }
 
-// unmissed returns how many calls come out the same without the pattern in a
+// sameWithout returns how many calls come out the same without the pattern in a
 // place, 0 if one does not.
-func (l *linter) unmissed(at place) int {
-	after := l.p.changed(withoutPlaces(l.p.tiers, []place{at}))
+func (l *linter) sameWithout(at location) int {
+	after := l.p.changed(withoutPlaces(l.p.tiers, []location{at}))
 	if after == nil {
 		return 0
 	}
-	return l.unmoved(after)
+	return l.sameUnder(after)
 }

@@ -13,7 +13,7 @@ func (l *linter) idleDelegates() []Finding {
 	var out []Finding
 	for _, t := range l.p.tiers {
 		for i, m := range t.File.delegates {
-			same := l.unhanded(t, i)
+			same := l.sameWithoutDelegate(t, i)
 			if same == 0 {
 				continue
 			}
@@ -28,10 +28,10 @@ func (l *linter) idleDelegates() []Finding {
 	return out
 }
 
-// unhanded returns how many calls come out the same without a pattern under
+// sameWithoutDelegate returns how many calls come out the same without a pattern under
 // delegate where the person's file allows just what it speaks of; 0 if one does
 // not, or the pattern cannot be tried.
-func (l *linter) unhanded(t Tiered, i int) int {
+func (l *linter) sameWithoutDelegate(t Tiered, i int) int {
 	user, err := Parse("", []byte(fileOf(ruleText(sayso.Allow, []string{t.File.delegates[i].text}))))
 	if err != nil {
 		return 0
@@ -58,5 +58,5 @@ func (l *linter) unhanded(t Tiered, i int) int {
 	if len(aimed) == 0 {
 		return 0 // nothing is allowed by it, so that nothing is shown
 	}
-	return its.unmoved(after)
+	return its.sameUnder(after)
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// jointly is the finding about a mapping that names a list, where for each value
+// jointlyShadowed is the finding about a mapping that names a list, where for each value
 // of the list another pattern says at least as strict a thing. Lists are the only
 // patterns that are looked at so: that every value is spoken of can be seen, and
 // of words with a star it cannot.
-func (l *linter) jointly(e *entry) *Finding {
+func (l *linter) jointlyShadowed(e *entry) *Finding {
 	for _, singles := range e.singles() {
-		others := l.each(e, singles)
+		others := l.shadowsOf(e, singles)
 		if others == nil {
 			continue
 		}
@@ -22,7 +22,7 @@ func (l *linter) jointly(e *entry) *Finding {
 		if same == 0 {
 			return nil
 		}
-		f := l.finding(FindingShadowed, e, l.shown(e))
+		f := l.finding(FindingShadowed, e, l.plainestSample(e))
 		by := others[0].pattern()
 		f.By, f.Same = &by, same
 		var at []string
@@ -61,19 +61,19 @@ func (e *entry) singles() [][]*selector {
 	return out
 }
 
-// each returns the patterns that speak of the calls of each mapping, nil if one has
+// shadowsOf returns the patterns that speak of the calls of each mapping, nil if one has
 // none, or if the entry speaks of more than they do.
-func (l *linter) each(e *entry, singles []*selector) []*entry {
+func (l *linter) shadowsOf(e *entry, singles []*selector) []*entry {
 	var out []*entry
-	seen := map[*aim]bool{}
+	seen := map[*sampleCall]bool{}
 	for _, one := range singles {
-		var group []*aim
+		var group []*sampleCall
 		for _, a := range l.aimed[e] {
 			if one.matches(a.subject(l.p), e.effect == sayso.Allow) {
 				group, seen[a] = append(group, a), true
 			}
 		}
-		by := l.over(e, group)
+		by := l.shadowOf(e, group)
 		if by == nil {
 			return nil
 		}
@@ -87,10 +87,10 @@ func (l *linter) each(e *entry, singles []*selector) []*entry {
 	return out
 }
 
-// over is a pattern that says at least as strict a thing of some calls, nil if
+// shadowOf is a pattern that says at least as strict a thing of some calls, nil if
 // none does or there are no calls. A pattern of which the entry speaks wholly is
 // none: of the two, that is the one that is not needed.
-func (l *linter) over(e *entry, group []*aim) *entry {
+func (l *linter) shadowOf(e *entry, group []*sampleCall) *entry {
 	if len(group) == 0 {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (l *linter) over(e *entry, group []*aim) *entry {
 		if other == e || !l.binds(other, e) || other.effect == e.effect && l.covers(e, other) {
 			continue
 		}
-		all := !slices.ContainsFunc(group, func(a *aim) bool {
+		all := !slices.ContainsFunc(group, func(a *sampleCall) bool {
 			its, ok := a.fits[other]
 			return !ok || its.effect > a.fits[e].effect
 		})

@@ -23,7 +23,7 @@ func (l *linter) idleRoots() []Finding {
 				if !ok || !alikeRoots(root, outer) || t.File.namesRoot(root.Name) {
 					continue
 				}
-				same := l.rootless(t, part, root, outer)
+				same := l.sameWithoutRoot(t, part, root, outer)
 				if same == 0 {
 					continue
 				}
@@ -45,21 +45,21 @@ func rootPattern(t Tiered, root sayso.PathRoot) Pattern {
 
 // outer is the nearest path that another one lies in, as they are written.
 func (l *linter) outer(roots []sayso.PathRoot, i int) (outer sayso.PathRoot, ok bool) {
-	at := l.scene.place(roots[i])
+	at := l.machine.place(roots[i])
 	for k, other := range roots {
-		folder := l.scene.place(other)
+		folder := l.machine.place(other)
 		if k == i || !sayso.Beneath(folder, at) || folder == at && k > i || anchored(other) != anchored(roots[i]) {
 			continue
 		}
-		if !ok || len(folder) > len(l.scene.place(outer)) {
+		if !ok || len(folder) > len(l.machine.place(outer)) {
 			outer, ok = other, true
 		}
 	}
 	return outer, ok
 }
 
-// place is the folder of a path on the machine of the scene.
-func (s scene) place(root sayso.PathRoot) string {
+// place is the folder of a path on the sample machine.
+func (s sampleMachine) place(root sayso.PathRoot) string {
 	at := atHomeOf(root.Root, s.home)
 	if at[0] != '/' {
 		at = s.workspace + "/" + at
@@ -91,55 +91,55 @@ func (f *File) namesRoot(name string) bool {
 	return false
 }
 
-// rootless returns how many calls come out the same without a path, those aimed at it
+// sameWithoutRoot returns how many calls come out the same without a path, those aimed at it
 // and at the one around it among them; 0 if one does not.
-func (l *linter) rootless(t Tiered, part *part, root, outer sayso.PathRoot) int {
+func (l *linter) sameWithoutRoot(t Tiered, part *part, root, outer sayso.PathRoot) int {
 	tiers := slices.Clone(l.p.tiers)
 	for i := range tiers {
 		if tiers[i].Tier == t.Tier && tiers[i].Workspace == t.Workspace {
-			tiers[i].File = t.File.withoutRoot(part.paths.spot(), root.Name)
+			tiers[i].File = t.File.withoutRoot(part.paths.position(), root.Name)
 		}
 	}
 	after := l.p.changed(tiers)
 	if after == nil {
 		return 0
 	}
-	s := l.scene
+	s := l.machine
 	if part.folder != "" {
 		s.workspace = stdpath.Clean(atHomeOf(part.folder, s.home))
 	} else if t.Workspace != "" {
 		s.workspace = t.Workspace
 	}
-	calls := append(slices.Clip(l.calls), s.rootAims(root, outer)...)
+	calls := append(slices.Clip(l.calls), s.rootSamples(root, outer)...)
 	for _, a := range calls {
-		if placeless(outcomeOf(a.judge(l.p))) != placeless(outcomeOf(a.judge(after))) {
+		if withoutReason(outcomeOf(a.judge(l.p))) != withoutReason(outcomeOf(a.judge(after))) {
 			return 0
 		}
 	}
 	return len(calls)
 }
 
-// placeless is an outcome without its reason, which names the path.
-func placeless(o outcome) outcome {
+// withoutReason is an outcome without its reason, which names the path.
+func withoutReason(o outcome) outcome {
 	o.reason = ""
 	return o
 }
 
-// rootAims are calls to all kinds of places in a path and around it.
-func (s scene) rootAims(root, outer sayso.PathRoot) []*aim {
-	var out []*aim
+// rootSamples are calls to all kinds of places in a path and around it.
+func (s sampleMachine) rootSamples(root, outer sayso.PathRoot) []*sampleCall {
+	var out []*sampleCall
 	end := strings.Join(append(slices.Clone(root.Suffixes), ".txt")[:1], "")
 	for _, folder := range []string{s.place(root), s.place(outer)} {
 		for _, tool := range []string{"file-read", "file-write", "file-edit", "file-delete", "file-list", "file-search"} {
 			for _, name := range []string{"", "/a" + end, "/a.odd", "/deep/b" + end, "/.git/config", "/.env"} {
 				for _, state := range []sayso.PathState{sayso.PathFile, sayso.PathDir, sayso.PathMissing} {
-					out = append(out, s.aim(sayso.Call{Tool: tool}, map[string]any{"path": folder + name}, state))
+					out = append(out, s.sampleCall(sayso.Call{Tool: tool}, map[string]any{"path": folder + name}, state))
 				}
 			}
 		}
 		for _, command := range []string{"cat ", "rm ", "touch ", "echo x > ", "cp a.txt ", "cat < "} {
 			for _, name := range []string{"/a" + end, "/a.odd", "/deep/b" + end} {
-				out = append(out, s.aim(sayso.Call{Tool: "bash"}, map[string]any{"command": command + folder + name}, sayso.PathFile))
+				out = append(out, s.sampleCall(sayso.Call{Tool: "bash"}, map[string]any{"command": command + folder + name}, sayso.PathFile))
 			}
 		}
 	}

@@ -17,7 +17,7 @@ type entry struct {
 	title  string
 	danger bool
 	when   *condition.Condition
-	whenAt spot // of a condition
+	whenAt position // of a condition
 	// whenInLine says that the condition stands in one line.
 	whenInLine bool
 	tier       Tier
@@ -58,11 +58,11 @@ func (x *index) add(e *entry) {
 	}
 }
 
-// hear returns what the rules say of a call that is no command line, in the
+// match returns what the rules say of a call that is no command line, in the
 // order of the files.
-func (x *index) hear(s *subject) []heard {
+func (x *index) match(s *subject) []matched {
 	lists := x.lists(s)
-	var out []heard
+	var out []matched
 	spoken, neared := -1, -1
 	for e := next(&lists); e != nil; e = next(&lists) {
 		if e.rule == spoken || !e.scope.holds(s, e.effect) {
@@ -83,14 +83,14 @@ func (x *index) hear(s *subject) []heard {
 				m.Cause = sayso.CauseNotUnderstood
 			}
 		}
-		if m, ok := e.conditioned(s, m); ok {
+		if m, ok := e.applyCondition(s, m); ok {
 			if sure {
 				spoken = e.rule
 			} else {
 				neared = e.rule
 			}
 			m.Span = span
-			out = append(out, heard{e: e, m: m, near: !sure})
+			out = append(out, matched{e: e, m: m, near: !sure})
 		}
 	}
 	return out
@@ -110,8 +110,8 @@ func (x *index) lists(s *subject) [3][]*entry {
 	return lists
 }
 
-// heard is what a pattern says of a call, or of a command of it.
-type heard struct {
+// matched is what a pattern says of a call, or of a command of it.
+type matched struct {
 	e    *entry
 	m    sayso.Match
 	near bool // the pattern does not fit, but what it speaks of may be meant

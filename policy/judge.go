@@ -28,7 +28,7 @@ func (p *Policy) judge(c *sayso.Call, f *sayso.Facts, g *gaps) sayso.Verdict {
 	}
 	v.Matches = append(v.Matches, p.misread(s)...)
 	switch {
-	case !slices.ContainsFunc(spoken, func(h heard) bool { return !h.near }):
+	case !slices.ContainsFunc(spoken, func(h matched) bool { return !h.near }):
 		v.Matches = p.unruled(s, v.Matches, v.Default)
 	case rest != nil:
 		v.Matches = append(v.Matches, *rest)
@@ -40,26 +40,26 @@ func (p *Policy) judge(c *sayso.Call, f *sayso.Facts, g *gaps) sayso.Verdict {
 
 // said returns what the rules say of the call. Rest is the default, where a
 // part of the call has no rule that speaks of it.
-func (p *Policy) said(s *subject) (spoken []heard, rest *sayso.Match) {
+func (p *Policy) said(s *subject) (spoken []matched, rest *sayso.Match) {
 	switch {
 	case s.readsCommands():
 		return p.lineSaid(s)
 	case s.operand == sayso.OperandCommand && s.state == argGiven:
 		return p.foreignSaid(s), nil
 	}
-	spoken = p.delegated(p.index.hear(s), func() bool {
+	spoken = p.delegated(p.index.match(s), func() bool {
 		return slices.ContainsFunc(p.delegates, func(m *matcher) bool { return m.allows(s) })
 	})
 	said, _ := p.pathSaid(s)
 	for _, m := range said {
-		spoken = append(spoken, heard{m: m})
+		spoken = append(spoken, matched{m: m})
 	}
 	return spoken, nil
 }
 
 // lineSaid returns what the rules say of the commands of a line, and the
 // default for those that no rule speaks of.
-func (p *Policy) lineSaid(s *subject) (spoken []heard, rest *sayso.Match) {
+func (p *Policy) lineSaid(s *subject) (spoken []matched, rest *sayso.Match) {
 	l := s.line()
 	spoken, unmatched := p.commandsSaid(s)
 	m := p.otherwise(s)
@@ -78,13 +78,13 @@ func (p *Policy) lineSaid(s *subject) (spoken []heard, rest *sayso.Match) {
 
 // foreignSaid returns what the rules say of the line of a shell that is not
 // bash: an allow is the exact text, the others are looked for as if it were.
-func (p *Policy) foreignSaid(s *subject) []heard {
+func (p *Policy) foreignSaid(s *subject) []matched {
 	said, _ := p.commandsSaid(s)
-	said = slices.DeleteFunc(said, func(h heard) bool { return h.m.Effect == sayso.Allow })
+	said = slices.DeleteFunc(said, func(h matched) bool { return h.m.Effect == sayso.Allow })
 	for _, r := range p.index.commands.all {
 		if r.exactly(s) {
-			if m, ok := r.conditioned(s, spanned(r.says, 0, len(s.arg))); ok {
-				said = append(said, heard{e: r.entry, m: m})
+			if m, ok := r.applyCondition(s, spanned(r.says, 0, len(s.arg))); ok {
+				said = append(said, matched{e: r.entry, m: m})
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func (r *commandRule) exactly(s *subject) bool {
 
 // speak adds what was said to the verdict, but for what nearly speaks, of which
 // it takes the title and the danger alone.
-func (p *Policy) speak(v *sayso.Verdict, spoken []heard) {
+func (p *Policy) speak(v *sayso.Verdict, spoken []matched) {
 	strictest := sayso.Allow + 1
 	for _, h := range spoken {
 		if !h.near {
@@ -118,12 +118,12 @@ func (p *Policy) speak(v *sayso.Verdict, spoken []heard) {
 
 // delegated drops the asks of the organisation where it lets others decide and
 // one of them allows.
-func (p *Policy) delegated(spoken []heard, handed func() bool) []heard {
+func (p *Policy) delegated(spoken []matched, handed func() bool) []matched {
 	if len(p.delegates) == 0 {
 		return spoken
 	}
-	orgAsks := func(h heard) bool { return h.e != nil && h.e.tier == TierOrg && h.m.Effect == sayso.Ask }
-	allowed := slices.ContainsFunc(spoken, func(h heard) bool { return h.e != nil && h.e.tier == TierUser && h.m.Effect == sayso.Allow })
+	orgAsks := func(h matched) bool { return h.e != nil && h.e.tier == TierOrg && h.m.Effect == sayso.Ask }
+	allowed := slices.ContainsFunc(spoken, func(h matched) bool { return h.e != nil && h.e.tier == TierUser && h.m.Effect == sayso.Allow })
 	if !allowed || !slices.ContainsFunc(spoken, orgAsks) || !handed() {
 		return spoken
 	}
@@ -172,7 +172,7 @@ func (p *Policy) unruled(s *subject, floors []sayso.Match, otherwise sayso.Match
 // rooting reports whether a file says where this call may read and write: then
 // we do not allow by ourselves. A project's own file says only where it may not.
 func (p *Policy) rooting(s *subject) bool {
-	return s.operand == sayso.OperandPath && slices.ContainsFunc(p.rootsHold(s), func(r *rooted) bool { return r.tier != TierRepo })
+	return s.operand == sayso.OperandPath && slices.ContainsFunc(p.rootsHold(s), func(r *rootRules) bool { return r.tier != TierRepo })
 }
 
 // readsCommands reports whether the call is a line of bash that can be read.

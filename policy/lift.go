@@ -14,8 +14,8 @@ import (
 
 // clear takes away what is stricter than what is wanted. It reports whether it
 // found something.
-func (a *attempt) clear(p *Policy) bool {
-	lifted := map[place]bool{}
+func (a *changeSearch) clear(p *Policy) bool {
+	lifted := map[location]bool{}
 	readings := p.readings(&a.call, &a.facts)
 	for _, s := range readings {
 		for _, o := range p.objections(s) {
@@ -37,26 +37,26 @@ func (a *attempt) clear(p *Policy) bool {
 }
 
 // objections are all that is said of a call, and against what it may be.
-func (p *Policy) objections(s *subject) []objection {
-	var out []objection
+func (p *Policy) objections(s *subject) []denial {
+	var out []denial
 	said, _ := p.said(s)
 	for _, h := range said {
-		out = append(out, objection{h, s})
+		out = append(out, denial{h, s})
 	}
 	return append(out, p.doubts(s)...)
 }
 
 // lift has an entry say nothing against a call.
-func (a *attempt) lift(p *Policy, s *subject, e *entry) {
-	if a.except(p, s, e) || a.narrow(s, e) || a.exempt(s, e) {
+func (a *changeSearch) lift(p *Policy, s *subject, e *entry) {
+	if a.addException(p, s, e) || a.narrow(s, e) || a.addExemption(s, e) {
 		return
 	}
-	a.tiers = withoutPlaces(a.tiers, []place{e.place()})
-	a.put(Edit{Do: "remove", Tier: e.tier, File: e.says.File, Line: e.m.line, Column: e.m.column, Under: e.under(), Old: e.written(), Rule: e.called()})
+	a.tiers = withoutPlaces(a.tiers, []location{e.place()})
+	a.addEdit(Edit{Do: "remove", Tier: e.tier, File: e.says.File, Line: e.m.line, Column: e.m.column, Under: e.under(), Old: e.written(), Rule: e.called()})
 }
 
-// put adds an edit. Another one of the same place becomes one with it.
-func (a *attempt) put(e Edit) {
+// addEdit adds an edit. Another one of the same place becomes one with it.
+func (a *changeSearch) addEdit(e Edit) {
 	for i, old := range a.edits {
 		if old.Do != "insert" && e.Do != "insert" && old.Tier == e.Tier && old.File == e.File && old.Line == e.Line && old.Column == e.Column && old.Under == e.Under {
 			e.Old = old.Old
@@ -67,9 +67,9 @@ func (a *attempt) put(e Edit) {
 	a.edits = append(a.edits, e)
 }
 
-// except puts rules for the very commands before one of shell.rules that asks
+// addException puts rules for the very commands before one of shell.rules that asks
 // about them, where the first that matches speaks. It reports whether that helps.
-func (a *attempt) except(p *Policy, s *subject, e *entry) bool {
+func (a *changeSearch) addException(p *Policy, s *subject, e *entry) bool {
 	r := p.commandRule(e)
 	if r == nil || r.part == 0 || e.effect != sayso.Ask || a.want != sayso.Allow || !s.readsCommands() {
 		return false
@@ -105,7 +105,7 @@ func (a *attempt) except(p *Policy, s *subject, e *entry) bool {
 	}
 	a.tiers = tiers
 	for _, one := range edits {
-		a.put(one)
+		a.addEdit(one)
 	}
 	return true
 }
@@ -120,9 +120,9 @@ func (p *Policy) commandRule(e *entry) *commandRule {
 }
 
 // objects reports whether the entry in a place has a say about a call.
-func (p *Policy) objects(s *subject, at place) bool {
+func (p *Policy) objects(s *subject, at location) bool {
 	said, _ := p.said(s)
-	return slices.ContainsFunc(said, func(h heard) bool { return h.e != nil && h.e.place() == at })
+	return slices.ContainsFunc(said, func(h matched) bool { return h.e != nil && h.e.place() == at })
 }
 
 // spokenOf are the commands of a line that an entry speaks of, no two alike.
@@ -134,7 +134,7 @@ func (p *Policy) spokenOf(s *subject, e *entry) []*shell.Command {
 		j.said, j.spoke = nil, make(map[*entry]bool)
 		j.command(c)
 		text, _ := commandText(c, 0)
-		if !told[text] && slices.ContainsFunc(j.said, func(h heard) bool { return h.e == e }) {
+		if !told[text] && slices.ContainsFunc(j.said, func(h matched) bool { return h.e == e }) {
 			told[text] = true
 			out = append(out, c)
 		}
@@ -144,7 +144,7 @@ func (p *Policy) spokenOf(s *subject, e *entry) []*shell.Command {
 
 // narrow takes what the call is out of a list that the entry's pattern names. It
 // reports whether there is one.
-func (a *attempt) narrow(s *subject, e *entry) bool {
+func (a *changeSearch) narrow(s *subject, e *entry) bool {
 	if e.m.selector == nil {
 		return false
 	}
@@ -153,9 +153,9 @@ func (a *attempt) narrow(s *subject, e *entry) bool {
 		if _, err := Parse("", []byte(fileOf("- "+e.effect.String()+": "+text))); err != nil {
 			continue
 		}
-		m := &matcher{spot: e.m.spot, text: text, selector: fewer}
+		m := &matcher{position: e.m.position, text: text, selector: fewer}
 		a.tiers = withMatcher(a.tiers, e.place(), m)
-		a.put(Edit{Do: "replace", Tier: e.tier, File: e.says.File, Line: m.line, Column: m.column, Under: e.under(), Old: e.written(), Text: text})
+		a.addEdit(Edit{Do: "replace", Tier: e.tier, File: e.says.File, Line: m.line, Column: m.column, Under: e.under(), Old: e.written(), Text: text})
 		return true
 	}
 	return false
@@ -177,14 +177,14 @@ func (e *entry) written() string {
 	return strings.TrimPrefix(e.says.Rule, "shell.rules: ")
 }
 
-// whole says of each pattern that is removed whether its rule goes with it, and
+// markWholeRules says of each pattern that is removed whether its rule goes with it, and
 // adds the examples that what is left of a rule does not match: with them the
 // file would not load.
-func (a *attempt) whole() {
+func (a *changeSearch) markWholeRules() {
 	for _, t := range a.p.tiers {
 		for _, part := range t.File.every() {
 			for _, ru := range part.rules {
-				a.left(t, ru)
+				a.checkRemainder(t, ru)
 			}
 		}
 	}
@@ -193,11 +193,11 @@ func (a *attempt) whole() {
 	}
 }
 
-// left looks at what is left of a rule.
-func (a *attempt) left(t Tiered, ru *rule) {
+// checkRemainder looks at what is left of a rule.
+func (a *changeSearch) checkRemainder(t Tiered, ru *rule) {
 	last, gone := -1, 0
 	for i, e := range a.edits {
-		stands := slices.ContainsFunc(ru.matchers, func(m *matcher) bool { return m.spot == spot{e.Line, e.Column} })
+		stands := slices.ContainsFunc(ru.matchers, func(m *matcher) bool { return m.position == position{e.Line, e.Column} })
 		if !stands || e.Tier != t.Tier || e.File != t.File.Name || e.Under != "rules" {
 			continue
 		}
@@ -212,7 +212,7 @@ func (a *attempt) left(t Tiered, ru *rule) {
 		a.edits[last].Whole = true
 		return
 	}
-	rest := a.rest(t, ru)
+	rest := a.remainderOf(t, ru)
 	for _, one := range ru.examples {
 		if !rest.fits(&File{}, one.call) {
 			edit := Edit{Do: "remove", Tier: t.Tier, File: t.File.Name, Line: one.line, Column: one.column, Under: "covers", Old: one.text}
@@ -221,8 +221,8 @@ func (a *attempt) left(t Tiered, ru *rule) {
 	}
 }
 
-// rest is a rule as the edits leave it.
-func (a *attempt) rest(t Tiered, ru *rule) *rule {
+// remainderOf is a rule as the edits leave it.
+func (a *changeSearch) remainderOf(t Tiered, ru *rule) *rule {
 	for _, after := range a.tiers {
 		if after.Tier != t.Tier || after.Workspace != t.Workspace {
 			continue
@@ -230,7 +230,7 @@ func (a *attempt) rest(t Tiered, ru *rule) *rule {
 		for _, part := range after.File.every() {
 			for _, other := range part.rules {
 				if slices.ContainsFunc(other.matchers, func(m *matcher) bool {
-					return slices.ContainsFunc(ru.matchers, func(was *matcher) bool { return was.spot == m.spot })
+					return slices.ContainsFunc(ru.matchers, func(was *matcher) bool { return was.position == m.position })
 				}) {
 					return other
 				}

@@ -50,7 +50,7 @@ type lineJudge struct {
 	line  *shell.Line
 	rules []int8 // by order: 0 not looked at, 1 may speak of this call, -1 may not
 
-	said      []heard         // each entry once, where it spoke first
+	said      []matched       // each entry once, where it spoke first
 	spoke     map[*entry]bool //
 	unmatched int             // the first command that no rule spoke of, -1 if there is none
 	handed    []*commandPattern
@@ -66,7 +66,7 @@ func (p *Policy) lineJudge(s *subject) *lineJudge {
 // command for itself, so that one that no rule speaks of is not passed by what
 // they say of another. Unmatched is the index of the first such command, -1 if
 // there is none.
-func (p *Policy) commandsSaid(s *subject) (said []heard, unmatched int) {
+func (p *Policy) commandsSaid(s *subject) (said []matched, unmatched int) {
 	j := p.lineJudge(s)
 	for i := range j.line.Commands {
 		c := &j.line.Commands[i]
@@ -105,14 +105,14 @@ func (j *lineJudge) active(r *commandRule) bool {
 // speaksOf reports whether a pattern is about the tool of the call.
 func (m *matcher) speaksOf(s *subject, allow bool) bool {
 	if m.name != "" {
-		return m.name == s.canonical || m.name == s.call.Tool || !allow && s.alikeNamed(m.name)
+		return m.name == s.canonical || m.name == s.call.Tool || !allow && s.mayBeTool(m.name)
 	}
 	return m.matchTool(s, allow)
 }
 
 // command asks the rules about one command, and reports whether any spoke.
 func (j *lineJudge) command(c *shell.Command) bool {
-	var found []heard
+	var found []matched
 	decided := 0 // the part whose rules on commands have spoken
 	var parts map[int]bool
 	spelled := c.Spellings()
@@ -132,12 +132,12 @@ func (j *lineJudge) command(c *shell.Command) bool {
 		if fit == shell.Perhaps {
 			m = perhaps(m)
 		}
-		m, ok := r.conditioned(j.s, m)
+		m, ok := r.applyCondition(j.s, m)
 		if !ok {
 			return
 		}
 		if r.tier != TierRepo || m.Effect != sayso.Allow { // a project's own file only tightens
-			found = append(found, heard{e: r.entry, m: m})
+			found = append(found, matched{e: r.entry, m: m})
 		}
 		if r.part != 0 && fit == shell.Yes && r.effect != sayso.Deny {
 			if decided != 0 {
@@ -168,7 +168,7 @@ func perhaps(m sayso.Match) sayso.Match {
 }
 
 // say keeps what an entry says where it spoke first, and its strictest word.
-func (j *lineJudge) say(h heard) {
+func (j *lineJudge) say(h matched) {
 	if !j.spoke[h.e] {
 		j.spoke[h.e] = true
 		j.said = append(j.said, h)
@@ -197,8 +197,8 @@ func (j *lineJudge) text() {
 		if r.named != nil {
 			m = perhaps(m)
 		}
-		if m, ok = r.conditioned(j.s, m); ok {
-			j.say(heard{e: r.entry, m: m})
+		if m, ok = r.applyCondition(j.s, m); ok {
+			j.say(matched{e: r.entry, m: m})
 		}
 	}
 }

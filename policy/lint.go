@@ -72,8 +72,8 @@ func (e *entry) pattern() Pattern {
 }
 
 // place is where an entry stands.
-func (e *entry) place() place {
-	at := place{tier: e.tier, spot: e.m.spot}
+func (e *entry) place() location {
+	at := location{tier: e.tier, position: e.m.position}
 	if e.tier == TierRepo {
 		at.workspace = e.scope.folder
 	}
@@ -91,7 +91,7 @@ func (p *Policy) Lint() []Finding {
 			out = append(out, *f)
 		}
 	}
-	out = append(out, l.powerless()...)
+	out = append(out, l.projectAllows()...)
 	out = append(out, l.idleDefaults()...)
 	out = append(out, l.idleRoots()...)
 	out = append(out, l.idleDelegates()...)
@@ -117,32 +117,32 @@ func (l *linter) idle(e *entry) *Finding {
 	if f := l.shadowed(e); f != nil {
 		return f
 	}
-	return l.jointly(e)
+	return l.jointlyShadowed(e)
 }
 
 // linter is a policy with calls that are aimed at its patterns.
 type linter struct {
 	p       *Policy
-	scene   scene
+	machine sampleMachine
 	entries []*entry
 	rules   map[*entry]*commandRule
-	aimed   map[*entry][]*aim // calls that fit the pattern
-	missed  map[*entry][]*aim // calls that were made for it and do not
-	calls   []*aim
+	aimed   map[*entry][]*sampleCall // calls that fit the pattern
+	missed  map[*entry][]*sampleCall // calls that were made for it and do not
+	calls   []*sampleCall
 	alone   map[*entry]*Policy
 }
 
 func newLinter(p *Policy) *linter {
 	l := &linter{
-		p: p, scene: p.scene(), entries: p.index.all(), rules: map[*entry]*commandRule{},
-		aimed: map[*entry][]*aim{}, missed: map[*entry][]*aim{}, alone: map[*entry]*Policy{},
+		p: p, machine: p.sampleMachine(), entries: p.index.all(), rules: map[*entry]*commandRule{},
+		aimed: map[*entry][]*sampleCall{}, missed: map[*entry][]*sampleCall{}, alone: map[*entry]*Policy{},
 	}
 	for _, r := range p.index.commands.all {
 		l.rules[r.entry] = r
 	}
 	for _, e := range l.entries {
-		for _, a := range l.aims(e) {
-			a.fits = p.fitting(a.subject(p))
+		for _, a := range l.samplesFor(e) {
+			a.fits = p.fittingPatterns(a.subject(p))
 			l.calls = append(l.calls, a)
 			if _, ok := a.fits[e]; ok {
 				l.aimed[e] = append(l.aimed[e], a)
@@ -151,6 +151,6 @@ func newLinter(p *Policy) *linter {
 			}
 		}
 	}
-	l.calls = append(l.calls, l.ordinary()...)
+	l.calls = append(l.calls, l.generalSamples()...)
 	return l
 }

@@ -19,15 +19,15 @@ func (p *Policy) misread(s *subject) []sayso.Match {
 	return out
 }
 
-// objection is what is said against a call, or against one that it may be.
-type objection struct {
-	heard
+// denial is what is said against a call, or against one that it may be.
+type denial struct {
+	matched
 	s *subject
 }
 
 // doubts are the denials of what a call could be taken for, the first of each.
-func (p *Policy) doubts(s *subject) []objection {
-	var out []objection
+func (p *Policy) doubts(s *subject) []denial {
+	var out []denial
 	for _, c := range s.guessedCalls() {
 		f := *s.facts
 		f.Operands = nil // they are about the call as it was read here
@@ -37,23 +37,23 @@ func (p *Policy) doubts(s *subject) []objection {
 		t := new(subject)
 		t.of(&c, &f, p.home)
 		if m, denied := t.final(); denied {
-			out = append(out, objection{heard{m: m}, t})
+			out = append(out, denial{matched{m: m}, t})
 		} else if h, denied := p.denies(t); denied {
-			out = append(out, objection{h, t})
+			out = append(out, denial{h, t})
 		}
 	}
 	return out
 }
 
 // denies returns the first denial of the rules.
-func (p *Policy) denies(s *subject) (heard, bool) {
+func (p *Policy) denies(s *subject) (matched, bool) {
 	spoken, _ := p.said(s)
 	for _, h := range spoken {
 		if h.m.Effect == sayso.Deny {
 			return h, true
 		}
 	}
-	return heard{}, false
+	return matched{}, false
 }
 
 // guessedCalls are the calls that this one may be: of a tool that nobody knows,
@@ -62,7 +62,7 @@ func (p *Policy) denies(s *subject) (heard, bool) {
 func (s *subject) guessedCalls() []sayso.Call {
 	var out []sayso.Call
 	if s.unheard && !s.strange {
-		for _, t := range meant(s.call.Tool) {
+		for _, t := range toolsMeant(s.call.Tool) {
 			c := *s.call
 			c.Host, c.Tool = t.host, t.called
 			out = append(out, c)

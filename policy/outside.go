@@ -24,15 +24,15 @@ func (s *subject) outside(c *shell.Command, dir shell.Dir) bool {
 		}
 	}
 	for _, t := range c.Traits {
-		if t.Target != nil && (t.Kind == shell.Writes || t.Kind == shell.Deletes) && !streams[t.Target.Text] && s.leaves(*t.Target, dirs) {
+		if t.Target != nil && (t.Kind == shell.Writes || t.Kind == shell.Deletes) && !standardStreams[t.Target.Text] && s.mayLeaveWorkspace(*t.Target, dirs) {
 			return true
 		}
 	}
 	return false
 }
 
-// streams are what programs write to and read from where no file is meant.
-var streams = set("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr")
+// standardStreams are what programs write to and read from where no file is meant.
+var standardStreams = set("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr")
 
 // entersLink reports whether a folder that the line enters was found to be a
 // link out of the workspace, or to lie behind one.
@@ -60,30 +60,30 @@ func (s *subject) encloses(folder string) bool {
 	return ok && (rest == "" || rest[0] == '/') && sayso.Beneath(s.facts.Workspace, stdpath.Join(s.facts.Cwd, rest))
 }
 
-// searching are programs that only look, and that are given patterns too.
-var searching = set("grep", "ggrep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq", "find", "fd", "git", "tr", "cut", "printf", "echo", "expr", "test", "[")
+// searchPrograms are programs that only look, and that are given patterns too.
+var searchPrograms = set("grep", "ggrep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq", "find", "fd", "git", "tr", "cut", "printf", "echo", "expr", "test", "[")
 
 // asText returns which names at the root, that nothing has, may be no names for a
 // command. What changes files could make them, in a folder that is there.
 func (s *subject) asText(c *shell.Command) func(resolved string) bool {
 	return func(resolved string) bool {
-		if searching[c.Base()] {
+		if searchPrograms[c.Base()] {
 			return true
 		}
 		top, _, below := strings.Cut(strings.TrimPrefix(resolved, "/"), "/")
-		return c.Class != shell.ReadOnly && !(below && (folders[top] || strings.HasPrefix(s.facts.Workspace, "/"+top+"/")))
+		return c.Class != shell.ReadOnly && !(below && (rootFolders[top] || strings.HasPrefix(s.facts.Workspace, "/"+top+"/")))
 	}
 }
 
-// folders are those that machines have at their root.
-var folders = set("Applications", "Library", "System", "Users", "Volumes", "bin", "boot", "cores", "dev", "etc", "home", "lib", "lib64", "media", "mnt", "nix", "opt",
+// rootFolders are those that machines have at their root.
+var rootFolders = set("Applications", "Library", "System", "Users", "Volumes", "bin", "boot", "cores", "dev", "etc", "home", "lib", "lib64", "media", "mnt", "nix", "opt",
 	"private", "proc", "root", "run", "sbin", "snap", "srv", "sys", "tmp", "usr", "var")
 
 // wordOutside reports whether an operand names something outside the workspace.
 // A name that nothing has is none if it may be text.
 func (s *subject) wordOutside(w shell.Word, dirs []shell.Dir, text func(resolved string) bool) bool {
 	switch {
-	case w.Literal() && (w.Text == "" || streams[w.Text]):
+	case w.Literal() && (w.Text == "" || standardStreams[w.Text]):
 		return false
 	case !w.Known():
 		return true

@@ -29,12 +29,12 @@ func (l *linter) wide(e *entry) bool {
 
 // threat is a call that a pattern may allow, and what it could do.
 type threat struct {
-	*aim
+	*sampleCall
 	what string
 }
 
-// harms are the dangers that no pattern with a star should allow, in words.
-var harms = map[sayso.Danger]string{
+// harmTexts are the dangers that no pattern with a star should allow, in words.
+var harmTexts = map[sayso.Danger]string{
 	sayso.DangerPrivilege:   "it allows commands with the rights of others",
 	sayso.DangerDelete:      "it allows deleting what it does not name",
 	sayso.DangerNetwork:     "it allows sending anything to other machines",
@@ -69,7 +69,7 @@ func (l *linter) allowsHarm(e *entry) *Finding {
 		if v := a.judge(l.p); v.Effect != sayso.Allow || !speaks(v, e) {
 			continue
 		}
-		f := l.finding(FindingOverWide, e, a.aim)
+		f := l.finding(FindingOverWide, e, a.sampleCall)
 		f.What, f.Write = a.what, "name what is meant, without a star; or add an ask for what is not"
 		return f
 	}
@@ -87,22 +87,22 @@ func speaks(v sayso.Verdict, e *entry) bool {
 // star.
 func (l *linter) threats(e *entry) []threat {
 	var out []threat
-	sc := l.scene.of(e)
+	sc := l.machine.forEntry(e)
 	add := func(c sayso.Call, d sayso.Danger, key, value string) {
-		out = append(out, threat{sc.aim(c, map[string]any{key: value}, sayso.PathFile), harms[d]})
+		out = append(out, threat{sc.sampleCall(c, map[string]any{key: value}, sayso.PathFile), harmTexts[d]})
 	}
 	if r := l.rules[e]; r != nil && e.m.selector == nil {
-		for _, use := range l.uses(e, r) {
+		for _, use := range l.harmfulLines(e, r) {
 			add(sayso.Call{Tool: "bash"}, use.danger, "command", use.line)
 		}
 	}
-	for _, t := range l.targets(e) {
+	for _, t := range l.sampleTools(e) {
 		switch key := t.tool.Primary; t.tool.Kind {
 		case sayso.KindDelete:
-			add(t.call, sayso.DangerDelete, key, fresh+"/"+another+".txt")
+			add(t.call, sayso.DangerDelete, key, freshWord+"/"+otherWord+".txt")
 		case sayso.KindWrite, sayso.KindEdit:
-			add(t.call, sayso.DangerOutside, key, argumentOf(t.tool, "/etc/"+fresh))
-			add(t.call, sayso.DangerOutside, key, argumentOf(t.tool, sc.home+"/"+fresh))
+			add(t.call, sayso.DangerOutside, key, argumentOf(t.tool, "/etc/"+freshWord))
+			add(t.call, sayso.DangerOutside, key, argumentOf(t.tool, sc.home+"/"+freshWord))
 		case sayso.KindShell:
 			for _, use := range harmful() {
 				if e.m.selector != nil && isBash(t.tool) {
@@ -110,7 +110,7 @@ func (l *linter) threats(e *entry) []threat {
 				}
 			}
 		case sayso.KindFetch:
-			a := sc.aim(t.call, map[string]any{key: "https://" + fresh + ".example/?q=" + another}, sayso.PathFile)
+			a := sc.sampleCall(t.call, map[string]any{key: "https://" + freshWord + ".example/?q=" + otherWord}, sayso.PathFile)
 			out = append(out, threat{a, "it allows addresses of any host, and an address can carry out what the agent has read"})
 		case sayso.KindMCP:
 			yes, c := true, t.call
@@ -118,21 +118,21 @@ func (l *linter) threats(e *entry) []threat {
 				c.Annotations = &sayso.Annotations{Destructive: &yes}
 			}
 			if isTrue(c.Annotations.Destructive) {
-				out = append(out, threat{sc.aim(c, map[string]any{}, sayso.PathFile), "it allows tools that their server itself calls destructive"})
+				out = append(out, threat{sc.sampleCall(c, map[string]any{}, sayso.PathFile), "it allows tools that their server itself calls destructive"})
 			}
 		}
 	}
 	return out
 }
 
-// use is a line that does harm.
-type use struct {
+// harmfulLine is a line that does harm.
+type harmfulLine struct {
 	line   string
 	danger sayso.Danger
 }
 
-// uses are lines that do harm and begin with the words of a pattern.
-func (l *linter) uses(e *entry, r *commandRule) []use {
+// harmfulLines are lines that do harm and begin with the words of a pattern.
+func (l *linter) harmfulLines(e *entry, r *commandRule) []harmfulLine {
 	if len(r.pattern.words) == 0 {
 		return harmful()
 	}
@@ -142,7 +142,7 @@ func (l *linter) uses(e *entry, r *commandRule) []use {
 	if len(shell.Inspect(line+" x").Commands) > 1 {
 		lines = append(lines, l.wrapped(line)...)
 	}
-	var out []use
+	var out []harmfulLine
 	for _, line := range lines {
 		for _, line := range [...]string{line, strings.ReplaceAll(line, " x", " /tmp/x")} {
 			d := harmOf(line, len(strings.Join(words, " ")))
@@ -152,7 +152,7 @@ func (l *linter) uses(e *entry, r *commandRule) []use {
 				continue
 			}
 			if d != "" {
-				out = append(out, use{line, d})
+				out = append(out, harmfulLine{line, d})
 			}
 		}
 	}
@@ -189,7 +189,7 @@ func harmOf(line string, named int) sayso.Danger {
 				continue // of work in hand, as git commit --amend does: what its name says
 			}
 			d := traitDangers[t.Kind]
-			if i == 0 && harms[d] != "" && (d != sayso.DangerInterpreter || t.Target != nil && t.Target.Span.From > named) && out == "" {
+			if i == 0 && harmTexts[d] != "" && (d != sayso.DangerInterpreter || t.Target != nil && t.Target.Span.From > named) && out == "" {
 				out = d
 			}
 		}
@@ -198,31 +198,31 @@ func harmOf(line string, named int) sayso.Danger {
 }
 
 // harmful are lines of all programs of the tables that do harm.
-var harmful = sync.OnceValue(func() []use {
-	var out []use
+var harmful = sync.OnceValue(func() []harmfulLine {
+	var out []harmfulLine
 	for _, line := range shell.Uses() {
 		if d := harmOf(line, 0); d != "" {
-			out = append(out, use{line, d})
+			out = append(out, harmfulLine{line, d})
 		}
 	}
 	return out
 })
 
 // looseDefault is the finding about a default that allows what is dangerous.
-func (l *linter) looseDefault(d *fallback) *Finding {
+func (l *linter) looseDefault(d *defaultRule) *Finding {
 	if d.m.Effect != sayso.Allow || d.tier == TierRepo {
 		return nil
 	}
-	sc := l.scene
+	sc := l.machine
 	if d.scope != nil {
 		sc.workspace = stdpath.Clean(atHomeOf(d.scope.folder, d.scope.home))
 	}
 	for _, use := range harmful() {
-		a := sc.aim(sayso.Call{Tool: "bash"}, map[string]any{"command": use.line}, sayso.PathFile)
+		a := sc.sampleCall(sayso.Call{Tool: "bash"}, map[string]any{"command": use.line}, sayso.PathFile)
 		v := a.judge(l.p)
 		if v.Effect == sayso.Allow && v.Rule == d.m.Rule && v.Line == d.m.Line && v.File == d.m.File {
 			return &Finding{
-				Kind: FindingOverWide, Pattern: d.pattern(), What: harms[use.danger], Write: "write ask, and a rule for each program that needs no person",
+				Kind: FindingOverWide, Pattern: d.pattern(), What: harmTexts[use.danger], Write: "write ask, and a rule for each program that needs no person",
 				Call: &a.call, Workspace: sc.workspace, Effect: v.Effect,
 			}
 		}

@@ -10,17 +10,17 @@ import (
 	"github.com/sayso-dev/sayso/inspect/shell"
 )
 
-// answering are the verbs of our own program with which a person answers,
+// approverVerbs are the verbs of our own program with which a person answers,
 // administers or takes the gate away. An agent that may use them could approve
 // itself.
-var answering = set(
+var approverVerbs = set(
 	"approve", "deny", "prompt", "watch", "mode", "off", "lock", "token", "open", "login", "service", "uninstall", "init",
 	"restore", "backup", "serve",
 )
 
-// answeringTwo are such verbs of two words. The second word alone means
+// approverVerbPairs are such verbs of two words. The second word alone means
 // nothing.
-var answeringTwo = map[string]map[string]bool{
+var approverVerbPairs = map[string]map[string]bool{
 	"session": set("policy"),
 	"grants":  set("revoke"),
 	"grant":   set("revoke"),
@@ -256,10 +256,10 @@ func answers(args []shell.Word) bool {
 			continue
 		}
 		text := strings.ToLower(a.Text)
-		if answering[text] || text == "--undo" || answeringTwo[verb][text] {
+		if approverVerbs[text] || text == "--undo" || approverVerbPairs[verb][text] {
 			return true
 		}
-		if answeringTwo[text] != nil {
+		if approverVerbPairs[text] != nil {
 			verb = text
 		} else if verb == "" {
 			verb = text
@@ -277,9 +277,9 @@ func mentions(text string) bool {
 		switch {
 		case w == "sayso":
 			us = true
-		case us && (answering[w] || answeringTwo[verb][w]):
+		case us && (approverVerbs[w] || approverVerbPairs[verb][w]):
 			return true
-		case us && answeringTwo[w] != nil:
+		case us && approverVerbPairs[w] != nil:
 			verb = w
 		}
 	}

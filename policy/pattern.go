@@ -12,7 +12,7 @@ import (
 // matcher is one pattern, compiled: which tools it speaks of, and which
 // arguments.
 type matcher struct {
-	spot
+	position
 	text string // as written
 
 	// Exactly one of these says which tools.

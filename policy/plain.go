@@ -83,7 +83,7 @@ func (s *subject) runsUsPlainly() bool {
 		if isUs(name) && slices.ContainsFunc(c.Args, func(w shell.Word) bool { return !w.Literal() }) {
 			return true
 		}
-		if (handsOn[name] || mayRun(c)) && slices.ContainsFunc(c.Words(), func(w shell.Word) bool { return namesUs(w.Text) }) && (handsOn[name] || wordsRunUs(c)) {
+		if (commandRunners[name] || mayRun(c)) && slices.ContainsFunc(c.Words(), func(w shell.Word) bool { return namesUs(w.Text) }) && (commandRunners[name] || wordsRunUs(c)) {
 			return true
 		}
 	}
@@ -93,7 +93,7 @@ func (s *subject) runsUsPlainly() bool {
 // mayRun reports whether a command may run what is in its words, for all that
 // is known of it.
 func mayRun(c *shell.Command) bool {
-	return (c.Class == shell.Foreign || c.Class == shell.Powerful) && !looking[c.Base()]
+	return (c.Class == shell.Foreign || c.Class == shell.Powerful) && !readOnlyPrograms[c.Base()]
 }
 
 func wordsRunUs(c *shell.Command) bool {

@@ -52,13 +52,13 @@ type Policy struct {
 	version   string
 	home      string
 	finalOnly bool
-	fallbacks []fallback
+	fallbacks []defaultRule
 	deadline  sayso.Deadline
 	mode      sayso.Mode
 	modeLimit sayso.Mode
 	redaction Redaction
 	warnings  []Warning
-	rooted    []*rooted
+	rooted    []*rootRules
 	delegates []*matcher
 	notices   []Notice
 	folders   []string
@@ -107,13 +107,13 @@ func (t Tiered) check(seen map[string]bool) error {
 		return Errors{t.File.fault(t.File.noticed, CodeTier, "remove it", "notices are for your own file and the organisation's: a project cannot have anything sent")}
 	}
 	if t.Tier == TierRepo && len(t.File.parts) > 0 {
-		return Errors{t.File.fault(t.File.parts[0].spot, CodeTier, "write the rules without it", "a project's own file speaks of that project alone, so it has no workspaces")}
+		return Errors{t.File.fault(t.File.parts[0].position, CodeTier, "write the rules without it", "a project's own file speaks of that project alone, so it has no workspaces")}
 	}
 	return nil
 }
 
 // fault is a mistake that shows when it is known whose a file is.
-func (f *File) fault(at spot, code Code, write, what string, args ...any) *Error {
+func (f *File) fault(at position, code Code, write, what string, args ...any) *Error {
 	if failing != nil {
 		failing()
 	}
@@ -136,21 +136,21 @@ func homeNeeded(tiers []Tiered, home string) string {
 
 // namesHome returns the first place in a part that needs to know where the
 // person is at home, nil if there is none.
-func (p *part) namesHome() (at *spot, text string) {
+func (p *part) namesHome() (at *position, text string) {
 	if strings.HasPrefix(p.folder, "~") {
-		return &p.spot, p.folder
+		return &p.position, p.folder
 	}
 	for _, ru := range p.rules {
 		for _, m := range ru.matchers {
 			if m.path != nil && m.path.anchor == atHome {
-				return &m.spot, m.text
+				return &m.position, m.text
 			}
 		}
 	}
 	if p.paths != nil {
 		for _, root := range p.paths.rules.Roots {
 			if strings.HasPrefix(root.Root, "~") {
-				return &spot{root.Line, 1}, root.Root
+				return &position{root.Line, 1}, root.Root
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func (p *Policy) addPart(t Tiered, part *part) {
 		p.index.addShell(part, t.File, t.Tier, sc)
 	}
 	if part.paths != nil {
-		p.rooted = append(p.rooted, &rooted{roots: part.paths.rules.Roots, file: t.File.Name, line: part.paths.line, tier: t.Tier, scope: sc})
+		p.rooted = append(p.rooted, &rootRules{roots: part.paths.rules.Roots, file: t.File.Name, line: part.paths.line, tier: t.Tier, scope: sc})
 		for _, root := range part.paths.rules.Roots {
 			p.folders = append(p.folders, root.Root)
 		}

@@ -45,7 +45,7 @@ func (s *subject) proposals(e sayso.Effect) []proposal {
 // patternName is the name that patterns give the tool of the call.
 func (s *subject) patternName() string {
 	if s.server == "" && len(toolsNamed(s.canonical)) == 0 && s.kind == sayso.KindShell {
-		for _, t := range alike(s.call.Tool) {
+		for _, t := range toolsLike(s.call.Tool) {
 			return t.Name
 		}
 	}

@@ -280,7 +280,7 @@ func (r *reader) text(n *yaml.Node, what string) (string, bool) {
 		r.fail(n, CodeType, "", "%s must not be empty", what)
 		return "", false
 	}
-	if strings.ContainsFunc(n.Value, hidden) {
+	if strings.ContainsFunc(n.Value, isInvisible) {
 		r.fail(n, CodeNotText, "", "%s holds a line break, or a character that cannot be seen", what)
 		return "", false
 	}

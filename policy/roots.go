@@ -9,9 +9,9 @@ import (
 	inspect "github.com/sayso-dev/sayso/inspect/path"
 )
 
-// rooted is what a part of a file says of files: beneath which roots they may
+// rootRules is what a part of a file says of files: beneath which roots they may
 // be read and written.
-type rooted struct {
+type rootRules struct {
 	roots []sayso.PathRoot
 	file  string
 	line  int
@@ -20,8 +20,8 @@ type rooted struct {
 }
 
 // rootsHold returns what is said of files where the call would run.
-func (p *Policy) rootsHold(s *subject) []*rooted {
-	var out []*rooted
+func (p *Policy) rootsHold(s *subject) []*rootRules {
+	var out []*rootRules
 	for _, r := range p.rooted {
 		if r.scope.holds(s, sayso.Deny) {
 			out = append(out, r)
@@ -31,7 +31,7 @@ func (p *Policy) rootsHold(s *subject) []*rooted {
 }
 
 // denied is the denial of a path outside of what a file permits.
-func (r *rooted) denied(reason string) sayso.Match {
+func (r *rootRules) denied(reason string) sayso.Match {
 	return sayso.Match{Effect: sayso.Deny, Cause: sayso.CauseRule, Rule: "sandbox.paths", File: r.file, Line: r.line, Reason: reason}
 }
 
@@ -76,7 +76,7 @@ func (s *subject) otherReading(i int) bool {
 
 // judge says what the roots permit for a place. What the file does not say
 // itself is not explicit.
-func (r *rooted) judge(s *subject, o *sayso.PathFact) (m sayso.Match, explicit bool) {
+func (r *rootRules) judge(s *subject, o *sayso.PathFact) (m sayso.Match, explicit bool) {
 	if !s.known(r.roots) {
 		m := floorNoRoots
 		m.File, m.Line = r.file, r.line
@@ -121,7 +121,7 @@ func (r *rooted) judge(s *subject, o *sayso.PathFact) (m sayso.Match, explicit b
 // nothing does.
 func (s *subject) unsettling(o *sayso.PathFact, root sayso.PathRoot) string {
 	switch {
-	case s.strays(root):
+	case s.leadsOutside(root):
 		return root.Name + " is a link that leads out of the workspace"
 	case o.State == sayso.PathSpecial:
 		return "the path leads to what is neither a file nor a folder"
@@ -134,7 +134,7 @@ func (s *subject) unsettling(o *sayso.PathFact, root sayso.PathRoot) string {
 // beneath is what holds for a folder whose parts have roots of their own, or
 // whose files are not all of the kind that may be read: a search or a deletion
 // goes through all of it.
-func (r *rooted) beneath(s *subject, o *sayso.PathFact, root sayso.PathRoot, effect sayso.Effect) (sayso.Match, bool) {
+func (r *rootRules) beneath(s *subject, o *sayso.PathFact, root sayso.PathRoot, effect sayso.Effect) (sayso.Match, bool) {
 	if o.State != sayso.PathDir || s.kind != sayso.KindSearch && s.kind != sayso.KindList && s.kind != sayso.KindDelete {
 		return sayso.Match{}, false
 	}
@@ -174,9 +174,9 @@ func suffixed(o *sayso.PathFact, suffixes []string) bool {
 	return slices.ContainsFunc(suffixes, func(end string) bool { return len(name) > len(end) && strings.HasSuffix(name, end) })
 }
 
-// strays reports whether a root that is written as a folder of the workspace
+// leadsOutside reports whether a root that is written as a folder of the workspace
 // leads out of it.
-func (s *subject) strays(root sayso.PathRoot) bool {
+func (s *subject) leadsOutside(root sayso.PathRoot) bool {
 	if root.Root[0] == '/' || root.Root[0] == '~' || s.facts.Workspace == "" {
 		return false
 	}
@@ -196,7 +196,7 @@ func (p *Policy) writable(s *subject, o *sayso.PathFact) bool {
 			return false
 		}
 		root, ok := s.rootOf(o.Resolved, r.roots)
-		if !ok || root.Write != sayso.Allow || !suffixed(o, root.Suffixes) || s.strays(root) {
+		if !ok || root.Write != sayso.Allow || !suffixed(o, root.Suffixes) || s.leadsOutside(root) {
 			return false
 		}
 		permitted = permitted || r.tier != TierRepo

@@ -20,22 +20,22 @@ type rule struct {
 	said     bool // the file says how long a yes lasts
 	danger   bool
 	elicit   bool
-	elicitAt spot
+	elicitAt position
 	when     *condition.Condition // nil for always
-	whenAt   spot
+	whenAt   position
 	whenLine bool // it stands in one line
 	matchers []*matcher
 	examples []example // that it must match
 }
 
-// laterInRules are the keys of a rule that are known and not yet understood.
-var laterInRules = map[string]string{
+// reservedRuleKeys are the keys of a rule that are known and not yet understood.
+var reservedRuleKeys = map[string]string{
 	"sandbox_paths": "where a command may work; in shell.rules it is understood",
 	"delegate":      "what a lower tier may decide",
 }
 
-// draft is a rule as it is read, and where in the file what must fit together stands.
-type draft struct {
+// ruleDraft is a rule as it is read, and where in the file what must fit together stands.
+type ruleDraft struct {
 	*rule
 	effects, patterns []*yaml.Node
 	asksOnly          []*yaml.Node // keys that say what happens when a person is asked
@@ -46,8 +46,8 @@ type draft struct {
 // rule reads one rule, nil after a mistake.
 func (r *reader) rule(f *File, n *yaml.Node) *rule {
 	before := len(r.errs)
-	d := &draft{rule: &rule{}}
-	if !r.mapping(n, "a rule", r.ruleFields(d), laterInRules) {
+	d := &ruleDraft{rule: &rule{}}
+	if !r.mapping(n, "a rule", r.ruleFields(d), reservedRuleKeys) {
 		return nil
 	}
 	if len(d.effects) == 0 && len(r.errs) > before {
@@ -62,7 +62,7 @@ func (r *reader) rule(f *File, n *yaml.Node) *rule {
 	if len(r.errs) > before {
 		return nil
 	}
-	r.unputs(d.rule)
+	r.warnNotElicitable(d.rule)
 	for _, item := range d.covers {
 		r.examples = append(r.examples, func() { r.covers(f, d.rule, item) })
 	}
@@ -70,7 +70,7 @@ func (r *reader) rule(f *File, n *yaml.Node) *rule {
 }
 
 // ruleFields read the keys of a rule into a draft.
-func (r *reader) ruleFields(d *draft) map[string]field {
+func (r *reader) ruleFields(d *ruleDraft) map[string]field {
 	effect := func(e sayso.Effect) field {
 		return func(key, value *yaml.Node) {
 			d.effect = e
@@ -110,7 +110,7 @@ func (r *reader) ruleFields(d *draft) map[string]field {
 }
 
 // fits reports what a rule says that has no place in a rule of its effect.
-func (r *reader) fits(d *draft) {
+func (r *reader) fits(d *ruleDraft) {
 	if d.effect != sayso.Ask {
 		for _, key := range d.asksOnly {
 			r.fail(key, CodeMisplaced, "remove it, or write ask:", "%s says what happens when a person is asked, and this rule asks nobody", key.Value)
@@ -156,7 +156,7 @@ func (r *reader) matchers(f *File, e sayso.Effect, n *yaml.Node) []*matcher {
 		} else if text, ok := r.text(item, "a pattern"); ok {
 			m = r.pattern(e, item, text)
 		}
-		m.spot = at(item)
+		m.position = at(item)
 		out = append(out, &m)
 	}
 	return out

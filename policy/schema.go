@@ -30,15 +30,15 @@ func titled(s map[string]any, file, title string) ([]byte, error) {
 	return jcs.MarshalIndent(s)
 }
 
-// shape is what may stand in one place of a file.
-type shape struct {
+// schemaShape is what may stand in one place of a file.
+type schemaShape struct {
 	where string // what the reader calls the mapping; empty for what is none
 	doc   string
 	keys  []key          // of a mapping, in the order of the page
-	named *shape         // of a mapping whose keys the person chooses
-	items *shape         // of a list
+	named *schemaShape   // of a mapping whose keys the person chooses
+	items *schemaShape   // of a list
 	plain map[string]any // anything else, as the schema has it
-	any   []*shape       // one of several
+	any   []*schemaShape // one of several
 	need  []string       // keys that must be there
 }
 
@@ -46,40 +46,40 @@ type shape struct {
 type key struct {
 	name string
 	doc  string
-	of   *shape
+	of   *schemaShape
 }
 
 // defined are the shapes that stand in more than one place, by their names.
-var defined = map[*shape]string{
+var defined = map[*schemaShape]string{
 	ruleShape: "rule", shellShape: "commands", sandboxShape: "sandbox", matcherShape: "matcher", matchersShape: "patterns", patternShape: "pattern",
 }
 
 // reference is the schema of a shape where it is used.
-func reference(s *shape) map[string]any {
+func reference(s *schemaShape) map[string]any {
 	if name, ok := defined[s]; ok {
 		return map[string]any{"$ref": "#/$defs/" + name}
 	}
 	return schemaOf(s)
 }
 
-func words(values ...any) *shape { return &shape{plain: map[string]any{"enum": values}} }
+func words(values ...any) *schemaShape { return &schemaShape{plain: map[string]any{"enum": values}} }
 
-func listOf(s *shape) *shape { return &shape{items: s} }
+func listOf(s *schemaShape) *schemaShape { return &schemaShape{items: s} }
 
 // oneOrMore is a value that may stand alone or in a list.
-func oneOrMore(s *shape) *shape { return &shape{any: []*shape{s, listOf(s)}} }
+func oneOrMore(s *schemaShape) *schemaShape { return &schemaShape{any: []*schemaShape{s, listOf(s)}} }
 
 var (
-	aText   = &shape{plain: map[string]any{"type": "string", "minLength": 1}}
-	aBool   = &shape{plain: map[string]any{"type": "boolean"}}
-	aNumber = &shape{plain: map[string]any{"type": "integer", "minimum": 1}}
-	aValue  = &shape{plain: map[string]any{"type": []any{"string", "number", "boolean"}}}
-	aCall   = &shape{plain: map[string]any{"type": "string", "pattern": `^\s*\{`}}
-	aTime   = &shape{plain: map[string]any{"type": "string", "pattern": `^(none|[0-9]+d|([0-9]+(\.[0-9]+)?(h|m|s))+)$`}}
-	aSuffix = &shape{plain: map[string]any{"type": "string", "pattern": `^\.[^/*?]+$`}}
+	aText   = &schemaShape{plain: map[string]any{"type": "string", "minLength": 1}}
+	aBool   = &schemaShape{plain: map[string]any{"type": "boolean"}}
+	aNumber = &schemaShape{plain: map[string]any{"type": "integer", "minimum": 1}}
+	aValue  = &schemaShape{plain: map[string]any{"type": []any{"string", "number", "boolean"}}}
+	aCall   = &schemaShape{plain: map[string]any{"type": "string", "pattern": `^\s*\{`}}
+	aTime   = &schemaShape{plain: map[string]any{"type": "string", "pattern": `^(none|[0-9]+d|([0-9]+(\.[0-9]+)?(h|m|s))+)$`}}
+	aSuffix = &schemaShape{plain: map[string]any{"type": "string", "pattern": `^\.[^/*?]+$`}}
 )
 
-var fileShape = &shape{
+var fileShape = &schemaShape{
 	where: "a policy", doc: "What agents may do: allow, deny, or ask a person.", need: []string{"version"},
 	keys: append([]key{
 		{"version", "The version of the format. Write 1.", words(1)},
@@ -88,10 +88,10 @@ var fileShape = &shape{
 		{"mode", "What happens to asks where nobody has set another mode. strict denies what would be asked.", words("interactive", "strict")},
 		{"approve_all", "false forbids the mode of that name, whoever would set it.", aBool},
 		{"redaction", "What is hidden and cut besides, before anything is shown.", redactionShape},
-		{"servers", "MCP servers by name, and what of theirs is trusted.", &shape{named: serverShape}},
+		{"servers", "MCP servers by name, and what of theirs is trusted.", &schemaShape{named: serverShape}},
 		{"notices", "Who elsewhere is told what waits: webhooks and chats.", listOf(noticeShape)},
 		{"delegate", "For the organisation's file: patterns for which a lower tier's allow silences an ask of this file.", oneOrMore(patternShape)},
-		{"workspaces", "Rules of single projects, by their folder (~/src/app). All whose folder holds the workspace speak.", &shape{named: workspaceShape}},
+		{"workspaces", "Rules of single projects, by their folder (~/src/app). All whose folder holds the workspace speak.", &schemaShape{named: workspaceShape}},
 		{"require_os_sandbox", "true refuses to start without confinement by the system, which this version cannot give.", aBool},
 	}, partKeys...),
 }
@@ -102,47 +102,47 @@ var partKeys = []key{
 	{"sandbox", "Where tools may read and write.", sandboxShape},
 }
 
-var deadlineShape = &shape{where: "deadline", keys: []key{
+var deadlineShape = &schemaShape{where: "deadline", keys: []key{
 	{"after", "30m, 1h30m, 3d, or none. Without it, 1h.", aTime},
 	{"then", "What a passed deadline is: an expiry, or a denial.", words("expire", "deny")},
 }}
 
-var redactionShape = &shape{where: "redaction", keys: []key{
+var redactionShape = &schemaShape{where: "redaction", keys: []key{
 	{"names", "More key names whose values are hidden.", listOf(aText)},
 	{"max_string", "Bytes of a text in a preview.", aNumber},
 	{"max_items", "Items of a list in a preview.", aNumber},
 }}
 
-var noticeShape = &shape{where: "a notice", doc: "A webhook or a chat that is told what waits.", need: []string{"name"}, keys: []key{
+var noticeShape = &schemaShape{where: "a notice", doc: "A webhook or a chat that is told what waits.", need: []string{"name"}, keys: []key{
 	{"name", "What lists and metrics call it.", aText},
-	{"webhook", "Where the webhook is: its address, or where that is kept.", &shape{any: []*shape{aText, heldShape}}},
+	{"webhook", "Where the webhook is: its address, or where that is kept.", &schemaShape{any: []*schemaShape{aText, heldShape}}},
 	{"secret", "Where the secret is kept that the notices of a webhook are signed with: whsec_ and base64.", heldShape},
 	{"chat", "Where the shoutrrr address of a chat is kept.", heldShape},
 	{"on", "What it is told of. Without it, of requests that are opened.", oneOrMore(words(anyWords(noticeEvents)...))},
 	{"detail", "How much it is told: none (that something waits), title (what the policy and the program call it; no arguments), preview (arguments too, with secrets hidden). Without it, title.", words(anyWords(noticeDetails)...)},
 }}
 
-var heldShape = &shape{where: "a secret", doc: "Where a secret is kept: in a file, or in a variable of the server's environment.", keys: []key{
+var heldShape = &schemaShape{where: "a secret", doc: "Where a secret is kept: in a file, or in a variable of the server's environment.", keys: []key{
 	{"file", "A file that only you can read, from / or ~/.", aText},
 	{"env", "The name of a variable.", aText},
 }}
 
-var serverShape = &shape{where: "a server", keys: []key{
+var serverShape = &schemaShape{where: "a server", keys: []key{
 	{"trust", "annotations: what the server says of its tools may loosen, not only tighten.", listOf(words("annotations"))},
 }}
 
-var workspaceShape = &shape{where: "a workspace", doc: "What holds in this project.", keys: partKeys}
+var workspaceShape = &schemaShape{where: "a workspace", doc: "What holds in this project.", keys: partKeys}
 
-var patternShape = &shape{doc: "tool or tool:argument, as in bash:git status*, file-edit:src/**, web-fetch:https://*.example.org/*, mcp__SERVER__TOOL.", plain: map[string]any{"type": "string", "minLength": 1}}
+var patternShape = &schemaShape{doc: "tool or tool:argument, as in bash:git status*, file-edit:src/**, web-fetch:https://*.example.org/*, mcp__SERVER__TOOL.", plain: map[string]any{"type": "string", "minLength": 1}}
 
-var annotationsShape = &shape{where: "annotations", keys: []key{
+var annotationsShape = &schemaShape{where: "annotations", keys: []key{
 	{"read_only", "The tool changes nothing. Not said counts as false.", aBool},
 	{"destructive", "The tool may destroy. Not said counts as true.", aBool},
 	{"idempotent", "Calling it twice is like calling it once. Not said counts as false.", aBool},
 	{"open_world", "The tool talks to the world. Not said counts as true.", aBool},
 }}
 
-var matcherShape = &shape{where: "a matcher", doc: "What the call is; all that is given must hold.", keys: []key{
+var matcherShape = &schemaShape{where: "a matcher", doc: "What the call is; all that is given must hold.", keys: []key{
 	{"tool", "Names of tools; * stands for any characters.", oneOrMore(aText)},
 	{"kind", "What sort of call.", oneOrMore(words(anyWords(kinds)...))},
 	{"server", "Names of MCP servers.", oneOrMore(aText)},
@@ -151,12 +151,12 @@ var matcherShape = &shape{where: "a matcher", doc: "What the call is; all that i
 	{"session", "The session.", oneOrMore(aText)},
 	{"tags", "Tags that the call must all have.", oneOrMore(aText)},
 	{"annotations", "What the server says of the tool. An allow needs a server that is trusted.", annotationsShape},
-	{"args", "Values that arguments must have; one that is missing is no match.", &shape{named: oneOrMore(aValue)}},
+	{"args", "Values that arguments must have; one that is missing is no match.", &schemaShape{named: oneOrMore(aValue)}},
 }}
 
-var matchersShape = &shape{any: []*shape{patternShape, matcherShape, listOf(&shape{any: []*shape{patternShape, matcherShape}})}}
+var matchersShape = &schemaShape{any: []*schemaShape{patternShape, matcherShape, listOf(&schemaShape{any: []*schemaShape{patternShape, matcherShape}})}}
 
-var ruleShape = &shape{where: "a rule", doc: "One of allow, ask and deny, and what goes with it.", keys: []key{
+var ruleShape = &schemaShape{where: "a rule", doc: "One of allow, ask and deny, and what goes with it.", keys: []key{
 	{"allow", "Calls that need no person.", matchersShape},
 	{"ask", "Calls that a person decides.", matchersShape},
 	{"deny", "Calls that nobody can allow.", matchersShape},
@@ -172,34 +172,34 @@ var ruleShape = &shape{where: "a rule", doc: "One of allow, ask and deny, and wh
 	{"covers", "Examples: calls as JSON that the rule must match, checked when the file is loaded.", listOf(aCall)},
 }}
 
-var requirementShape = &shape{where: "requirement", keys: []key{
+var requirementShape = &schemaShape{where: "requirement", keys: []key{
 	{"count", "How many must allow. Only 1 so far.", words(1)},
 }}
 
-var shellShape = &shape{where: "shell", keys: []key{
+var shellShape = &schemaShape{where: "shell", keys: []key{
 	{"default", "What happens to a command that no rule speaks about. Without it, a person is asked.", shellDefaultShape},
 	{"rules", "For each command the first that matches speaks; one with allowed: false wins wherever it stands.", listOf(shellRuleShape)},
 }}
 
-var shellDefaultShape = &shape{where: "shell.default", keys: allowanceKeys}
+var shellDefaultShape = &schemaShape{where: "shell.default", keys: allowanceKeys}
 
 var allowanceKeys = []key{
 	{"allowed", "false denies.", aBool},
 	{"approval", "false needs no person. Without it, a person is asked.", aBool},
 }
 
-var shellRuleShape = &shape{where: "a rule on commands", need: []string{"pattern"}, keys: append([]key{
+var shellRuleShape = &schemaShape{where: "a rule on commands", need: []string{"pattern"}, keys: append([]key{
 	{"pattern", "The first words of the command, as in git status.", aText},
 	{"description", "What the request is called on the screen.", aText},
 	{"sandbox_paths", "Names of paths that every operand must lie in for the rule to speak.", listOf(aText)},
 }, allowanceKeys...)}
 
-var sandboxShape = &shape{where: "sandbox", keys: []key{
-	{"paths", "Folders by name. What lies outside of all of them is denied.", &shape{named: rootShape}},
+var sandboxShape = &schemaShape{where: "sandbox", keys: []key{
+	{"paths", "Folders by name. What lies outside of all of them is denied.", &schemaShape{named: rootShape}},
 	{"require_os_sandbox", "true refuses to start without confinement by the system, which this version cannot give.", aBool},
 }}
 
-var rootShape = &shape{where: "a path", need: []string{"root"}, keys: []key{
+var rootShape = &schemaShape{where: "a path", need: []string{"root"}, keys: []key{
 	{"root", "The folder: from the workspace, from / or from ~/.", aText},
 	{"mode", "ro: it is read. rw: it may be written too.", words("ro", "rw")},
 	{"suffixes", "Endings that the names of files must have.", listOf(aSuffix)},
@@ -207,7 +207,7 @@ var rootShape = &shape{where: "a path", need: []string{"root"}, keys: []key{
 	{"write_approval", "false: nobody is asked before a file is written. Without it, a person is.", aBool},
 }}
 
-var testsShape = &shape{
+var testsShape = &schemaShape{
 	where: "a file of tests", doc: "Calls, and what the policy has to say of them.", need: []string{"version", "cases"},
 	keys: []key{
 		{"version", "The version of the format. Write 1.", words(1)},
@@ -215,16 +215,16 @@ var testsShape = &shape{
 		{"workspace", "The project of the calls: from / or ~/. Without it, ~/" + testProject + ".", aText},
 		{"host", "The agent's host of the calls, as claude-code. Their tools are then called as the host calls them.", aText},
 		{"session", "The session of the calls.", aText},
-		{"files", "What is on the machine, by name: from the workspace, from / or ~/. All else is missing.", &shape{named: &shape{any: []*shape{words(isFile, isDir), linkShape}}}},
+		{"files", "What is on the machine, by name: from the workspace, from / or ~/. All else is missing.", &schemaShape{named: &schemaShape{any: []*schemaShape{words(isFile, isDir), linkShape}}}},
 		{"cases", "The calls, and what is expected of each.", listOf(caseShape)},
 	},
 }
 
-var linkShape = &shape{where: "a file", need: []string{"link"}, keys: []key{
+var linkShape = &schemaShape{where: "a file", need: []string{"link"}, keys: []key{
 	{"link", "Where the link leads.", aText},
 }}
 
-var caseShape = &shape{where: "a case", need: []string{"call", "expect"}, keys: []key{
+var caseShape = &schemaShape{where: "a case", need: []string{"call", "expect"}, keys: []key{
 	{"name", "What the case is about.", aText},
 	{"call", "A tool with the argument that rules match on, as {bash: git status}, or with all arguments, as {file-search: {path: docs}}; or a whole call as JSON. Or a list of them.", oneOrMore(callShape)},
 	{"expect", "What has to come out.", words("allow", "ask", "deny")},
@@ -238,7 +238,7 @@ var caseShape = &shape{where: "a case", need: []string{"call", "expect"}, keys: 
 	{"server", "The MCP server that the tool belongs to.", aText},
 }}
 
-var callShape = &shape{plain: map[string]any{"type": []any{"object", "string"}, "minProperties": 1}}
+var callShape = &schemaShape{plain: map[string]any{"type": []any{"object", "string"}, "minProperties": 1}}
 
 func anyWords(words []string) []any {
 	out := make([]any, len(words))
@@ -249,7 +249,7 @@ func anyWords(words []string) []any {
 }
 
 // schemaOf is the schema of one place.
-func schemaOf(s *shape) map[string]any {
+func schemaOf(s *schemaShape) map[string]any {
 	out := map[string]any{}
 	for k, v := range s.plain {
 		out[k] = v

@@ -46,7 +46,7 @@ func atHomeOf(folder, home string) string {
 func (s *subject) root(name string) string {
 	at, known := s.led(name)
 	if !known {
-		s.unseen()
+		s.noteGap()
 	}
 	return at
 }

@@ -112,9 +112,9 @@ func (s *subject) showsLines() bool {
 	}
 	switch mode, state := member(args, "output_mode"); s.call.Host {
 	case "claude-code":
-		return state != argMissing && (state != argGiven || !namesOnly[mode])
+		return state != argMissing && (state != argGiven || !fileNameModes[mode])
 	case "copilot":
-		return state != argGiven || !namesOnly[mode]
+		return state != argGiven || !fileNameModes[mode]
 	case "gemini":
 		only, state := rawMember(args, "names_only")
 		return state != argGiven || string(only) != "true"
@@ -122,8 +122,8 @@ func (s *subject) showsLines() bool {
 	return true
 }
 
-// namesOnly are the modes in which a search shows no lines.
-var namesOnly = set("files_with_matches", "count")
+// fileNameModes are the modes in which a search shows no lines.
+var fileNameModes = set("files_with_matches", "count")
 
 // reaches reports whether a list or a search may come upon what a pattern
 // speaks of: its folder lies above such a place, and its own patterns do not

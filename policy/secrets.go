@@ -9,8 +9,8 @@ import (
 	"github.com/sayso-dev/sayso/inspect/shell"
 )
 
-// showsText are programs whose words are no files: they print them.
-var showsText = set("echo", "printf")
+// printPrograms are programs whose words are no files: they print them.
+var printPrograms = set("echo", "printf")
 
 // secrets reports whether a command names a file known to hold keys, passwords
 // or tokens: by a word, by what a redirection gives it, or by where either leads; or
@@ -23,7 +23,7 @@ func (s *subject) secrets(at int) bool {
 			return true
 		}
 	}
-	if showsText[c.Base()] {
+	if printPrograms[c.Base()] {
 		return false
 	}
 	if s.readsSecrets(c) {

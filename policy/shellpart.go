@@ -13,7 +13,7 @@ import (
 type shellPart struct {
 	rules    sayso.ShellRules
 	patterns []commandPattern // of the rules, in their order
-	places   []spot
+	places   []position
 	line     int  // of the default
 	said     bool // the file says what the default is
 }

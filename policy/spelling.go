@@ -21,7 +21,7 @@ var floorSpelling = sayso.Match{
 func oddPath(p string) string {
 	switch first, last := firstRune(p), lastRune(p); {
 	case p == "":
-	case unicode.IsSpace(first) || hidden(first) || unicode.IsSpace(last) || hidden(last):
+	case unicode.IsSpace(first) || isInvisible(first) || unicode.IsSpace(last) || isInvisible(last):
 		return "it begins or ends with white space"
 	case first == '~':
 		return "it begins with a tilde; write the folder out"

@@ -196,7 +196,7 @@ func (p *Policy) redirect(s *subject, r *shell.Redirect) (m sayso.Match, ok bool
 		}
 		return floorRead, !known
 	}
-	if s.steers(r.Target, r.Dirs) {
+	if s.mayBeControlFile(r.Target, r.Dirs) {
 		return floorControl, true
 	}
 	for _, o := range places {
@@ -214,8 +214,8 @@ func namesControl(w shell.Word) bool {
 	return path.Control(w.Text) || w.Dynamic&shell.Glob != 0 && path.ControlGlob(w.Text)
 }
 
-// steers reports whether a word may name a file that steers other programs.
-func (s *subject) steers(w shell.Word, dirs []shell.Dir) bool {
+// mayBeControlFile reports whether a word may name a file that steers other programs.
+func (s *subject) mayBeControlFile(w shell.Word, dirs []shell.Dir) bool {
 	if namesControl(w) {
 		return true
 	}
@@ -246,7 +246,7 @@ func (s *subject) steers(w shell.Word, dirs []shell.Dir) bool {
 // other programs and which the command may write.
 func (s *subject) writesControl(c *shell.Command) (shell.Word, bool) {
 	for _, t := range c.Traits {
-		if (t.Kind == shell.Writes || t.Kind == shell.Deletes) && t.Target != nil && s.steers(*t.Target, c.Dirs) {
+		if (t.Kind == shell.Writes || t.Kind == shell.Deletes) && t.Target != nil && s.mayBeControlFile(*t.Target, c.Dirs) {
 			return *t.Target, true
 		}
 	}
@@ -267,10 +267,10 @@ func isRevision(c *shell.Command, w shell.Word) bool {
 	return strings.EqualFold(w.Text, "head") && (c.Class != shell.Ordinary || c.Base() == "git")
 }
 
-// staging are commands that change things, and read the files that they name.
-var staging = set("git add", "git stage", "git commit")
+// indexCommands are commands that change things, and read the files that they name.
+var indexCommands = set("git add", "git stage", "git commit")
 
 // onlyReads reports whether a command leaves the files in its words as they are.
 func onlyReads(c *shell.Command) bool {
-	return c.Class == shell.ReadOnly || c.Class == shell.Ordinary && staging[strings.Join(c.Lead(), " ")]
+	return c.Class == shell.ReadOnly || c.Class == shell.Ordinary && indexCommands[strings.Join(c.Lead(), " ")]
 }

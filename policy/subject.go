@@ -50,7 +50,7 @@ type subject struct {
 	inspected  *shell.Line
 	broke      bool                       // the reader of commands broke on the line
 	looked     map[string]*sayso.PathFact // where words of the command lead
-	conditions map[*condition.Condition]answer
+	conditions map[*condition.Condition]conditionResult
 	seen       *condition.Input // what they see
 }
 
@@ -82,8 +82,8 @@ func (s *subject) of(c *sayso.Call, f *sayso.Facts, home string) {
 		// A host without a table does not make a shell less of a shell.
 		s.kind = s.kind.Stricter(sayso.Call{Tool: c.Tool}.Known().Kind)
 	}
-	if s.unheard = s.unheardOf(); s.unheard {
-		s.suppose()
+	if s.unheard = s.isUnknownTool(); s.unheard {
+		s.assumeShell()
 	}
 	s.operand = operandOf(s.tool)
 	if s.strange {
@@ -112,10 +112,10 @@ func guessed(c *sayso.Call, tool string) bool {
 	return tool == c.Tool && len(sayso.HostTools(c.Host)) > 0
 }
 
-// strayed reports whether a command would run outside the workspace, or it is
+// isOutsideWorkspace reports whether a command would run outside the workspace, or it is
 // not known where. The same text means something else in a folder whose files
 // somebody else wrote. Where there is no workspace nothing is outside of it.
-func (s *subject) strayed() bool {
+func (s *subject) isOutsideWorkspace() bool {
 	return s.facts.Cwd == "" || s.facts.Workspace != "" && !sayso.Beneath(s.facts.Workspace, s.facts.Cwd)
 }
 

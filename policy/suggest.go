@@ -63,7 +63,7 @@ func (s *Suggestions) Text() string {
 // tool that is not dangerous, so that nothing is suggested for that tool. Rules
 // are suggested for what is known to be harmless alone, see docs/policy.md.
 func (p *Policy) Suggest(calls []*Recorded, denied iter.Seq[*Recorded], o SuggestOptions) Suggestions {
-	f := &finder{p: p, o: o, withheld: []Withheld{}}
+	f := &suggester{p: p, o: o, withheld: []Withheld{}}
 	if f.o.Least <= 0 {
 		f.o.Least = 2
 	}
@@ -100,27 +100,27 @@ const maxCandidates = 200
 
 // candidate is a rule that may be suggested.
 type candidate struct {
-	wish
+	proposedRule
 	wished  int
 	from    *Recorded
-	touches []*considered // calls that the rule has a say about
-	file    *File         // of this rule alone
+	touches []*recordedCall // calls that the rule has a say about
+	file    *File           // of this rule alone
 	banned  bool
 	gain    int
 	fresh   bool // gain is up to date
 }
 
-// considered is a call that rules are tried on.
-type considered struct {
+// recordedCall is a call that rules are tried on.
+type recordedCall struct {
 	*Recorded
 	wants bool // a prompt that may be saved
 	saved bool
 }
 
-type finder struct {
+type suggester struct {
 	p          *Policy
 	o          SuggestOptions
-	calls      []*considered
+	calls      []*recordedCall
 	candidates []*candidate
 	chosen     []*candidate
 	withheld   []Withheld
@@ -129,20 +129,20 @@ type finder struct {
 
 // sort finds the prompts that may be saved, with what is wished for, and the
 // calls that must go on coming out as they do.
-func (f *finder) sort(calls []*Recorded) {
+func (f *suggester) sort(calls []*Recorded) {
 	byText := map[string]*candidate{}
 	for _, c := range calls {
-		if f.lost(c) {
+		if f.isErased(c) {
 			continue
 		}
 		now, v, gap := f.p.again(c)
 		if gap != "" && c.Came.refused() && c.Gap == "" {
-			f.calls = append(f.calls, &considered{Recorded: c}) // a rule that speaks of it is none
+			f.calls = append(f.calls, &recordedCall{Recorded: c}) // a rule that speaks of it is none
 		}
 		if gap != "" || now.Effect == sayso.Allow && now.By != string(sayso.SourceGrant) {
 			continue
 		}
-		one := &considered{Recorded: c}
+		one := &recordedCall{Recorded: c}
 		f.calls = append(f.calls, one)
 		if !c.Came.asked() || c.Came.refused() || !now.asked() {
 			continue
@@ -150,11 +150,11 @@ func (f *finder) sort(calls []*Recorded) {
 		facts := f.p.completed(&c.Call, c.Facts)
 		var s subject
 		s.of(&c.Call, &facts, f.p.home)
-		for _, w := range s.wishes(&v) {
+		for _, w := range s.proposedRules(&v) {
 			one.wants = true
 			text := w.rule("")
 			if byText[text] == nil {
-				byText[text] = &candidate{wish: w, from: c}
+				byText[text] = &candidate{proposedRule: w, from: c}
 				f.candidates = append(f.candidates, byText[text])
 			}
 			byText[text].wished++
@@ -173,7 +173,7 @@ func (f *finder) sort(calls []*Recorded) {
 
 // showable reports whether a rule can be shown as it is: nothing in it is hidden,
 // and all of it can be seen.
-func (f *finder) showable(c *candidate) bool {
+func (f *suggester) showable(c *candidate) bool {
 	texts := map[string]string{}
 	for i, p := range c.patterns {
 		if strings.ContainsFunc(p, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -194,7 +194,7 @@ func (f *finder) showable(c *candidate) bool {
 }
 
 // rule is the text of the rule, under a name unless that is empty.
-func (w *wish) rule(name string) string {
+func (w *proposedRule) rule(name string) string {
 	text := ruleText(sayso.Allow, w.patterns)
 	if name != "" {
 		text += "\n    name: " + yamlQuoted(name)
@@ -207,7 +207,7 @@ func (w *wish) rule(name string) string {
 
 // index finds the calls that each candidate has a say about, by a policy with
 // all of them. Of what was denied before, which may be much, it keeps no more.
-func (f *finder) index(denied iter.Seq[*Recorded]) {
+func (f *suggester) index(denied iter.Seq[*Recorded]) {
 	if len(f.candidates) == 0 {
 		return
 	}
@@ -223,7 +223,7 @@ func (f *finder) index(denied iter.Seq[*Recorded]) {
 		f.candidates = nil
 		return
 	}
-	touch := func(call *considered) {
+	touch := func(call *recordedCall) {
 		_, v, _ := all.again(call.Recorded)
 		told := map[*candidate]bool{}
 		for _, m := range v.Matches {
@@ -237,14 +237,14 @@ func (f *finder) index(denied iter.Seq[*Recorded]) {
 		touch(call)
 	}
 	for c := range denied {
-		if !f.lost(c) && c.Gap == "" {
-			touch(&considered{Recorded: c})
+		if !f.isErased(c) && c.Gap == "" {
+			touch(&recordedCall{Recorded: c})
 		}
 	}
 }
 
 // with is the policy with these rules added, nil if there is none.
-func (f *finder) with(list []*candidate) *Policy {
+func (f *suggester) with(list []*candidate) *Policy {
 	if len(list) == 0 {
 		return f.p
 	}
@@ -256,7 +256,7 @@ func (f *finder) with(list []*candidate) *Policy {
 }
 
 // alone is a policy of these rules and nothing else that can be lifted.
-func (f *finder) alone(list []*candidate) *Policy {
+func (f *suggester) alone(list []*candidate) *Policy {
 	more := together(list)
 	if more == nil {
 		return nil
@@ -286,14 +286,14 @@ func together(list []*candidate) *File {
 
 // choose adds, one after the other, the rule that saves the most prompts for each
 // pattern that it takes.
-func (f *finder) choose() {
+func (f *suggester) choose() {
 	for len(f.chosen) < f.o.Most {
 		var best *candidate
 		for _, c := range f.candidates {
 			if c.banned {
 				continue
 			}
-			f.weigh(c)
+			f.countSaved(c)
 			if !c.banned && c.gain >= f.o.Least && (best == nil || better(c, best) < 0) {
 				best = c
 			}
@@ -316,9 +316,9 @@ func better(a, b *candidate) int {
 	)
 }
 
-// weigh counts the prompts that a rule would save besides those that are saved.
+// countSaved counts the prompts that a rule would save besides those that are saved.
 // One that would turn anything else is banned.
-func (f *finder) weigh(c *candidate) {
+func (f *suggester) countSaved(c *candidate) {
 	if c.fresh {
 		return
 	}
@@ -358,7 +358,7 @@ func (f *finder) weigh(c *candidate) {
 }
 
 // take takes a rule in.
-func (f *finder) take(c *candidate) {
+func (f *suggester) take(c *candidate) {
 	f.chosen = append(f.chosen, c)
 	c.banned = true
 	with := f.with(f.chosen)
@@ -370,12 +370,12 @@ func (f *finder) take(c *candidate) {
 	}
 	touched := touchedBy([]*candidate{c})
 	for _, other := range f.candidates {
-		other.fresh = other.fresh && !slices.ContainsFunc(other.touches, func(call *considered) bool { return touched[call] })
+		other.fresh = other.fresh && !slices.ContainsFunc(other.touches, func(call *recordedCall) bool { return touched[call] })
 	}
 }
 
 // saved counts the prompts that rules save.
-func (f *finder) saved(list []*candidate) int {
+func (f *suggester) saved(list []*candidate) int {
 	with, n := f.with(list), 0
 	if with == nil {
 		return 0
@@ -392,8 +392,8 @@ func (f *finder) saved(list []*candidate) int {
 }
 
 // touchedBy are the calls that some of the rules have a say about.
-func touchedBy(list []*candidate) map[*considered]bool {
-	touched := map[*considered]bool{}
+func touchedBy(list []*candidate) map[*recordedCall]bool {
+	touched := map[*recordedCall]bool{}
 	for _, c := range list {
 		for _, call := range c.touches {
 			touched[call] = true
@@ -403,7 +403,7 @@ func touchedBy(list []*candidate) map[*considered]bool {
 }
 
 // prune drops rules that the others have made needless.
-func (f *finder) prune() {
+func (f *suggester) prune() {
 	all := f.saved(f.chosen)
 	for i := 0; i < len(f.chosen); {
 		fewer := slices.Delete(slices.Clone(f.chosen), i, i+1)
@@ -418,7 +418,7 @@ func (f *finder) prune() {
 // maxExamples is how many calls are told of a rule.
 const maxExamples = 3
 
-func (f *finder) suggestions() []Suggestion {
+func (f *suggester) suggestions() []Suggestion {
 	var out []Suggestion
 	before := 0
 	for i, c := range f.chosen {

@@ -78,7 +78,7 @@ type testRun struct {
 type ranCase struct {
 	facts   sayso.Facts
 	verdict sayso.Verdict
-	spoke   map[spot]bool // patterns of the person's file
+	spoke   map[position]bool // patterns of the person's file
 }
 
 // run judges a case.
@@ -126,8 +126,8 @@ func sameDanger(a, b []sayso.Danger) bool {
 }
 
 // speakers are the patterns of the person's file that have a say about a call.
-func (p *Policy) speakers(c sayso.Call, f sayso.Facts) map[spot]bool {
-	out := map[spot]bool{}
+func (p *Policy) speakers(c sayso.Call, f sayso.Facts) map[position]bool {
+	out := map[position]bool{}
 	p.hearSpeakers(c, f, out)
 	if own, claimed := unclaimed(c); claimed {
 		p.hearSpeakers(own, f, out)
@@ -135,7 +135,7 @@ func (p *Policy) speakers(c sayso.Call, f sayso.Facts) map[spot]bool {
 	return out
 }
 
-func (p *Policy) hearSpeakers(c sayso.Call, f sayso.Facts, out map[spot]bool) {
+func (p *Policy) hearSpeakers(c sayso.Call, f sayso.Facts, out map[position]bool) {
 	var s subject
 	s.of(&c, &f, p.home)
 	if _, ok := s.final(); ok {
@@ -144,7 +144,7 @@ func (p *Policy) hearSpeakers(c sayso.Call, f sayso.Facts, out map[spot]bool) {
 	said, _ := p.said(&s)
 	for _, h := range said {
 		if h.e != nil && h.e.tier == TierUser {
-			out[h.e.m.spot] = true
+			out[h.e.m.position] = true
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (r *reader) unknownTool(e sayso.Effect, n *yaml.Node, tool string) {
 		r.fail(n, CodePattern, meantPattern(e, tool), "%s names no tool", quoted(tool))
 		return
 	}
-	hint := mistaken(tool)
+	hint := correction(tool)
 	sure := hint != ""
 	stem, _, star := strings.Cut(tool, "*")
 	if near := nearest(stem, toolNames()); !sure && near != "" {
@@ -65,11 +65,11 @@ func (r *reader) ofSomeHosts(e sayso.Effect, n *yaml.Node, tool string) {
 	}
 }
 
-// mistaken is what to write instead of a name that nothing knows and that is
+// correction is what to write instead of a name that nothing knows and that is
 // almost certainly meant otherwise: it is one letter away from a tool, or it is
 // a program. Empty for all others, which may be tools of servers or of hosts that
 // nobody here knows; so may every name that begins with a star.
-func mistaken(tool string) string {
+func correction(tool string) string {
 	stem, _, star := strings.Cut(tool, "*")
 	if stem == "" {
 		return ""
@@ -79,11 +79,11 @@ func mistaken(tool string) string {
 	}
 	best, family := "", ""
 	for _, name := range toolNames() {
-		if len(stem) > 2 && off(stem, name) <= 1 && (best == "" || distance(stem, name) < distance(stem, best)) {
+		if len(stem) > 2 && nameDistance(stem, name) <= 1 && (best == "" || distance(stem, name) < distance(stem, best)) {
 			best = name
 		}
 		// A family of tools, as file-* is one.
-		if begin, _, ok := strings.Cut(name, "-"); ok && star && strings.HasSuffix(stem, "-") && off(stem, begin+"-") <= 1 {
+		if begin, _, ok := strings.Cut(name, "-"); ok && star && strings.HasSuffix(stem, "-") && nameDistance(stem, begin+"-") <= 1 {
 			family = begin + "-*"
 		}
 	}
@@ -100,8 +100,10 @@ var meantByWord = map[string]string{
 	"read-file": "file-read", "write-file": "file-write", "edit-file": "file-edit", "delete-file": "file-delete",
 }
 
-// off is how far a name is from another, in whatever case.
-func off(name, other string) int { return distance(strings.ToLower(name), strings.ToLower(other)) }
+// nameDistance is how far a name is from another, in whatever case.
+func nameDistance(name, other string) int {
+	return distance(strings.ToLower(name), strings.ToLower(other))
+}
 
 // namesNoTool reports whether a name has characters that no name of a tool has.
 // Names of servers' tools are taken as given.

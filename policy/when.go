@@ -11,14 +11,14 @@ import (
 	"github.com/sayso-dev/sayso/policy/internal/condition"
 )
 
-// conditioned is what an entry says once its condition was looked at; ok is
+// applyCondition is what an entry says once its condition was looked at; ok is
 // false if the condition does not hold. One that cannot be evaluated makes a
 // deny deny and anything else ask.
-func (e *entry) conditioned(s *subject, m sayso.Match) (sayso.Match, bool) {
+func (e *entry) applyCondition(s *subject, m sayso.Match) (sayso.Match, bool) {
 	if e.when == nil {
 		return m, true
 	}
-	holds, err := s.holds(e.when, m.Effect == sayso.Allow)
+	holds, err := s.conditionHolds(e.when, m.Effect == sayso.Allow)
 	switch {
 	case err == nil:
 		return m, holds
@@ -31,30 +31,30 @@ func (e *entry) conditioned(s *subject, m sayso.Match) (sayso.Match, bool) {
 	return m, true
 }
 
-// answer is what became of a condition.
-type answer struct {
+// conditionResult is what became of a condition.
+type conditionResult struct {
 	surely, perhaps bool // they differ for globs only
 	err             error
 }
 
-// holds evaluates a condition, once for each call. What it says of a glob is
+// conditionHolds evaluates a condition, once for each call. What it says of a glob is
 // what is stricter: an allow needs that it holds whatever the glob stands for,
 // for anything else it is enough that it may hold.
-func (s *subject) holds(c *condition.Condition, surely bool) (bool, error) {
+func (s *subject) conditionHolds(c *condition.Condition, surely bool) (bool, error) {
 	a, ok := s.conditions[c]
 	if !ok {
 		if s.conditions == nil {
-			s.conditions = make(map[*condition.Condition]answer)
+			s.conditions = make(map[*condition.Condition]conditionResult)
 		}
-		a = s.answer(c)
+		a = s.evaluate(c)
 		s.conditions[c] = a
 	}
 	return surely && a.surely || !surely && a.perhaps, a.err
 }
 
-func (s *subject) answer(c *condition.Condition) answer {
+func (s *subject) evaluate(c *condition.Condition) conditionResult {
 	holds, err := c.Holds(context.Background(), s.input())
-	a := answer{holds, holds, err}
+	a := conditionResult{holds, holds, err}
 	if err != nil || s.operand != sayso.OperandCommand || s.arg == "" || len(c.Texts()) == 0 {
 		return a
 	}
@@ -67,7 +67,7 @@ func (s *subject) answer(c *condition.Condition) answer {
 	}) {
 		return a
 	}
-	return answer{perhaps: true}
+	return conditionResult{perhaps: true}
 }
 
 // input is what conditions see of the call.

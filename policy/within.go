@@ -157,7 +157,7 @@ func (s *subject) look() {
 func (s *subject) place(name string) *sayso.PathFact {
 	o := s.looked[name]
 	if o == nil && s.gaps != nil && !s.gaps.rooted {
-		s.unseen()
+		s.noteGap()
 	}
 	return o
 }

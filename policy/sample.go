@@ -9,36 +9,38 @@ import (
 	"github.com/sayso-dev/sayso/internal/jcs"
 )
 
-// aim is a generated call, with the facts about it.
-type aim struct {
+// sampleCall is a generated call, with the facts about it.
+type sampleCall struct {
 	call  sayso.Call
 	facts sayso.Facts
 	plain bool // it is what the pattern that it is aimed at says, word for word
-	fits  map[*entry]fit
+	fits  map[*entry]patternFit
 	comes *outcome // by the policy that is looked at; nil until it was judged
 }
 
-func (a *aim) subject(p *Policy) *subject {
+func (a *sampleCall) subject(p *Policy) *subject {
 	s := new(subject)
 	s.of(&a.call, &a.facts, p.home)
 	return s
 }
 
-func (a *aim) judge(p *Policy) sayso.Verdict { return p.Judge(context.Background(), a.call, a.facts) }
+func (a *sampleCall) judge(p *Policy) sayso.Verdict {
+	return p.Judge(context.Background(), a.call, a.facts)
+}
 
-// scene is the machine of generated calls: no links anywhere, and a workspace.
-type scene struct {
+// sampleMachine is the machine of generated calls: no links anywhere, and a workspace.
+type sampleMachine struct {
 	home, workspace string
 	roots           []string
 }
 
-// scene is one that no project of the policy is in.
-func (p *Policy) scene() scene {
-	s := scene{home: p.home, roots: p.Roots()}
+// sampleMachine is a machine that no project of the policy is in.
+func (p *Policy) sampleMachine() sampleMachine {
+	s := sampleMachine{home: p.home, roots: p.Roots()}
 	if s.home == "" {
-		s.home = supposedHome
+		s.home = exampleHome
 	}
-	for _, s.workspace = range [...]string{s.home + "/project", "/srv/project", "/opt/project/" + fresh} {
+	for _, s.workspace = range [...]string{s.home + "/project", "/srv/project", "/opt/project/" + freshWord} {
 		inside := false
 		for _, folder := range p.scopes() {
 			inside = inside || sayso.Beneath(stdpath.Clean(atHomeOf(folder, p.home)), s.workspace)
@@ -64,8 +66,8 @@ func (p *Policy) scopes() []string {
 	return out
 }
 
-// of is the scene of what an entry speaks of.
-func (s scene) of(e *entry) scene {
+// forEntry is the machine of what an entry speaks of.
+func (s sampleMachine) forEntry(e *entry) sampleMachine {
 	if e.scope != nil {
 		s.workspace = stdpath.Clean(atHomeOf(e.scope.folder, e.scope.home))
 	}
@@ -73,7 +75,7 @@ func (s scene) of(e *entry) scene {
 }
 
 // facts are what would be gathered about a call.
-func (s scene) facts(c sayso.Call, state sayso.PathState) sayso.Facts {
+func (s sampleMachine) facts(c sayso.Call, state sayso.PathState) sayso.Facts {
 	cwd := stdpath.Clean(c.Cwd)
 	f := sayso.Facts{Workspace: s.workspace, Cwd: cwd}
 	for _, root := range s.roots {
@@ -107,30 +109,30 @@ func (s scene) facts(c sayso.Call, state sayso.PathState) sayso.Facts {
 	return f
 }
 
-// aim makes a call there.
-func (s scene) aim(c sayso.Call, args map[string]any, state sayso.PathState) *aim {
+// sampleCall makes a call there.
+func (s sampleMachine) sampleCall(c sayso.Call, args map[string]any, state sayso.PathState) *sampleCall {
 	c.Cwd = s.workspace
 	text, err := jcs.Marshal(args)
 	if err != nil {
 		text = []byte("{}") // names that are no text are of no call
 	}
 	c.Args = text
-	return &aim{call: c, facts: s.facts(c, state)}
+	return &sampleCall{call: c, facts: s.facts(c, state)}
 }
 
-// fit is what a pattern says of a call that it fits.
-type fit struct {
+// patternFit is what a pattern says of a call that it fits.
+type patternFit struct {
 	effect sayso.Effect
 	sure   bool // and not only perhaps
 }
 
-// fitting are the patterns that fit a call, whatever their conditions say, and
+// fittingPatterns are the patterns that fit a call, whatever their conditions say, and
 // whatever speaks before them.
-func (p *Policy) fitting(s *subject) map[*entry]fit {
-	out := map[*entry]fit{}
+func (p *Policy) fittingPatterns(s *subject) map[*entry]patternFit {
+	out := map[*entry]patternFit{}
 	add := func(e *entry, m sayso.Match, sure bool) {
 		if old, ok := out[e]; !ok || m.Effect < old.effect || m.Effect == old.effect && sure {
-			out[e] = fit{m.Effect, sure}
+			out[e] = patternFit{m.Effect, sure}
 		}
 	}
 	if s.operand == sayso.OperandCommand && s.state == argGiven {

@@ -31,24 +31,24 @@ var floorSettings = sayso.Match{
 var agentFiles = set(".claude", ".claude.json", ".mcp.json", ".cursor", ".codex", ".gemini", ".opencode", "opencode.json", "opencode.jsonc",
 	".copilot", "claude_desktop_config.json")
 
-// looking are programs that change nothing in the files that they are given.
-var looking = set("cat", "ls", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "wc", "stat", "file", "echo", "printf",
+// readOnlyPrograms are programs that change nothing in the files that they are given.
+var readOnlyPrograms = set("cat", "ls", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "wc", "stat", "file", "echo", "printf",
 	"test", "[", "cd", "pwd", "jq", "tree", "du", "which", "type", "man", "true", "false")
 
-// handsOn are programs that run others, put together from what they are given.
-var handsOn = set("xargs", "parallel", "alias", "hash", "complete", "enable")
+// commandRunners are programs that run others, put together from what they are given.
+var commandRunners = set("xargs", "parallel", "alias", "hash", "complete", "enable")
 
 // ourFiles are what our folders hold.
 var ourFiles = []string{"tokens", "tokens.json", "trusted.json", "policy.yaml", "sayso.db", "sayso.sock", "leases", "codes", "segments", "off.json", "locked"}
 
-// veiled returns what a command asks for that names us, our folders or the
+// obfuscated returns what a command asks for that names us, our folders or the
 // settings of an agent otherwise than plainly.
-func (s *subject) veiled() []sayso.Match {
+func (s *subject) obfuscated() []sayso.Match {
 	var out []sayso.Match
 	if s.kind != sayso.KindShell {
 		return nil
 	}
-	if s.hiddenOwn() || s.veiledProgram() {
+	if s.hiddenOwn() || s.obfuscatedProgram() {
 		out = append(out, ownHidden)
 	}
 	if s.names().state {
@@ -60,9 +60,9 @@ func (s *subject) veiled() []sayso.Match {
 	return out
 }
 
-// veiledProgram reports whether a program of the line may be ours, or may be
+// obfuscatedProgram reports whether a program of the line may be ours, or may be
 // made to run ours.
-func (s *subject) veiledProgram() bool {
+func (s *subject) obfuscatedProgram() bool {
 	if s.plain() {
 		return false // hiddenOwn has looked at its commands
 	}
@@ -78,7 +78,7 @@ func (s *subject) veiledProgram() bool {
 	}
 	budget := maxSearch
 	return anyProgram(s.arg, func(p *program) bool {
-		return mayBeUs(p, &budget) && !s.isText(p) || named && runsUs(p, &budget) || budget < 0
+		return mayBeOurProgram(p, &budget) && !s.isText(p) || named && mayRunOurProgram(p, &budget) || budget < 0
 	})
 }
 
@@ -100,12 +100,12 @@ func (s *subject) isText(p *program) bool {
 	return false
 }
 
-// mayBeUs and runsUs take what they look at off a budget; a search that is
+// mayBeOurProgram and mayRunOurProgram take what they look at off a budget; a search that is
 // given up counts as found.
 
-// mayBeUs reports whether what names a program may become our name: by a glob,
+// mayBeOurProgram reports whether what names a program may become our name: by a glob,
 // by braces, by a variable.
-func mayBeUs(p *program, budget *int) bool {
+func mayBeOurProgram(p *program, budget *int) bool {
 	text := strings.ToLower(p.words[0].Text)
 	if p.dynamic && (strings.Contains(text, `\`) || isUs(base(text))) {
 		return true // the escapes of $'…'
@@ -121,12 +121,12 @@ func mayBeUs(p *program, budget *int) bool {
 	return strings.Trim(name, "*") != "" || answers(p.words[1:])
 }
 
-// runsUs reports whether a program of a line that names us may run us.
-func runsUs(p *program, budget *int) bool {
-	if handsOn[p.name] {
+// mayRunOurProgram reports whether a program of a line that names us may run us.
+func mayRunOurProgram(p *program, budget *int) bool {
+	if commandRunners[p.name] {
 		return true
 	}
-	if looking[p.name] {
+	if readOnlyPrograms[p.name] {
 		return false
 	}
 	*budget -= len(p.words)
@@ -213,7 +213,7 @@ func (s *subject) changes() bool {
 	if s.broken || strings.Contains(text, ">") {
 		return true
 	}
-	return slices.ContainsFunc(s.programs(), func(p program) bool { return p.dynamic || !looking[p.name] })
+	return slices.ContainsFunc(s.programs(), func(p program) bool { return p.dynamic || !readOnlyPrograms[p.name] })
 }
 
 // onlyLooks reports whether a line was read to its end, and all that is in it
@@ -225,7 +225,7 @@ func (s *subject) onlyLooks() bool {
 	l := s.line()
 	return !slices.ContainsFunc(l.Redirects, func(r shell.Redirect) bool { return r.Kind == shell.Write || r.Kind == shell.Network }) &&
 		!slices.ContainsFunc(l.Commands, func(c shell.Command) bool {
-			return !c.Program.Literal() || c.Beyond() != nil || c.Class != shell.ReadOnly && !looking[c.Program.Text]
+			return !c.Program.Literal() || c.Beyond() != nil || c.Class != shell.ReadOnly && !readOnlyPrograms[c.Program.Text]
 		})
 }
 

@@ -26,7 +26,7 @@ func samples(plain bool, texts ...string) []sample {
 // sample is a value of an argument that fits, as JSON has it.
 func (v value) sample() any {
 	if !v.scalar {
-		return filled(v.text)[0]
+		return expandStars(v.text)[0]
 	}
 	var out any
 	if jcs.Unmarshal([]byte(v.text), &out) != nil {
@@ -36,7 +36,7 @@ func (v value) sample() any {
 }
 
 // samples are values of the argument that a pattern speaks of.
-func (l *linter) samples(e *entry, t target) []sample {
+func (l *linter) samples(e *entry, t sampleTool) []sample {
 	operand := operandOf(t.tool)
 	if t.tool.Primary == "" {
 		return []sample{{none: true, plain: true}}
@@ -50,7 +50,7 @@ func (l *linter) samples(e *entry, t target) []sample {
 	case m.url != nil && operand == sayso.OperandURL:
 		out = m.url.samples(e.effect == sayso.Allow)
 	case m.glob != "":
-		out = samples(true, filled(m.glob)...)
+		out = samples(true, expandStars(m.glob)...)
 	case l.rules[e] != nil && operand == sayso.OperandCommand:
 		out = l.commandSamples(e)
 	default:
@@ -66,15 +66,15 @@ func (l *linter) samples(e *entry, t target) []sample {
 func anySamples(o sayso.Operand) []sample {
 	switch o {
 	case sayso.OperandCommand:
-		return append(samples(true, fresh, another+" "+fresh, "ls", "rm "+fresh, "git status"),
-			samples(false, "/usr/bin/"+fresh, "sudo "+fresh, fresh+" $X", "ls; "+fresh, fresh+" (", "")...)
+		return append(samples(true, freshWord, otherWord+" "+freshWord, "ls", "rm "+freshWord, "git status"),
+			samples(false, "/usr/bin/"+freshWord, "sudo "+freshWord, freshWord+" $X", "ls; "+freshWord, freshWord+" (", "")...)
 	case sayso.OperandPath:
-		return append(samples(true, fresh+".txt", fresh+"/"+another+".txt", "/etc/"+fresh), samples(false, ".", ".env", ".git/config", "/"+fresh, "")...)
+		return append(samples(true, freshWord+".txt", freshWord+"/"+otherWord+".txt", "/etc/"+freshWord), samples(false, ".", ".env", ".git/config", "/"+freshWord, "")...)
 	case sayso.OperandURL:
-		return append(samples(true, "https://"+fresh+".example/"+another, "http://"+another+".example/?q="+fresh),
-			samples(false, "http://localhost:8080/", "https://a@"+fresh+".example/", "https://"+fresh+".example:8443/", fresh)...)
+		return append(samples(true, "https://"+freshWord+".example/"+otherWord, "http://"+otherWord+".example/?q="+freshWord),
+			samples(false, "http://localhost:8080/", "https://a@"+freshWord+".example/", "https://"+freshWord+".example:8443/", freshWord)...)
 	}
-	return append(samples(true, fresh), samples(false, "")...)
+	return append(samples(true, freshWord), samples(false, "")...)
 }
 
 // commandSamples are lines with the words of a pattern on commands.
@@ -89,18 +89,18 @@ func (l *linter) commandSamples(e *entry) []sample {
 		line := strings.Join(words, " ")
 		out = append(out, samples(true, line)...)
 		if p.more {
-			out = append(out, samples(true, line+" "+fresh, line+" "+fresh+" "+another)...)
-			out = append(out, samples(false, line+" -z "+fresh, line+" --"+fresh)...)
+			out = append(out, samples(true, line+" "+freshWord, line+" "+freshWord+" "+otherWord)...)
+			out = append(out, samples(false, line+" -z "+freshWord, line+" --"+freshWord)...)
 			for _, root := range r.named {
-				out = append(out, samples(true, line+" "+root.Root+"/"+fresh)...)
+				out = append(out, samples(true, line+" "+root.Root+"/"+freshWord)...)
 			}
 		}
 		if e.effect == sayso.Allow {
 			continue
 		}
 		rest := strings.TrimPrefix(line, words[0])
-		out = append(out, samples(false, "/usr/bin/"+line, "sudo "+line, words[0]+" -z"+rest, words[0]+" --"+fresh+"="+another+rest, line+" $X",
-			words[0]+" $X", "$X"+rest, "sh -c "+shellQuoted(line), line+" (", fresh+"; "+line, strings.ToUpper(words[0])+rest, line+" -z")...)
+		out = append(out, samples(false, "/usr/bin/"+line, "sudo "+line, words[0]+" -z"+rest, words[0]+" --"+freshWord+"="+otherWord+rest, line+" $X",
+			words[0]+" $X", "$X"+rest, "sh -c "+shellQuoted(line), line+" (", freshWord+"; "+line, strings.ToUpper(words[0])+rest, line+" -z")...)
 	}
 	return out
 }
@@ -111,7 +111,7 @@ func spellings(p *commandPattern) [][]string {
 	for _, word := range p.words {
 		var next [][]string
 		for _, before := range out {
-			for _, w := range filled(word) {
+			for _, w := range expandStars(word) {
 				next = append(next, append(before[:len(before):len(before)], shellQuoted(w)))
 			}
 		}
@@ -124,7 +124,7 @@ func spellings(p *commandPattern) [][]string {
 
 // samples are paths that fit the pattern, and for all but an allow folders from
 // which a search would come upon one.
-func (p *pathPattern) samples(t target, in *Policy, allow bool) []sample {
+func (p *pathPattern) samples(t sampleTool, in *Policy, allow bool) []sample {
 	prefix := map[anchor]string{atRoot: "/", atHome: in.home + "/"}[p.anchor]
 	out := []string{""}
 	for _, name := range p.names {
@@ -159,28 +159,28 @@ func (p *pathPattern) samples(t target, in *Policy, allow bool) []sample {
 // the policy names, with files that may be in them.
 func (p *Policy) pathNames(name string) []string {
 	if name != "**" {
-		out := filled(name)
+		out := expandStars(name)
 		for _, r := range p.rooted {
 			for _, root := range r.roots {
 				if folder := stdpath.Base(root.Root); strings.Contains(name, "*") && glob(name, strings.ToLower(folder)) {
 					out = append(out, folder)
 				}
 				if len(root.Suffixes) > 0 && strings.Contains(name, "*") {
-					out = append(out, strings.ReplaceAll(name, "*", fresh+root.Suffixes[0]))
+					out = append(out, strings.ReplaceAll(name, "*", freshWord+root.Suffixes[0]))
 				}
 			}
 		}
 		return out
 	}
-	out := []string{fresh, "", fresh + "/" + another + ".txt", ".env", ".git/config"}
+	out := []string{freshWord, "", freshWord + "/" + otherWord + ".txt", ".env", ".git/config"}
 	for _, r := range p.rooted {
 		for _, root := range r.roots {
-			file := fresh
+			file := freshWord
 			if len(root.Suffixes) > 0 {
 				file += root.Suffixes[0]
 			}
 			folder := strings.TrimPrefix(stdpath.Clean(atHomeOf(root.Root, p.home)), "/")
-			out = append(out, folder, folder+"/"+file, folder+"/"+fresh)
+			out = append(out, folder, folder+"/"+file, folder+"/"+freshWord)
 		}
 	}
 	return out
@@ -195,16 +195,16 @@ func (p *urlPattern) samples(allow bool) []sample {
 	hosts := []string{p.host}
 	switch {
 	case p.under != "":
-		hosts = []string{fresh + p.under, another + "." + fresh + p.under}
+		hosts = []string{freshWord + p.under, otherWord + "." + freshWord + p.under}
 	case p.host == "":
-		hosts = []string{fresh + ".example", another + ".example.com"}
+		hosts = []string{freshWord + ".example", otherWord + ".example.com"}
 	}
 	paths := []string{p.path}
 	switch {
 	case p.anyPath:
-		paths = []string{"/" + fresh, "/", "/" + fresh + "/" + another + "?q=" + fresh}
+		paths = []string{"/" + freshWord, "/", "/" + freshWord + "/" + otherWord + "?q=" + freshWord}
 	case p.more:
-		paths = []string{p.path + fresh, p.path, p.path + fresh + "/" + another + "?q=" + fresh}
+		paths = []string{p.path + freshWord, p.path, p.path + freshWord + "/" + otherWord + "?q=" + freshWord}
 	}
 	var out []sample
 	for _, scheme := range schemes {
@@ -214,7 +214,7 @@ func (p *urlPattern) samples(allow bool) []sample {
 				out = append(out, samples(true, base)...)
 				if !allow {
 					out = append(out, samples(false, scheme+"://a@"+authority(scheme, host, p.portOf(scheme))+path, scheme+"://"+authority(scheme, host, p.portOf(scheme))+"/%2e%2e"+path,
-						scheme+"://"+authority(scheme, host, max(p.port, 8443))+path, base+"?"+fresh)...)
+						scheme+"://"+authority(scheme, host, max(p.port, 8443))+path, base+"?"+freshWord)...)
 				}
 			}
 		}

@@ -7,21 +7,21 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
-// fresh and another are words that no policy names, so that what fits them fits
+// freshWord and another are words that no policy names, so that what fits them fits
 // any word.
 const (
-	fresh   = "zq7"
-	another = "vx3"
+	freshWord = "zq7"
+	otherWord = "vx3"
 )
 
-// target is a tool that a generated call names.
-type target struct {
+// sampleTool is a tool that a generated call names.
+type sampleTool struct {
 	call  sayso.Call
 	tool  sayso.Tool // what is known of it
 	plain bool       // it is named as the pattern names it
 }
 
-func targetOf(c sayso.Call, plain bool) target { return target{c, c.Known(), plain} }
+func targetOf(c sayso.Call, plain bool) sampleTool { return sampleTool{c, c.Known(), plain} }
 
 // argumentOf is the argument by which a tool is called for what patterns compare:
 // that itself, or a patch of it.
@@ -32,12 +32,12 @@ func argumentOf(t sayso.Tool, text string) string {
 	return "*** Begin Patch\n*** Update File: " + text + "\n@@\n-a\n+b\n*** End Patch\n"
 }
 
-// aims are calls made for a pattern: what it says word for word, what it says
+// samplesFor are calls made for a pattern: what it says word for word, what it says
 // in other words, and what lies beside it. Whether they fit is tried.
-func (l *linter) aims(e *entry) []*aim {
-	var out []*aim
-	sc := l.scene.of(e)
-	for _, t := range l.targets(e) {
+func (l *linter) samplesFor(e *entry) []*sampleCall {
+	var out []*sampleCall
+	sc := l.machine.forEntry(e)
+	for _, t := range l.sampleTools(e) {
 		for _, v := range l.samples(e, t) {
 			args := map[string]any{}
 			if t.tool.Primary != "" && !v.none {
@@ -51,7 +51,7 @@ func (l *linter) aims(e *entry) []*aim {
 					}
 				}
 				for _, state := range states(t) {
-					a := sc.aim(t.call, all, state)
+					a := sc.sampleCall(t.call, all, state)
 					a.plain = t.plain && v.plain
 					out = append(out, a)
 				}
@@ -62,7 +62,7 @@ func (l *linter) aims(e *entry) []*aim {
 }
 
 // states are what is found at a path of a call.
-func states(t target) []sayso.PathState {
+func states(t sampleTool) []sayso.PathState {
 	if t.tool.Operand != sayso.OperandPath {
 		return []sayso.PathState{sayso.PathFile}
 	}
@@ -72,11 +72,11 @@ func states(t target) []sayso.PathState {
 	return []sayso.PathState{sayso.PathFile, sayso.PathMissing}
 }
 
-// targets are the tools that a pattern may be about, under every name.
-func (l *linter) targets(e *entry) []target {
+// sampleTools are the tools that a pattern may be about, under every name.
+func (l *linter) sampleTools(e *entry) []sampleTool {
 	switch m := e.m; {
 	case m.selector != nil:
-		return m.selector.targets(e.effect == sayso.Allow)
+		return m.selector.sampleTools(e.effect == sayso.Allow)
 	case m.server != "":
 		return serverTargets(m.server, m.tool)
 	case m.wild != "":
@@ -88,20 +88,20 @@ func (l *linter) targets(e *entry) []target {
 }
 
 // tables are the tools of all tables, by host and name.
-func tables() []target {
-	var out []target
+func tables() []sampleTool {
+	var out []sampleTool
 	sayso.EachTool(func(host, called string, _ sayso.Tool) bool {
 		out = append(out, targetOf(sayso.Call{Tool: called, Host: host}, true))
 		return true
 	})
-	slices.SortFunc(out, func(a, b target) int {
+	slices.SortFunc(out, func(a, b sampleTool) int {
 		return strings.Compare(a.call.Host+"\x00"+a.call.Tool, b.call.Host+"\x00"+b.call.Tool)
 	})
 	return out
 }
 
-func namedTargets(name string, allow bool) []target {
-	var out []target
+func namedTargets(name string, allow bool) []sampleTool {
+	var out []sampleTool
 	for _, t := range tables() {
 		switch {
 		case t.tool.Name == name || t.call.Tool == name:
@@ -114,26 +114,26 @@ func namedTargets(name string, allow bool) []target {
 	return append(out, targetOf(sayso.Call{Tool: name}, true))
 }
 
-func wildTargets(pattern string, allow bool) []target {
-	var out []target
+func wildTargets(pattern string, allow bool) []sampleTool {
+	var out []sampleTool
 	for _, t := range tables() {
 		if glob(pattern, t.tool.Name) || glob(pattern, t.call.Tool) {
 			out = append(out, t)
 		}
 	}
-	for _, name := range filled(pattern) {
-		out = append(out, targetOf(sayso.Call{Tool: name}, true), targetOf(sayso.Call{Tool: name, Host: fresh}, false))
+	for _, name := range expandStars(pattern) {
+		out = append(out, targetOf(sayso.Call{Tool: name}, true), targetOf(sayso.Call{Tool: name, Host: freshWord}, false))
 		if pattern == "*" || !allow {
-			out = append(out, targetOf(sayso.Call{Tool: name, Server: fresh}, false), targetOf(sayso.Call{Tool: "mcp__" + fresh + "__" + name}, false))
+			out = append(out, targetOf(sayso.Call{Tool: name, Server: freshWord}, false), targetOf(sayso.Call{Tool: "mcp__" + freshWord + "__" + name}, false))
 		}
 	}
 	return out
 }
 
-func serverTargets(server, tool string) []target {
-	var out []target
-	for _, server := range filled(server) {
-		for _, tool := range filled(tool) {
+func serverTargets(server, tool string) []sampleTool {
+	var out []sampleTool
+	for _, server := range expandStars(server) {
+		for _, tool := range expandStars(tool) {
 			out = append(out, targetOf(sayso.Call{Tool: tool, Server: server}, true), targetOf(sayso.Call{Tool: "mcp__" + server + "__" + tool, Host: "claude-code"}, true),
 				targetOf(sayso.Call{Tool: "mcp__" + server + "__" + tool}, true))
 		}
@@ -141,8 +141,8 @@ func serverTargets(server, tool string) []target {
 	return out
 }
 
-// targets are tools, and what else the selector asks for, in every combination.
-func (s *selector) targets(allow bool) []target {
+// sampleTools are tools, and what else the selector asks for, in every combination.
+func (s *selector) sampleTools(allow bool) []sampleTool {
 	tools := tables()
 	if len(s.tools) > 0 {
 		tools = nil
@@ -150,11 +150,11 @@ func (s *selector) targets(allow bool) []target {
 			tools = append(tools, wildTargets(pattern, allow)...)
 		}
 	}
-	tools = append(tools, targetOf(sayso.Call{Tool: fresh}, true))
-	var out []target
+	tools = append(tools, targetOf(sayso.Call{Tool: freshWord}, true))
+	var out []sampleTool
 	for _, t := range tools {
 		for _, server := range s.serversFor(t) {
-			for _, c := range s.claims(t.call) {
+			for _, c := range s.withClaims(t.call) {
 				if c.Server == "" {
 					c.Server = server
 				}
@@ -162,11 +162,11 @@ func (s *selector) targets(allow bool) []target {
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(t target) bool { return !s.hasHost(t.call.Host) })
+	return slices.DeleteFunc(out, func(t sampleTool) bool { return !s.hasHost(t.call.Host) })
 }
 
 // serversFor are the servers that a tool may be of.
-func (s *selector) serversFor(t target) []string {
+func (s *selector) serversFor(t sampleTool) []string {
 	switch {
 	case len(s.servers) > 0:
 		return filledAll(s.servers)
@@ -177,27 +177,27 @@ func (s *selector) serversFor(t target) []string {
 		}
 		slices.Sort(out)
 		return out
-	case t.call.Tool == fresh, len(s.tools) > 0:
-		return []string{"", fresh}
+	case t.call.Tool == freshWord, len(s.tools) > 0:
+		return []string{"", freshWord}
 	}
 	return []string{""}
 }
 
 func (s *selector) hasHost(host string) bool { return len(s.hosts) == 0 || anyGlob(s.hosts, host) }
 
-// claims are calls that say of themselves what the selector asks for.
-func (s *selector) claims(c sayso.Call) []sayso.Call {
+// withClaims are calls that say of themselves what the selector asks for.
+func (s *selector) withClaims(c sayso.Call) []sayso.Call {
 	if len(s.callers) > 0 {
-		c.Caller = filled(s.callers[0])[0]
+		c.Caller = expandStars(s.callers[0])[0]
 	}
 	if len(s.sessions) > 0 {
-		c.Session = filled(s.sessions[0])[0]
+		c.Session = expandStars(s.sessions[0])[0]
 	}
 	for _, tag := range s.tags {
-		c.Tags = append(slices.Clip(c.Tags), filled(tag)[0])
+		c.Tags = append(slices.Clip(c.Tags), expandStars(tag)[0])
 	}
 	if len(s.annotations) > 0 {
-		c.Annotations = saying(s.annotations)
+		c.Annotations = annotationsFor(s.annotations)
 	}
 	out := []sayso.Call{c}
 	for _, kind := range s.kinds {
@@ -206,14 +206,14 @@ func (s *selector) claims(c sayso.Call) []sayso.Call {
 	}
 	if len(s.hosts) > 0 && c.Host == "" {
 		for i := range out {
-			out[i].Host = filled(s.hosts[0])[0]
+			out[i].Host = expandStars(s.hosts[0])[0]
 		}
 	}
 	return out
 }
 
-// saying are annotations that say what a selector asks for.
-func saying(as []annotation) *sayso.Annotations {
+// annotationsFor are annotations that say what a selector asks for.
+func annotationsFor(as []annotation) *sayso.Annotations {
 	out := &sayso.Annotations{}
 	for _, a := range as {
 		want := a.want
@@ -256,13 +256,13 @@ func selectedArgs(e *entry) []map[string]any {
 	return out
 }
 
-// filled is what a text with stars may stand for: a word that nobody names in
+// expandStars is what a text with stars may stand for: a word that nobody names in
 // place of each, and nothing.
-func filled(pattern string) []string {
+func expandStars(pattern string) []string {
 	if !strings.Contains(pattern, "*") {
 		return []string{pattern}
 	}
-	out := []string{strings.ReplaceAll(pattern, "*", fresh)}
+	out := []string{strings.ReplaceAll(pattern, "*", freshWord)}
 	if bare := strings.ReplaceAll(pattern, "*", ""); bare != "" {
 		out = append(out, bare)
 	}
@@ -272,18 +272,18 @@ func filled(pattern string) []string {
 func filledAll(patterns []string) []string {
 	var out []string
 	for _, p := range patterns {
-		out = append(out, filled(p)...)
+		out = append(out, expandStars(p)...)
 	}
 	return out
 }
 
-// ordinary are calls that are aimed at no pattern: of every tool, and lines that
+// generalSamples are calls that are aimed at no pattern: of every tool, and lines that
 // are made of two.
-func (l *linter) ordinary() []*aim {
-	var out []*aim
+func (l *linter) generalSamples() []*sampleCall {
+	var out []*sampleCall
 	add := func(c sayso.Call, args map[string]any) {
-		a := l.scene.aim(c, args, sayso.PathFile)
-		a.fits = l.p.fitting(a.subject(l.p))
+		a := l.machine.sampleCall(c, args, sayso.PathFile)
+		a.fits = l.p.fittingPatterns(a.subject(l.p))
 		out = append(out, a)
 	}
 	for _, t := range tables() {

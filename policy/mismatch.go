@@ -23,9 +23,9 @@ type Near struct {
 	Why     string       `json:"why"` // it did not match
 }
 
-// miss is how near a rule came, from 0 for not at all to 1, and why it did not
+// mismatch is how near a rule came, from 0 for not at all to 1, and why it did not
 // match.
-type miss struct {
+type mismatch struct {
 	near float64
 	why  string
 }
@@ -56,7 +56,7 @@ func (x *index) all() []*entry {
 // nil if none is near. Of rules that came as near the one counts that says
 // something else than what came out.
 func (p *Policy) almost(readings []*subject, v sayso.Verdict) *Near {
-	var said []objection
+	var said []denial
 	for _, s := range readings {
 		said = append(said, p.objections(s)...)
 	}
@@ -65,14 +65,14 @@ func (p *Policy) almost(readings []*subject, v sayso.Verdict) *Near {
 		commands[r.entry] = r
 	}
 	var best *entry
-	var least miss
+	var least mismatch
 	for _, e := range p.index.all() {
-		if e.tier == TierRepo && e.effect == sayso.Allow || slices.ContainsFunc(said, func(o objection) bool { return o.e == e }) {
+		if e.tier == TierRepo && e.effect == sayso.Allow || slices.ContainsFunc(said, func(o denial) bool { return o.e == e }) {
 			continue
 		}
-		var m miss
+		var m mismatch
 		for _, s := range readings {
-			if one := e.miss(s, commands[e]); one.near > m.near {
+			if one := e.mismatch(s, commands[e]); one.near > m.near {
 				m = one
 			}
 		}
@@ -89,19 +89,19 @@ func (p *Policy) almost(readings []*subject, v sayso.Verdict) *Near {
 	return &Near{best.effect, best.says.Rule, best.written(), best.tier, best.says.File, best.m.line, best.m.column, least.why}
 }
 
-// miss says why an entry did not speak of the call. Scope and condition are
+// mismatch says why an entry did not speak of the call. Scope and condition are
 // looked at last, for a rule that fails by them alone is the nearest of all.
-func (e *entry) miss(s *subject, r *commandRule) miss {
+func (e *entry) mismatch(s *subject, r *commandRule) mismatch {
 	if r != nil && s.operand == sayso.OperandCommand && s.state == argGiven {
-		return r.missCommand(s)
+		return r.mismatchCommand(s)
 	}
 	if !e.about(s) {
-		return e.missTool(s)
+		return e.mismatchTool(s)
 	}
-	if m := e.missArgument(s); m.why != "" {
+	if m := e.mismatchArgument(s); m.why != "" {
 		return m
 	}
-	return e.missRest(s, 0.95)
+	return e.mismatchRest(s, 0.95)
 }
 
 // about reports whether the entry is about the tool of the call.
@@ -112,28 +112,28 @@ func (e *entry) about(s *subject) bool {
 	return s.server == "" && (e.m.name == s.canonical || e.m.name == s.call.Tool)
 }
 
-// missRest is the miss of an entry whose pattern fits.
-func (e *entry) missRest(s *subject, near float64) miss {
+// mismatchRest is the mismatch of an entry whose pattern fits.
+func (e *entry) mismatchRest(s *subject, near float64) mismatch {
 	if !e.scope.holds(s, e.effect) {
-		return miss{near, "it is about the project " + e.scope.folder + ", and the call is not of it"}
+		return mismatch{near, "it is about the project " + e.scope.folder + ", and the call is not of it"}
 	}
 	if e.when != nil {
-		if holds, err := s.holds(e.when, e.effect == sayso.Allow); err == nil && !holds {
-			return miss{near, "its condition does not hold"}
+		if holds, err := s.conditionHolds(e.when, e.effect == sayso.Allow); err == nil && !holds {
+			return mismatch{near, "its condition does not hold"}
 		}
 	}
-	return miss{}
+	return mismatch{}
 }
 
-// missTool is the miss of an entry about another tool, which is near only if the
+// mismatchTool is the mismatch of an entry about another tool, which is near only if the
 // names are.
-func (e *entry) missTool(s *subject) miss {
+func (e *entry) mismatchTool(s *subject) mismatch {
 	switch m := e.m; {
 	case m.selector != nil:
-		return m.selector.miss(s, e.effect == sayso.Allow)
+		return m.selector.mismatch(s, e.effect == sayso.Allow)
 	case m.name != "" && s.server == "":
 		if distance(strings.ToLower(m.name), strings.ToLower(s.canonical)) <= 1 || strings.EqualFold(m.name, s.call.Tool) {
-			return miss{0.5, "it is about " + m.name + ", and the tool is " + s.canonical}
+			return mismatch{0.5, "it is about " + m.name + ", and the tool is " + s.canonical}
 		}
 	case m.server != "" && s.server != "":
 		near := 0.0
@@ -143,15 +143,15 @@ func (e *entry) missTool(s *subject) miss {
 		if glob(m.tool, s.canonical) {
 			near += 0.45
 		}
-		return miss{near, "it is about " + m.tool + " of " + m.server + ", and the tool is " + s.canonical + " of " + s.server}
+		return mismatch{near, "it is about " + m.tool + " of " + m.server + ", and the tool is " + s.canonical + " of " + s.server}
 	case m.wild != "" && s.server != "" && glob(m.wild, s.canonical):
-		return miss{0.6, "a pattern without a server allows no tool of a server, and this one is of " + s.server}
+		return mismatch{0.6, "a pattern without a server allows no tool of a server, and this one is of " + s.server}
 	}
-	return miss{}
+	return mismatch{}
 }
 
-// miss says which of the things that a selector names the call is not.
-func (s *selector) miss(c *subject, allow bool) miss {
+// mismatch says which of the things that a selector names the call is not.
+func (s *selector) mismatch(c *subject, allow bool) mismatch {
 	var wrong []string
 	named, fits := 0, 0
 	look := func(asked, ok bool, why string) {
@@ -175,9 +175,9 @@ func (s *selector) miss(c *subject, allow bool) miss {
 	look(len(s.annotations) > 0, s.matchesAnnotations(c, allow), "the annotations are not "+annotationsText(s.annotations)+", or the server is not trusted with them")
 	look(len(s.args) > 0, s.matchesArgs(c, allow), "the arguments are not "+argumentsText(s.args))
 	if named < 2 {
-		return miss{} // a rule about another kind of call is not near
+		return mismatch{} // a rule about another kind of call is not near
 	}
-	return miss{0.9 * float64(fits) / float64(named), strings.Join(wrong, "; ")}
+	return mismatch{0.9 * float64(fits) / float64(named), strings.Join(wrong, "; ")}
 }
 
 func orNone(s string) string {
@@ -187,43 +187,43 @@ func orNone(s string) string {
 	return s
 }
 
-// missArgument is the miss of an entry about the tool of the call whose
+// mismatchArgument is the mismatch of an entry about the tool of the call whose
 // argument does not fit; its why is empty if the argument fits.
-func (e *entry) missArgument(s *subject) miss {
+func (e *entry) mismatchArgument(s *subject) mismatch {
 	if e.m.operand == sayso.OperandNone {
 		if e.effect == sayso.Allow && s.kind == sayso.KindShell {
-			return miss{0.8, "no allow covers commands that nobody has read"}
+			return mismatch{0.8, "no allow covers commands that nobody has read"}
 		}
 		if e.effect == sayso.Allow && e.m.guesses(s) {
-			return miss{0.8, "it is not certain which server the tool belongs to"}
+			return mismatch{0.8, "it is not certain which server the tool belongs to"}
 		}
-		return miss{}
+		return mismatch{}
 	}
 	if _, ok := e.matches(s); ok {
-		return miss{}
+		return mismatch{}
 	}
 	switch {
 	case !s.state.understood() || s.state == argNone:
-		return miss{0.7, "the argument of the call cannot be read"}
+		return mismatch{0.7, "the argument of the call cannot be read"}
 	case e.m.path != nil:
 		return e.m.path.miss(s)
 	case e.m.url != nil:
 		return e.m.url.miss(s.address(), e.effect == sayso.Allow)
 	case e.m.glob != "":
-		return miss{0.5 + 0.3*alikeness(e.m.glob, s.arg), "the text is not " + quoted(e.m.glob)}
+		return mismatch{0.5 + 0.3*similarity(e.m.glob, s.arg), "the text is not " + quoted(e.m.glob)}
 	}
-	return miss{0.4, "the argument is another one"}
+	return mismatch{0.4, "the argument is another one"}
 }
 
 // miss says where a path leaves a pattern.
-func (p *pathPattern) miss(s *subject) miss {
+func (p *pathPattern) miss(s *subject) mismatch {
 	o, ok := s.facts.Operand(s.tool.Primary)
 	if !ok || o.Resolved == "" {
-		return miss{0.6, "it is not known where the path leads"}
+		return mismatch{0.6, "it is not known where the path leads"}
 	}
 	root := map[anchor]string{atWorkspace: s.facts.Workspace, atRoot: "/", atHome: s.home}[p.anchor]
 	if !sayso.Beneath(root, o.Resolved) {
-		return miss{0.4, "the path leads to " + o.Resolved + ", and the pattern is about " + orNone(root)}
+		return mismatch{0.4, "the path leads to " + o.Resolved + ", and the pattern is about " + orNone(root)}
 	}
 	names := strings.Split(strings.TrimPrefix(strings.TrimPrefix(o.Resolved, root), "/"), "/")
 	same := 0
@@ -232,37 +232,37 @@ func (p *pathPattern) miss(s *subject) miss {
 	}
 	near := 0.45 + 0.45*float64(same)/float64(max(len(names), len(p.names), 1))
 	if same < len(names) && same < len(p.names) && p.names[same] != "**" {
-		return miss{near, fmt.Sprintf("the path leads to %s, in which %s is not %s", o.Resolved, quoted(names[same]), quoted(p.names[same]))}
+		return mismatch{near, fmt.Sprintf("the path leads to %s, in which %s is not %s", o.Resolved, quoted(names[same]), quoted(p.names[same]))}
 	}
 	if same == len(p.names) {
-		return miss{near, "the path leads to " + o.Resolved + ", which lies deeper than the pattern; for all that is in a folder, write folder/**"}
+		return mismatch{near, "the path leads to " + o.Resolved + ", which lies deeper than the pattern; for all that is in a folder, write folder/**"}
 	}
-	return miss{near, "the path leads to " + o.Resolved + ", which does not fit"}
+	return mismatch{near, "the path leads to " + o.Resolved + ", which does not fit"}
 }
 
 // miss says in what an address differs from a pattern.
-func (p *urlPattern) miss(u *address.URL, allow bool) miss {
+func (p *urlPattern) miss(u *address.URL, allow bool) mismatch {
 	switch {
 	case !p.matchHost(u):
 		host := p.host + p.under
 		if p.under != "" && u.Host == p.under[1:] {
-			return miss{0.75, "*." + p.under[1:] + " stands for the hosts under it, and not for " + u.Host + " itself"}
+			return mismatch{0.75, "*." + p.under[1:] + " stands for the hosts under it, and not for " + u.Host + " itself"}
 		}
-		return miss{0.3 + 0.3*alikeness(host, u.Host), "its host is " + orAny(host) + ", and the address has " + orNone(u.Host)}
+		return mismatch{0.3 + 0.3*similarity(host, u.Host), "its host is " + orAny(host) + ", and the address has " + orNone(u.Host)}
 	case allow && u.Odd != "":
-		return miss{0.85, "programs may read the address differently: " + u.Odd}
+		return mismatch{0.85, "programs may read the address differently: " + u.Odd}
 	case allow && p.wide() && u.Local:
-		return miss{0.7, "a pattern for many hosts covers none on this machine or network"}
+		return mismatch{0.7, "a pattern for many hosts covers none on this machine or network"}
 	case p.scheme != "" && p.scheme != u.Scheme:
-		return miss{0.8, "its scheme is " + p.scheme + ", and the address has " + orNone(u.Scheme)}
+		return mismatch{0.8, "its scheme is " + p.scheme + ", and the address has " + orNone(u.Scheme)}
 	case allow && !p.matchPort(u) || p.port != 0 && p.port != u.Port:
-		return miss{0.8, fmt.Sprintf("the address has the port %d, which the pattern does not name", u.Port)}
+		return mismatch{0.8, fmt.Sprintf("the address has the port %d, which the pattern does not name", u.Port)}
 	case u.Escaped:
-		return miss{0.8, "the path of the address holds escapes that servers read differently"}
+		return mismatch{0.8, "the path of the address holds escapes that servers read differently"}
 	case u.HasQuery && u.Path == p.path:
-		return miss{0.85, "an exact address has no query; end the pattern with a star"}
+		return mismatch{0.85, "an exact address has no query; end the pattern with a star"}
 	}
-	return miss{0.6 + 0.3*alikeness(p.path, u.Path), "its path is " + p.path + ", and the address has " + u.Path}
+	return mismatch{0.6 + 0.3*similarity(p.path, u.Path), "its path is " + p.path + ", and the address has " + u.Path}
 }
 
 func orAny(host string) string {
@@ -272,8 +272,8 @@ func orAny(host string) string {
 	return strings.TrimPrefix(host, ".")
 }
 
-// alikeness is how much two texts have in common at their beginnings, from 0 to 1.
-func alikeness(a, b string) float64 {
+// similarity is how much two texts have in common at their beginnings, from 0 to 1.
+func similarity(a, b string) float64 {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -284,13 +284,13 @@ func alikeness(a, b string) float64 {
 	return 2 * float64(n) / float64(len(a)+len(b))
 }
 
-// missCommand is the miss of a rule on commands, at the command that it came
+// mismatchCommand is the mismatch of a rule on commands, at the command that it came
 // nearest to.
-func (r *commandRule) missCommand(s *subject) miss {
+func (r *commandRule) mismatchCommand(s *subject) mismatch {
 	if r.part == 0 && !r.m.speaksOf(s, r.effect == sayso.Allow) {
-		return miss{}
+		return mismatch{}
 	}
-	var best miss
+	var best mismatch
 	for i := range s.line().Commands {
 		if m := r.missOne(s, &s.line().Commands[i]); m.near > best.near {
 			best = m
@@ -299,48 +299,48 @@ func (r *commandRule) missCommand(s *subject) miss {
 	return best
 }
 
-func (r *commandRule) missOne(s *subject, c *shell.Command) miss {
+func (r *commandRule) missOne(s *subject, c *shell.Command) mismatch {
 	if m := r.pattern.miss(c, r.effect == sayso.Allow); m.why != "" {
 		return m
 	}
-	if r.effect == sayso.Allow && s.strayed() {
-		return miss{0.9, "the command would run outside the workspace, where nothing is allowed"}
+	if r.effect == sayso.Allow && s.isOutsideWorkspace() {
+		return mismatch{0.9, "the command would run outside the workspace, where nothing is allowed"}
 	}
 	if r.named != nil && s.within(c, r) != shell.Yes {
-		return miss{0.9, "not every operand of the command is known to lie in a path that its sandbox_paths name"}
+		return mismatch{0.9, "not every operand of the command is known to lie in a path that its sandbox_paths name"}
 	}
-	if m := r.missRest(s, 0.95); m.why != "" {
+	if m := r.mismatchRest(s, 0.95); m.why != "" {
 		return m
 	}
 	if r.part != 0 {
-		return miss{0.85, "a rule before it under shell.rules matches too, and the first speaks"}
+		return mismatch{0.85, "a rule before it under shell.rules matches too, and the first speaks"}
 	}
-	return miss{}
+	return mismatch{}
 }
 
-// slipped reports whether a word may be a slip of another. Options are: which of
+// isTypo reports whether a word may be a slip of another. Options are: which of
 // them come first says little.
-func slipped(a, b string) bool {
+func isTypo(a, b string) bool {
 	return strings.HasPrefix(a, "-") || strings.HasPrefix(b, "-") || distance(a, b) <= (max(len(a), len(b))+1)/3
 }
 
 // miss says at which word a command leaves a pattern; its why is empty if it
 // does not.
-func (p *commandPattern) miss(c *shell.Command, allow bool) miss {
+func (p *commandPattern) miss(c *shell.Command, allow bool) mismatch {
 	if len(p.words) == 0 {
-		return miss{}
+		return mismatch{}
 	}
 	words := c.Words()
 	name := base(p.words[0])
 	if distance(strings.ToLower(name), strings.ToLower(c.Base())) > (len(name)+1)/4 {
-		return miss{0, "it is about another program"}
+		return mismatch{0, "it is about another program"}
 	}
 	if allow && p.words[0] != c.Program.Text {
-		near := 0.5 + 0.1*alikeness(strings.Join(p.words[1:], " "), strings.TrimPrefix(strings.Join(texts(words), " "), c.Program.Text+" "))
-		return miss{near, "its program is " + p.words[0] + ", and the command's is " + c.Program.Text + "; an allow is the bare name as it is written"}
+		near := 0.5 + 0.1*similarity(strings.Join(p.words[1:], " "), strings.TrimPrefix(strings.Join(texts(words), " "), c.Program.Text+" "))
+		return mismatch{near, "its program is " + p.words[0] + ", and the command's is " + c.Program.Text + "; an allow is the bare name as it is written"}
 	}
 	if !allow && p.fits(c, c.Spellings()) == shell.Yes || allow && p.covers(c) {
-		return miss{}
+		return mismatch{}
 	}
 	same := 0
 	for same < len(words) && same < len(p.words) && p.equal(p.words[same], words[same].Text) && !words[same].Unknown() {
@@ -348,18 +348,18 @@ func (p *commandPattern) miss(c *shell.Command, allow bool) miss {
 	}
 	near := 0.4 + 0.4*float64(same)/float64(len(p.words))
 	switch {
-	case same == 1 && len(p.words) > 1 && len(words) > 1 && !slipped(p.words[1], words[1].Text):
-		return miss{0, "it is about something else that the program does"}
+	case same == 1 && len(p.words) > 1 && len(words) > 1 && !isTypo(p.words[1], words[1].Text):
+		return mismatch{0, "it is about something else that the program does"}
 	case same < len(p.words) && same < len(words):
-		return miss{near, fmt.Sprintf("it is about %s, and the command has %s", quoted(strings.Join(p.words[:same+1], " ")), quoted(wordAt(words, same)))}
+		return mismatch{near, fmt.Sprintf("it is about %s, and the command has %s", quoted(strings.Join(p.words[:same+1], " ")), quoted(wordAt(words, same)))}
 	case same < len(p.words):
-		return miss{near, "the command ends before " + quoted(p.words[same])}
+		return mismatch{near, "the command ends before " + quoted(p.words[same])}
 	case c.Beyond() != nil && allow:
-		return miss{0.92, "no allow for a program covers this: " + c.Beyond().What}
+		return mismatch{0.92, "no allow for a program covers this: " + c.Beyond().What}
 	case len(words) > len(p.words) && !p.more:
-		return miss{0.9, "the command has more words; end the pattern with a star"}
+		return mismatch{0.9, "the command has more words; end the pattern with a star"}
 	}
-	return miss{0.85, "words of the command are only known when it runs"}
+	return mismatch{0.85, "words of the command are only known when it runs"}
 }
 
 // texts are the words of a command without what is known of them.

@@ -8,9 +8,9 @@ import (
 	"github.com/sayso-dev/sayso/inspect/shell"
 )
 
-// wish is what could be written for a call not to be asked about again: the
+// proposedRule is what could be written for a call not to be asked about again: the
 // patterns of one rule, and a condition that keeps them from more than is meant.
-type wish struct {
+type proposedRule struct {
 	patterns []string
 	when     string
 }
@@ -21,37 +21,37 @@ const (
 	whenNoSecrets    = "!call.secrets"
 )
 
-// wishes are the rules that may be suggested for a call, narrowest first; none
+// proposedRules are the rules that may be suggested for a call, narrowest first; none
 // for one that a person should go on seeing. That is whatever is dangerous, was
 // not understood, runs another program or a text as a program, deletes, sends,
 // shows secrets, or is known too little of.
-func (s *subject) wishes(v *sayso.Verdict) []wish {
+func (s *subject) proposedRules(v *sayso.Verdict) []proposedRule {
 	if len(v.Danger) > 0 || v.Person || s.kind != s.tool.Kind || s.unheard || s.strange || !s.state.understood() || s.kind == sayso.KindDelete {
 		return nil
 	}
 	name := s.patternName()
 	switch s.operand {
 	case sayso.OperandCommand:
-		return s.commandWishes(name)
+		return s.proposedCommandRules(name)
 	case sayso.OperandPath:
-		return s.pathWishes(name)
+		return s.proposedPathRules(name)
 	case sayso.OperandURL:
-		return s.urlWishes(name)
+		return s.proposedURLRules(name)
 	case sayso.OperandNone:
 		a := s.call.Annotations
 		if s.server != "" && !s.guessed && a != nil && isTrue(a.ReadOnly) && !isTrue(a.Destructive) {
-			return []wish{{patterns: []string{"mcp__" + s.server + "__" + s.canonical}}}
+			return []proposedRule{{patterns: []string{"mcp__" + s.server + "__" + s.canonical}}}
 		}
 	}
 	return nil
 }
 
-func (s *subject) commandWishes(name string) []wish {
-	commands, ok := s.tameCommands()
+func (s *subject) proposedCommandRules(name string) []proposedRule {
+	commands, ok := s.harmlessCommands()
 	if !ok {
 		return nil
 	}
-	var narrow, wide wish
+	var narrow, wide proposedRule
 	for _, c := range commands {
 		exact, ends := exactPattern(c)
 		lead := wideLead(c)
@@ -70,14 +70,14 @@ func (s *subject) commandWishes(name string) []wish {
 		}
 	}
 	if slices.Equal(narrow.patterns, wide.patterns) {
-		return []wish{narrow}
+		return []proposedRule{narrow}
 	}
-	return []wish{narrow, wide}
+	return []proposedRule{narrow, wide}
 }
 
 // add adds a pattern on commands. Open says that it is about a program with
 // whatever operands, which may lie anywhere.
-func (w *wish) add(pattern string, open bool) {
+func (w *proposedRule) add(pattern string, open bool) {
 	if !slices.Contains(w.patterns, pattern) {
 		w.patterns = append(w.patterns, pattern)
 	}
@@ -86,9 +86,9 @@ func (w *wish) add(pattern string, open bool) {
 	}
 }
 
-// tameCommands are the commands of a line of which nothing is dangerous and
+// harmlessCommands are the commands of a line of which nothing is dangerous and
 // everything is known.
-func (s *subject) tameCommands() ([]*shell.Command, bool) {
+func (s *subject) harmlessCommands() ([]*shell.Command, bool) {
 	if !s.readsCommands() {
 		return nil, false
 	}
@@ -110,7 +110,7 @@ func (s *subject) tameCommands() ([]*shell.Command, bool) {
 		if c.By >= 0 && l.Commands[c.By].Has(shell.LooksUp) {
 			continue // it is named and not run
 		}
-		if !tame(c) {
+		if !isHarmlessCommand(c) {
 			return nil, false
 		}
 		if c.Class != shell.ReadOnly && slices.ContainsFunc(c.Dirs, func(d shell.Dir) bool { return s.outside(c, d) }) {
@@ -121,12 +121,12 @@ func (s *subject) tameCommands() ([]*shell.Command, bool) {
 	return out, len(out) > 0 && !s.conditionCall().Secrets
 }
 
-// tame reports whether a command is one of which a rule may be suggested.
-func tame(c *shell.Command) bool {
+// isHarmlessCommand reports whether a command is one of which a rule may be suggested.
+func isHarmlessCommand(c *shell.Command) bool {
 	if c.Base() == "man" && formatsFile(c) {
 		return false
 	}
-	if c.By >= 0 || c.Open || !c.Program.Literal() || strings.Contains(c.Program.Text, "/") || c.Class == shell.Foreign || textual[c.Base()] {
+	if c.By >= 0 || c.Open || !c.Program.Literal() || strings.Contains(c.Program.Text, "/") || c.Class == shell.Foreign || textLanguages[c.Base()] {
 		return false
 	}
 	for _, t := range c.Traits {
@@ -138,9 +138,9 @@ func tame(c *shell.Command) bool {
 	}
 	switch c.Class {
 	case shell.Ordinary:
-		return changers[strings.Join(c.Lead(), " ")]
+		return fileChangers[strings.Join(c.Lead(), " ")]
 	case shell.Powerful:
-		return c.Lead() != nil || testers[c.Base()]
+		return c.Lead() != nil || testRunners[c.Base()]
 	}
 	return true
 }
@@ -182,20 +182,20 @@ func dottedGlob(text string) bool {
 	return false
 }
 
-// textual are programs that run a program in a language of their own which
+// textLanguages are programs that run a program in a language of their own which
 // stands among their words, and of which that word can say anything.
-var textual = set("awk", "gawk", "mawk", "nawk", "original-awk", "sed", "gsed")
+var textLanguages = set("awk", "gawk", "mawk", "nawk", "original-awk", "sed", "gsed")
 
-// testers are programs that a project's own tests are run with: powerful, since
+// testRunners are programs that a project's own tests are run with: powerful, since
 // the tests are, and what an agent does all day.
-var testers = set("pytest", "py.test", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest", "tsc")
+var testRunners = set("pytest", "py.test", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest", "tsc")
 
-// changers are commands that change files, of which all uses are alike: none
+// fileChangers are commands that change files, of which all uses are alike: none
 // deletes, overwrites or throws work away.
-var changers = set("git add", "git stage", "git commit", "mkdir", "touch")
+var fileChangers = set("git add", "git stage", "git commit", "mkdir", "touch")
 
-// builders take what they are to build as operands, and do no more than that.
-var builders = set("go", "cargo")
+// buildTools take what they are to build as operands, and do no more than that.
+var buildTools = set("go", "cargo")
 
 // wideLead is the lead of a command that may be suggested with any words behind
 // it, nil if none may.
@@ -204,7 +204,7 @@ func wideLead(c *shell.Command) []string {
 	switch {
 	case lead == nil, c.Class == shell.Foreign:
 	case c.Class == shell.ReadOnly, c.Class == shell.Ordinary,
-		c.Class == shell.Powerful && builders[lead[0]]:
+		c.Class == shell.Powerful && buildTools[lead[0]]:
 		for i, word := range lead {
 			lead[i] = shellQuoted(word)
 		}
@@ -220,7 +220,7 @@ func exactPattern(c *shell.Command) (text string, ok bool) {
 	return text, ok && !strings.HasSuffix(text, "*")
 }
 
-func (s *subject) pathWishes(name string) []wish {
+func (s *subject) proposedPathRules(name string) []proposedRule {
 	reads := s.kind.ReadOnly()
 	if s.credential() || s.showsSecrets() || !reads && !s.inside() || !s.harmless() {
 		return nil
@@ -228,7 +228,7 @@ func (s *subject) pathWishes(name string) []wish {
 	var found []string
 	s.pathProposals(name, func(p ...string) { found = append(found, p[0]) })
 	inside := s.inside()
-	var out []wish
+	var out []proposedRule
 	for i, p := range found {
 		place := strings.TrimPrefix(p, name+":")
 		folder, wide := strings.CutSuffix(place, "/**")
@@ -237,23 +237,23 @@ func (s *subject) pathWishes(name string) []wish {
 		case !inside && (i > 1 || sayso.Beneath(folder, s.home) || sayso.Beneath(folder, s.facts.Workspace)):
 			// Somewhere else it is the file, or the folder that it is in.
 		case wide:
-			out = append(out, wish{[]string{p}, whenNoSecrets})
+			out = append(out, proposedRule{[]string{p}, whenNoSecrets})
 		default:
-			out = append(out, wish{[]string{p}, ""})
+			out = append(out, proposedRule{[]string{p}, ""})
 		}
 	}
 	return out
 }
 
-func (s *subject) urlWishes(name string) []wish {
+func (s *subject) proposedURLRules(name string) []proposedRule {
 	u := s.address()
 	if u.Odd != "" || u.Local || u.Scheme != "https" || s.kind != sayso.KindFetch {
 		return nil
 	}
-	var out []wish
+	var out []proposedRule
 	s.urlProposals(name, func(p ...string) {
 		if strings.HasPrefix(p[0], name+":https://") && !strings.ContainsAny(strings.TrimSuffix(p[0], "/*"), "*?") {
-			out = append(out, wish{[]string{p[0]}, ""})
+			out = append(out, proposedRule{[]string{p[0]}, ""})
 		}
 	})
 	return out
