@@ -124,7 +124,7 @@ func Command(text string, scopes ...string) string {
 
 // scopeName is a scope that can stand in a command that somebody copies: what a server
 // calls its scopes is its own word.
-var scopeName = regexp.MustCompile(`^[A-Za-z0-9:._/+-]{1,200}$`)
+var scopeName = regexp.MustCompile(`^[A-Za-z0-9:._/+*@=,~%#-]{1,200}$`)
 
 // scopesIn are the scopes that a text names, each once; none if one could not stand in
 // a command.

@@ -108,7 +108,7 @@ func (s statusError) Error() string { return "status " + strconv.Itoa(int(s)) + 
 // be had.
 func absent(err error) bool {
 	var s statusError
-	return errors.As(err, &s) && s/100 == 4
+	return errors.As(err, &s) && s/100 == 4 && s != http.StatusRequestTimeout && s != http.StatusTooEarly && s != http.StatusTooManyRequests
 }
 
 // document reads a document of JSON. What it says beside what is wanted is skipped.
@@ -159,7 +159,11 @@ func (l *Logins) exchange(req *http.Request, into any) error {
 }
 
 // unspoken is an error without the address that was asked, in which a secret may stand.
+// That somebody ended the wait stays what it is.
 func unspoken(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
 	if in, ok := errors.AsType[*url.Error](err); ok {
 		err = in.Err
 	}

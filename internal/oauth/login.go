@@ -73,7 +73,7 @@ func (l *Logins) Login(ctx context.Context, a Attempt) (Status, error) {
 		Near:   where.near.Load(),
 		Scopes: scopesFor(want, about, who, before, a.Scopes), Since: l.now().UTC().Truncate(time.Second),
 	}
-	if err := l.granted(ctx, a, who, before, r); err != nil {
+	if err := l.granted(ctx, a.with(before, who), who, r); err != nil {
 		return Status{}, err
 	}
 	return r.status(l.now()), nil
@@ -104,19 +104,35 @@ func scopesFor(want challenge, about resource, who issuer, before *record, named
 	return once
 }
 
+// with is an attempt with the client that a person gave the last time, if they give none
+// now and the same server logs them in.
+func (a Attempt) with(before *record, who issuer) Attempt {
+	if a.ClientID != "" || before == nil || !before.Given || before.Issuer != who.Issuer {
+		return a
+	}
+	a.ClientID, a.ClientSecret = before.ClientID, before.ClientSecret
+	if a.Port == 0 {
+		a.Port = before.Port // which is that of the redirect that they gave there
+	}
+	return a
+}
+
 // granted has a person say yes at the page of the login, and keeps what is given for it.
-func (l *Logins) granted(ctx context.Context, a Attempt, who issuer, before *record, r *record) (err error) {
+func (l *Logins) granted(ctx context.Context, a Attempt, who issuer, r *record) (err error) {
 	state := rand.Text()
 	back, err := listen(ctx, a.Port, state)
 	if err != nil {
 		return err
 	}
 	defer func() { back.close(err) }()
-	us, err := l.identify(ctx, who, a, before, back.redirect(), r.Scopes)
+	us, err := l.identify(ctx, who, a, back.redirect(), r.Scopes)
 	if err != nil {
 		return err
 	}
 	r.ClientID, r.ClientSecret, r.Given, r.InHeader = us.id, us.secret, us.given, us.style == oauth2.AuthStyleInHeader
+	if us.given {
+		r.Port = a.Port
+	}
 	c := r.config()
 	c.RedirectURL, c.Scopes, c.Endpoint.AuthURL = back.redirect(), r.Scopes, who.Authorize
 	proof := oauth2.GenerateVerifier()

@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -139,25 +142,29 @@ func TestLogin_refuses(t *testing.T) {
 		"metadata without an issuer": {func(w *world) { delete(w.resource, "authorization_servers") }, "names nobody who may vouch"},
 		"metadata said twice":        {func(w *world) { w.served[document] = says(`{"resource":"a","resource":"b"}`) }, "not the JSON that it should be"},
 		"metadata that fails":        {func(w *world) { w.served[document] = status(500) }, "status 500"},
+		"metadata asked too often":   {func(w *world) { w.served[document] = status(429) }, "status 429"},
 		"metadata elsewhere by a redirect": {func(w *world) {
 			w.served[document] = http.RedirectHandler("https://evil.example", http.StatusFound).ServeHTTP
 		}, "status 302"},
-		"metadata over plain HTTP":       {func(w *world) { w.challenge = `Bearer resource_metadata="http://evil.example/x"` }, "a login goes over https alone"},
-		"an issuer over plain HTTP":      {func(w *world) { w.resource["authorization_servers"] = []string{"http://evil.example"} }, "a login goes over https alone"},
-		"an issuer with a name":          {func(w *world) { w.resource["authorization_servers"] = []string{"https://a:b@evil.example"} }, "is no address that can be used"},
-		"an issuer that is another":      {func(w *world) { w.issuer["issuer"] = "https://evil.example" }, "says that it is https://evil.example"},
-		"an issuer that says nothing":    {func(w *world) { w.answers["/.well-known/oauth-authorization-server"] = status(404) }, "says nothing of itself"},
-		"an issuer that fails":           {func(w *world) { w.answers["/.well-known/oauth-authorization-server"] = status(503) }, "status 503"},
-		"no S256":                        {func(w *world) { w.issuer["code_challenge_methods_supported"] = []string{"plain"} }, "PKCE with S256"},
-		"no PKCE":                        {func(w *world) { delete(w.issuer, "code_challenge_methods_supported") }, "PKCE with S256"},
-		"a page over plain HTTP":         {func(w *world) { w.issuer["authorization_endpoint"] = "http://evil.example/a" }, "the page to log in is at http://evil.example"},
-		"a page that is a script":        {func(w *world) { w.issuer["authorization_endpoint"] = "javascript:alert(1)" }, "is no address that can be used"},
-		"tokens over plain HTTP":         {func(w *world) { w.issuer["token_endpoint"] = "http://evil.example/t" }, "where tokens are had is at http://evil.example"},
-		"no tokens":                      {func(w *world) { delete(w.issuer, "token_endpoint") }, "does not say where"},
-		"no codes":                       {func(w *world) { w.issuer["response_types_supported"] = []string{"token"} }, "gives no codes"},
-		"no registration":                {func(w *world) { delete(w.issuer, "registration_endpoint") }, "takes no clients that register themselves"},
-		"a registration that fails":      {func(w *world) { w.answers["/register"] = status(500) }, "did not register this program as a client: status 500"},
-		"a registration without a name":  {func(w *world) { w.answers["/register"] = says(`{"client_secret":"canary"}`) }, "gave it no name"},
+		"metadata over plain HTTP":      {func(w *world) { w.challenge = `Bearer resource_metadata="http://evil.example/x"` }, "a login goes over https alone"},
+		"an issuer over plain HTTP":     {func(w *world) { w.resource["authorization_servers"] = []string{"http://evil.example"} }, "a login goes over https alone"},
+		"an issuer with a name":         {func(w *world) { w.resource["authorization_servers"] = []string{"https://a:b@evil.example"} }, "is no address that can be used"},
+		"an issuer that is another":     {func(w *world) { w.issuer["issuer"] = "https://evil.example" }, "says that it is https://evil.example"},
+		"an issuer that says nothing":   {func(w *world) { w.answers["/.well-known/oauth-authorization-server"] = status(404) }, "says nothing of itself"},
+		"an issuer that fails":          {func(w *world) { w.answers["/.well-known/oauth-authorization-server"] = status(503) }, "status 503"},
+		"no S256":                       {func(w *world) { w.issuer["code_challenge_methods_supported"] = []string{"plain"} }, "PKCE with S256"},
+		"no PKCE":                       {func(w *world) { delete(w.issuer, "code_challenge_methods_supported") }, "PKCE with S256"},
+		"a page over plain HTTP":        {func(w *world) { w.issuer["authorization_endpoint"] = "http://evil.example/a" }, "the page to log in is at http://evil.example"},
+		"a page that is a script":       {func(w *world) { w.issuer["authorization_endpoint"] = "javascript:alert(1)" }, "is no address that can be used"},
+		"tokens over plain HTTP":        {func(w *world) { w.issuer["token_endpoint"] = "http://evil.example/t" }, "where tokens are had is at http://evil.example"},
+		"no tokens":                     {func(w *world) { delete(w.issuer, "token_endpoint") }, "does not say where"},
+		"no codes":                      {func(w *world) { w.issuer["response_types_supported"] = []string{"token"} }, "gives no codes"},
+		"no registration":               {func(w *world) { delete(w.issuer, "registration_endpoint") }, "takes no clients that register themselves"},
+		"a registration that fails":     {func(w *world) { w.answers["/register"] = status(500) }, "did not register this program as a client: status 500"},
+		"a registration without a name": {func(w *world) { w.answers["/register"] = says(`{"client_secret":"canary"}`) }, "gave it no name"},
+		"a registration that wants a key": {func(w *world) {
+			w.answers["/register"] = says(`{"client_id":"x","token_endpoint_auth_method":"private_key_jwt"}`)
+		}, "say who it is by private_key_jwt, which it cannot"},
 		"a registration that is no JSON": {func(w *world) { w.answers["/register"] = says(`{"client_secret":"canary"`) }, "not the JSON that it should be"},
 		"an error in the place of a code": {func(w *world) {
 			w.back = func(q url.Values) url.Values { return url.Values{"state": q["state"], "error": {"access_denied"}} }
@@ -254,6 +261,20 @@ func TestLogin_ended(t *testing.T) {
 	if _, err := l.Login(ctx, a); !errors.Is(err, context.Canceled) {
 		t.Errorf("the login came to %v", err)
 	}
+	for _, path := range []string{"/.well-known/oauth-authorization-server", "/register", "/token"} { // or while a server is asked
+		t.Run(path, func(t *testing.T) {
+			w := newWorld(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			w.answers[path] = func(_ http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body) // so that the server sees who is gone
+				cancel()
+				<-r.Context().Done()
+			}
+			if _, err := store(t, time.Now).Login(ctx, w.attempt(nil)); !errors.Is(err, context.Canceled) {
+				t.Errorf("the login came to %v", err)
+			}
+		})
+	}
 }
 
 // A page that tries its luck neither ends a login nor is taken for its answer.
@@ -327,7 +348,8 @@ func TestLogin_scopes(t *testing.T) {
 	}
 }
 
-// A client that a person made is used again at the same place, and no other registered.
+// A client that a person made is used again at the same place, with the port of its
+// redirect, and no other registered.
 func TestLogin_givenClient(t *testing.T) {
 	w := newWorld(t)
 	l := store(t, time.Now)
@@ -336,12 +358,97 @@ func TestLogin_givenClient(t *testing.T) {
 		rw.WriteHeader(http.StatusForbidden)
 	}
 	w.issuer["token_endpoint_auth_methods_supported"] = []string{"client_secret_post"}
+	var ports []string
 	a := w.attempt(nil)
-	a.ClientID, a.ClientSecret = "mine", canarySecret
-	if _, err := l.Login(t.Context(), a); err != nil {
+	begin := a.Begin
+	a.Begin = func(ctx context.Context, p oauth.Page) error {
+		u, err := url.Parse(p.Redirect)
+		ports = append(ports, u.Port())
+		return errors.Join(err, begin(ctx, p))
+	}
+	again := a
+	a.ClientID, a.ClientSecret, a.Port = "mine", canarySecret, freePort(t)
+	for _, a := range []oauth.Attempt{a, again} {
+		if _, err := l.Login(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := strconv.Itoa(a.Port); !slices.Equal(ports, []string{want, want}) {
+		t.Errorf("the browser comes back to %q; want %s", ports, want)
+	}
+}
+
+// freePort is a port of this machine that nobody listens at.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// A client that the server made without a secret sends none, whatever else it was given.
+func TestLogin_publicClient(t *testing.T) {
+	w := newWorld(t)
+	l := store(t, time.Now)
+	w.answers["/register"] = func(rw http.ResponseWriter, _ *http.Request) {
+		answer(rw, map[string]any{"client_id": "registered", "client_secret": canarySecret, "token_endpoint_auth_method": "none"})
+	}
+	w.answers["/token"] = func(rw http.ResponseWriter, r *http.Request) {
+		if r.FormValue("client_id") != "registered" || r.FormValue("client_secret") != "" || r.Header.Get("Authorization") != "" {
+			t.Errorf("a token is asked for as %s, with %v", r.Form, r.Header)
+		}
+		answer(rw, map[string]any{"access_token": "x", "token_type": "bearer"})
+	}
 	w.logIn(l)
+}
+
+// What a token is for has no query where the server does not say what it is for: there
+// stand keys, too, and the name goes through a browser.
+func TestLogin_keyInTheAddress(t *testing.T) {
+	w := newWorld(t)
+	l := store(t, time.Now)
+	w.challenge = "Bearer"
+	w.served["/.well-known/oauth-protected-resource/mcp"] = http.NotFound
+	w.served["/.well-known/oauth-authorization-server"] = func(rw http.ResponseWriter, _ *http.Request) {
+		w.issuer["issuer"] = w.server.URL
+		answer(rw, w.issuer)
+	}
+	w.resource["resource"] = w.at() // what a token must be asked for
+	a := w.attempt(nil)
+	a.URL += "?key=canary"
+	begin := a.Begin
+	a.Begin = func(ctx context.Context, p oauth.Page) error {
+		free(t, p.Address+" "+p.Resource)
+		return begin(ctx, p)
+	}
+	s, err := l.Login(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free(t, s.URL+s.Command)
+}
+
+// A server that says no without an end holds nobody up.
+func TestLogin_refusalWithoutEnd(t *testing.T) {
+	w := newWorld(t)
+	l := store(t, time.Now)
+	w.served["/mcp"] = func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("WWW-Authenticate", w.challenge)
+		rw.WriteHeader(http.StatusUnauthorized)
+		_ = http.NewResponseController(rw).Flush()
+		_, _ = io.Copy(io.Discard, r.Body) // so that the server sees who is gone
+		w.mu.Unlock()                      // which the rest of the world works with meanwhile
+		<-r.Context().Done()
+		w.mu.Lock()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := l.Login(ctx, w.attempt(nil)); err != nil {
+		t.Error(err)
+	}
 }
 
 // What a login may lead to, by where the server is.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -57,8 +56,7 @@ func (l *Logins) challenged(ctx context.Context, server string) (c challenge, op
 	if err != nil {
 		return c, false, fmt.Errorf("%w: %s cannot be reached: %w", sayso.ErrUnavailable, shown(server), unspoken(err))
 	}
-	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
-	_ = resp.Body.Close() // only read
+	_ = resp.Body.Close() // its status and headers are all that counts; the rest may have no end
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
 		c = challengeIn(resp.Header)
 	}
@@ -102,7 +100,14 @@ func (l *Logins) vouched(ctx context.Context, server string, c challenge) (r res
 		}
 		return r, true, nil
 	}
-	return resource{Resource: server, Servers: []string{origin(server)}}, false, nil
+	return resource{Resource: withoutQuery(server), Servers: []string{origin(server)}}, false, nil
+}
+
+// withoutQuery is an address as the name of what a token is for, which has no query by
+// RFC 8707: there stand keys, too, and people and browsers see the name.
+func withoutQuery(text string) string {
+	text, _, _ = strings.Cut(text, "?")
+	return text
 }
 
 // speaksFor checks that a document is about a server: it names it or, on the same host, an

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -43,23 +44,12 @@ const (
 	byBody    = "client_secret_post"
 )
 
-func styleOf(method string) oauth2.AuthStyle {
-	if method == byHeader {
-		return oauth2.AuthStyleInHeader
-	}
-	return oauth2.AuthStyleInParams // without a secret, the name alone
-}
-
-// identify makes us somebody to the server of a login: by what a person gave, by what
-// they gave the last time, or by registering.
-func (l *Logins) identify(ctx context.Context, i issuer, a Attempt, before *record, redirect string, scopes []string) (party, error) {
-	id, secret := a.ClientID, a.ClientSecret
-	if id == "" && before != nil && before.Given && before.Issuer == i.Issuer {
-		id, secret = before.ClientID, before.ClientSecret
-	}
-	if id != "" {
-		p := party{id: id, secret: secret, given: true, style: oauth2.AuthStyleInParams}
-		if secret != "" && (len(i.Clients) == 0 || slices.Contains(i.Clients, byHeader)) {
+// identify makes us somebody to the server of a login: by what a person gave, or by
+// registering.
+func (l *Logins) identify(ctx context.Context, i issuer, a Attempt, redirect string, scopes []string) (party, error) {
+	if a.ClientID != "" {
+		p := party{id: a.ClientID, secret: a.ClientSecret, given: true, style: oauth2.AuthStyleInParams}
+		if p.secret != "" && (len(i.Clients) == 0 || slices.Contains(i.Clients, byHeader)) {
 			p.style = oauth2.AuthStyleInHeader // what is meant where nothing is said
 		}
 		return p, nil
@@ -87,8 +77,14 @@ func (l *Logins) identify(ctx context.Context, i issuer, a Attempt, before *reco
 	if got.ID == "" {
 		return party{}, fmt.Errorf("%w: %s registered this program, and gave it no name", sayso.ErrInvalid, shown(i.Issuer))
 	}
-	if got.Method == "" {
-		got.Method = want.Method
+	switch method := cmp.Or(got.Method, want.Method); method {
+	case byNothing:
+		return party{id: got.ID, style: oauth2.AuthStyleInParams}, nil
+	case byHeader:
+		return party{id: got.ID, secret: got.Secret, style: oauth2.AuthStyleInHeader}, nil
+	case byBody:
+		return party{id: got.ID, secret: got.Secret, style: oauth2.AuthStyleInParams}, nil
+	default:
+		return party{}, fmt.Errorf("%w: %s registered this program, and wants it to say who it is by %s, which it cannot", sayso.ErrNotAllowed, shown(i.Issuer), printable(method))
 	}
-	return party{id: got.ID, secret: got.Secret, style: styleOf(got.Method)}, nil
 }

@@ -56,6 +56,7 @@ type record struct {
 	ClientID     string    `json:"client_id"`
 	ClientSecret string    `json:"client_secret,omitempty"`
 	Given        bool      `json:"client_given,omitempty"` // by a person
+	Port         int       `json:"client_port,omitempty"`  // to which the browser comes back for that client; 0 for any
 	InHeader     bool      `json:"client_in_header,omitempty"`
 	Near         bool      `json:"near,omitempty"` // the server is on this machine or this network
 	Scopes       []string  `json:"scopes,omitempty"`
@@ -99,17 +100,25 @@ func loginFile(place string) string { return filepath.Join(place, "login.json") 
 
 // read reads a login; nil if there is none.
 func (l *Logins) read(server string) (*record, error) {
-	path := loginFile(l.place(server))
-	text, err := home.Read(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	r, err := l.readIn(l.place(server))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
+	case errors.Is(err, sayso.ErrInvalid):
+		return nil, &hinted{err, Command(server)}
 	}
+	return r, err
+}
+
+// readIn reads the login in a folder. One that was put there is none.
+func (l *Logins) readIn(place string) (*record, error) {
+	text, err := home.Read(loginFile(place))
 	if err != nil {
 		return nil, err
 	}
 	var r record
-	if err := jcs.Unmarshal(text, &r); err != nil || r.Version != recordVersion || r.URL != server {
-		return nil, &hinted{fmt.Errorf("%w: %s is not as this program writes it", sayso.ErrInvalid, path), Command(server)} // what stands in it is not told
+	if err := jcs.Unmarshal(text, &r); err != nil || r.Version != recordVersion || l.place(r.URL) != place {
+		return nil, fmt.Errorf("%w: %s is not as this program writes it", sayso.ErrInvalid, loginFile(place)) // what stands in it is not told
 	}
 	return &r, nil
 }
@@ -121,23 +130,35 @@ func (l *Logins) write(r *record) error {
 		return err
 	}
 	place := l.place(r.URL)
-	if left, err := filepath.Glob(filepath.Join(place, ".new-*")); err == nil {
-		for _, name := range left { // of who was killed in the middle of this
-			_ = os.Remove(name)
-		}
-	}
+	dropUnfinished(place)
 	return home.Write(loginFile(place), text)
 }
 
-// lock has a login for one process alone. Closing what it returns lets go.
+// dropUnfinished removes what somebody left behind who was killed while they wrote.
+func dropUnfinished(place string) {
+	files, _ := os.ReadDir(place) // what is not there needs no removing
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), ".new-") {
+			_ = os.Remove(filepath.Join(place, f.Name()))
+		}
+	}
+}
+
+// lock has a login for one process alone: it waits for another, which may have been
+// stopped, for as long as two exchanges take. Closing what it returns lets go.
 func (l *Logins) lock(ctx context.Context, server string) (*os.File, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*slowest)
+	defer cancel()
 	for _, dir := range []string{l.folder, l.place(server)} {
 		if err := home.MakeFolder(dir); err != nil {
 			return nil, err
 		}
 	}
 	f, err := filelock.WaitFor(ctx, filepath.Join(l.place(server), "lock"), filelock.Exclusive)
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return nil, context.Canceled
+	case errors.Is(err, filelock.ErrHeld):
 		return nil, fmt.Errorf("%w: another program renews the login, and has not come to an end", sayso.ErrUnavailable)
 	}
 	return f, err
@@ -152,19 +173,13 @@ func (l *Logins) List() ([]Status, error) {
 	var all []Status
 	var wrong []error
 	for _, d := range dirs {
-		text, err := home.Read(loginFile(filepath.Join(l.folder, d.Name())))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		var r record
-		if err == nil && jcs.Unmarshal(text, &r) != nil {
-			err = fmt.Errorf("%w: %s is not as this program writes it", sayso.ErrInvalid, loginFile(filepath.Join(l.folder, d.Name())))
-		}
-		if err != nil {
+		r, err := l.readIn(filepath.Join(l.folder, d.Name()))
+		switch {
+		case err == nil:
+			all = append(all, r.status(l.now()))
+		case !errors.Is(err, fs.ErrNotExist):
 			wrong = append(wrong, err)
-			continue
 		}
-		all = append(all, r.status(l.now()))
 	}
 	slices.SortFunc(all, func(a, b Status) int { return strings.Compare(a.URL, b.URL) })
 	return all, errors.Join(wrong...)
@@ -177,8 +192,9 @@ func (l *Logins) Logout(ctx context.Context, server string) (givenBack bool, err
 	if err != nil {
 		return false, err
 	}
+	nobody := fmt.Errorf("%w: nobody is logged in to %s", sayso.ErrNotFound, shown(server))
 	if _, err := os.Lstat(loginFile(l.place(server))); errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("%w: nobody is logged in to %s", sayso.ErrNotFound, shown(server))
+		return false, nobody
 	}
 	held, err := l.lock(ctx, server)
 	if err != nil {
@@ -186,12 +202,11 @@ func (l *Logins) Logout(ctx context.Context, server string) (givenBack bool, err
 	}
 	defer func() { _ = held.Close() }() // nothing was written to it
 	r, _ := l.read(server)              // one that cannot be read is forgotten all the same
-	if err := os.Remove(loginFile(l.place(server))); err != nil {
+	dropUnfinished(l.place(server))
+	if err := os.Remove(loginFile(l.place(server))); errors.Is(err, fs.ErrNotExist) {
+		return false, nobody // any more
+	} else if err != nil {
 		return false, err
-	}
-	left, _ := filepath.Glob(filepath.Join(l.place(server), ".new-*"))
-	for _, name := range left {
-		_ = os.Remove(name)
 	}
 	return r != nil && l.revoke(ctx, r) == nil, nil
 }

@@ -113,8 +113,8 @@ func (r *record) took(t *oauth2.Token, now time.Time) error {
 	if t.RefreshToken != "" {
 		r.Refresh = t.RefreshToken
 	}
-	if !t.Expiry.IsZero() {
-		r.Expires = t.Expiry.UTC().Truncate(time.Second)
+	if !t.Expiry.IsZero() { // which the library counts from a clock of its own
+		r.Expires = now.Add(time.Until(t.Expiry).Round(time.Second)).UTC().Truncate(time.Second)
 	}
 	if scopes, ok := t.Extra("scope").(string); ok && scopesIn(scopes) != nil {
 		r.Scopes = scopesIn(scopes)

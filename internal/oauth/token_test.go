@@ -182,6 +182,7 @@ func TestLogin_moreScopes(t *testing.T) {
 		`Bearer error="insufficient_scope", scope="x'; rm -rf ~; '"`:    "takes more than it has: a person types: sayso mcp login " + w.at(),
 		`Bearer error="insufficient_scope"`:                             "takes more than it has",
 		`Basic x, Bearer scope=a, error=insufficient_scope`:             "takes the scope a:",
+		`Bearer error="insufficient_scope", scope="files:* a@b"`:        " --scope 'files:* a@b'",
 		`Bearer error="other"`:                                          "",
 		`nothing "that" can be , = read`:                                "",
 	} {
@@ -267,10 +268,8 @@ func (p *process) ask() string {
 func TestTransport_race(t *testing.T) {
 	w := newWorld(t)
 	folder := filepath.Join(t.TempDir(), "logins")
-	l := oauth.Open(folder, func() time.Time { return time.Now().Add(-time.Hour) }, nil)
-	w.lasts = 30 // of an hour: the minute before the end has begun
-	w.logIn(l)
-	w.change(func() { w.lasts = 3600 })
+	l := oauth.Open(folder, func() time.Time { return time.Now().Add(30*time.Second - time.Hour) }, nil)
+	w.logIn(l) // so long ago that the minute before the end has begun
 	var all []*process
 	for range 8 {
 		all = append(all, begin(t, folder, w.at()))

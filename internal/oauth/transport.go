@@ -29,9 +29,9 @@ type Login struct {
 
 // renewal is a look for another token, which several requests wait for.
 type renewal struct {
-	began   time.Time // by the clock of the logins
-	refused string    // what the server did not take
-	brief   <-chan time.Time
+	began   time.Time       // by the clock of the logins
+	refused string          // what the server did not take
+	brief   <-chan struct{} // closed when who has a token that is good waits no longer
 	done    chan struct{}
 	token   string // from here on once done is closed
 	err     error
@@ -89,7 +89,7 @@ func (l *Login) token(ctx context.Context, refused string) (string, error) {
 		return r.Access, nil
 	}
 	good := r.Access != refused && r.valid(now, 0)
-	with := l.renewal(ctx, refused, good, now)
+	with := l.renewal(refused, good, now)
 	if !good {
 		select {
 		case <-with.done:
@@ -114,7 +114,8 @@ func (l *Login) token(ctx context.Context, refused string) (string, error) {
 
 // renewal is the look for another token that is under way, or a new one. It goes on
 // when who began it waits no more: what renews may be good once, and others wait too.
-func (l *Login) renewal(ctx context.Context, refused string, good bool, now time.Time) *renewal {
+// Nothing of their request goes along, such as a trace that would take ours for it.
+func (l *Login) renewal(refused string, good bool, now time.Time) *renewal {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w := l.under; w != nil && w.refused == refused {
@@ -127,15 +128,13 @@ func (l *Login) renewal(ctx context.Context, refused string, good bool, now time
 			return w
 		}
 	}
-	passed := make(chan time.Time)
+	passed := make(chan struct{})
 	w := &renewal{began: now, refused: refused, brief: passed, done: make(chan struct{})}
 	time.AfterFunc(brief, func() { close(passed) })
 	l.under = w
-	go func() { // ends within twice the slowest exchange
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*slowest)
-		defer cancel()
+	go func() { // ends with the wait for the lock, and one exchange
 		defer close(w.done)
-		w.token, w.err = l.another(ctx, refused)
+		w.token, w.err = l.another(context.Background(), refused)
 	}()
 	return w
 }
