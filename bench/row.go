@@ -85,7 +85,7 @@ func precision(v float64) time.Duration {
 	return p
 }
 
-// times are measured durations.
+// durations are measured times.
 type durations []time.Duration
 
 // at is the duration below which a share of them lies, in seconds.

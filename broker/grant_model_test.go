@@ -40,7 +40,7 @@ type instant struct {
 	boot       string
 }
 
-// commands are what is asked for, and what each cover of each covers. Commands
+// modelCovers are the commands that are asked for, and what each cover of each covers. Commands
 // that are not listed cover nothing but themselves.
 var modelCovers = map[string]map[sayso.Cover][]string{
 	"git add a":    {sayso.CoverPrefix: {"git add a", "git add b"}, sayso.CoverTool: {"git add a", "git add b", "git status"}},

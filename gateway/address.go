@@ -19,7 +19,7 @@ import (
 	"github.com/sayso-dev/sayso/redact"
 )
 
-// address is what a server is that is reached over HTTP: its address, and the key
+// addressIdentity is what a server is that is reached over HTTP: its address, and the key
 // that it proves itself with. Of the address is shown what no secret stands in.
 type addressIdentity struct {
 	URL    string        `json:"url"`
@@ -110,6 +110,14 @@ func (up *upstream) newClient(shows func(tls.ConnectionState) error) *http.Clien
 		transport = up.Login.Transport(transport)
 	}
 	return &http.Client{Transport: transport, CheckRedirect: checkRedirect}
+}
+
+// closeClient ends what requests left behind, once there are no more.
+func (up *upstream) closeClient(ctx context.Context) {
+	if up.Login != nil {
+		up.Login.Wait(ctx)
+	}
+	up.client.CloseIdleConnections()
 }
 
 // proxy is what stands before a server by the environment: before this machine nothing

@@ -349,3 +349,29 @@ func TestRemoteSessionLostVersion(t *testing.T) {
 		})
 	}
 }
+
+// waitedLogin is a login with something under way that must not end in the middle.
+type waitedLogin struct{ waited chan time.Time }
+
+func (l waitedLogin) Transport(next http.RoundTripper) http.RoundTripper { return next }
+func (l waitedLogin) Refused(*http.Response) string                      { return "" }
+func (l waitedLogin) Secrets() []string                                  { return nil }
+func (l waitedLogin) Wait(ctx context.Context) {
+	at, _ := ctx.Deadline()
+	l.waited <- at
+}
+
+// A gateway that ends waits for what its login has under way, but not for ever.
+func TestRemoteWaitsForItsLogin(t *testing.T) {
+	u, l := newTestServer(t).remote(), waitedLogin{make(chan time.Time, 1)}
+	u.Login = l
+	openBridge(t, nil, u).closeClient()
+	select {
+	case at := <-l.waited:
+		if at.IsZero() {
+			t.Error("it would wait for ever")
+		}
+	default:
+		t.Error("it did not wait")
+	}
+}

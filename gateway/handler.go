@@ -129,7 +129,7 @@ func (f *Handler) Close(ctx context.Context) error {
 	}
 	for _, up := range f.servers {
 		if up.client != nil {
-			up.client.CloseIdleConnections()
+			up.closeClient(ctx)
 		}
 	}
 	return nil

@@ -418,13 +418,16 @@ func (w *httpSender) listen() {
 	})
 }
 
+// closeTimeout is how long a server is waited for at the end.
+const closeTimeout = 5 * time.Second
+
 // close ends the session at the server.
 func (r *httpTransport) close() {
 	id := r.sessionID()
 	if id == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, r.up.URL, nil)
 	if err != nil {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"unicode"
@@ -20,6 +21,9 @@ type Login interface {
 	Refused(resp *http.Response) string
 	// Secrets are what the server was shown of late, and may say back.
 	Secrets() []string
+	// Wait waits until nothing is under way that must not end in the middle, or ctx has
+	// ended.
+	Wait(ctx context.Context)
 }
 
 // loginText is what a client is told of a request that its server refused, where a login

@@ -60,7 +60,7 @@ type transport interface {
 // and as much of them as may be asked.
 const maxFinished = 32
 
-// maxOpen is how many requests of a session may be unanswered, and maxAsked
+// maxOpen is how many requests of a session may be unanswered, and maxOpenBytes
 // how long they may be: clients go and their requests stay, for as long as the
 // server takes.
 var maxOpen, maxOpenBytes = 1024, 64 << 20 // less in tests
@@ -105,7 +105,7 @@ func (s *session) relay(origin *stream, header http.Header, version string) *Rel
 	return s.conv.newRelay(streamSender{s, origin}, s.transport.sender(s, origin, header, version))
 }
 
-// acquire and idle bracket what a client does, during which the session does not end
+// acquire and release bracket what a client does, during which the session does not end
 // by itself. One that is over is not busy any more.
 func (s *session) acquire() bool {
 	s.mu.Lock()

@@ -12,7 +12,7 @@ import (
 
 const (
 	// maxKeptBytes is how much of what a client was sent is kept for it, should it come
-	// back for it, and maxUnsent how much of what waits for it.
+	// back for it, and maxUndeliveredBytes how much of what waits for it.
 	maxKeptBytes        = 1 << 20
 	maxUndeliveredBytes = 32 << 20
 )

@@ -64,7 +64,7 @@ const (
 	pollInterval = 5 * time.Second
 )
 
-// maxTasks is how many tasks one conversation has, and maxWanting how many of them
+// maxTasks is how many tasks one conversation has, and maxInputRequired how many of them
 // wait for something of the client.
 var maxTasks, maxInputRequired = 1024, 64 // less in tests
 

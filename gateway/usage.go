@@ -26,17 +26,17 @@ var defaultLimits = limits{ // less in tests
 	perOwner: usage{requests: 256, bytes: 128 << 20, sessions: 256, programs: 64},
 }
 
-// plus is a share and more.
+// plus is a usage with another added to it, or taken from it where sign is -1.
 func (s usage) plus(more usage, sign int) usage {
 	return usage{s.requests + sign*more.requests, s.bytes + sign*more.bytes, s.sessions + sign*more.sessions, s.programs + sign*more.programs}
 }
 
-// within reports whether a share is within another.
+// within reports whether a usage is within a limit.
 func (s usage) within(limit usage) bool {
 	return s.requests <= limit.requests && s.bytes <= limit.bytes && s.sessions <= limit.sessions && s.programs <= limit.programs
 }
 
-// reserve takes more for an owner, if there is as much. It is given back with gives.
+// reserve takes more for an owner, if there is as much. It is given back with release.
 func (f *Handler) reserve(owner string, more usage) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -137,7 +137,7 @@ func call(tool, id, what string) sayso.Call {
 
 func asks(id, what string) sayso.Admission { return sayso.Admission{Call: call(toolAsks, id, what)} }
 
-// at makes the admission one of a caller that runs the call at once.
+// atOnce makes the admission one of a caller that runs the call at once.
 func atOnce(a sayso.Admission) sayso.Admission { a.Immediate = true; return a }
 
 func impatient(a sayso.Admission) sayso.Admission { a.Patience = moment; return a }

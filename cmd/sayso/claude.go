@@ -98,7 +98,7 @@ func (h *hookAnswers) of(ctx context.Context, session, callID string) (*sayso.De
 	started, cancel := context.WithTimeout(ctx, hookStarts)
 	defer cancel()
 	r, err := h.until(started, session, callID, func(*sayso.Request) bool { return true })
-	if started.Err() != nil && ctx.Err() == nil {
+	if err != nil && started.Err() != nil && ctx.Err() == nil {
 		h.absent.Store(true)
 		return nil, nil
 	}

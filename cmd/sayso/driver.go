@@ -53,7 +53,7 @@ func drivenArgs(c *cobra.Command, args []string) (prompt string, own []string, e
 	return "", nil, usage(errors.New("what you say to the agent is one argument"), "sayso "+c.Name()+" \"PROMPT\" -- ARGS")
 }
 
-// find returns the program of a host, if it is one that the gate holds in.
+// driveable finds the program of a host, if it is one that the gate holds in.
 func (a *app) driveable(ctx context.Context, d *driven) error {
 	name := d.program
 	if name == "" {

@@ -176,6 +176,20 @@ func (r *mcpReader) server(key, n *yaml.Node) mcpUpstream {
 			}
 		},
 	})
+	r.checkServer(key, n, &s, command, programs, addresses)
+	if command != "" {
+		s.args = append([]string{command}, args...)
+		if _, err := gateway.Identity(s.args); err != nil { // else the first client is told, and nobody here
+			r.fail(started, "%s cannot be started: %s; is it installed?", s.name, errorText(err))
+		}
+		s.env = slices.Concat(r.environ, env)
+	}
+	return s
+}
+
+// checkServer reports what of a server does not go together. Where it says something of a
+// program stands in programs, and something of an address in addresses.
+func (r *mcpReader) checkServer(key, n *yaml.Node, s *mcpUpstream, command string, programs, addresses *yaml.Node) {
 	switch {
 	case command == "" && s.url == "" && r.at(n, "command", "url"): // what is wrong with it was said
 	case command == "" && s.url == "":
@@ -191,14 +205,6 @@ func (r *mcpReader) server(key, n *yaml.Node) mcpUpstream {
 	case s.login && len(s.header["Authorization"]) > 0:
 		r.fail(key, "the Authorization of %s is that of the login, or that in headers; write one of them", s.name)
 	}
-	if command != "" {
-		s.args = append([]string{command}, args...)
-		if _, err := gateway.Identity(s.args); err != nil { // else the first client is told, and nobody here
-			r.fail(started, "%s cannot be started: %s; is it installed?", s.name, errorText(err))
-		}
-		s.env = slices.Concat(r.environ, env)
-	}
-	return s
 }
 
 // at reports whether a mapping has one of these keys.

@@ -10,7 +10,7 @@ import (
 	"github.com/sayso-dev/sayso/inspect/shell"
 )
 
-// listed writes the commands of a line, each as its words with blanks between.
+// written writes the commands of a line, each as its words with blanks between.
 // A word that is not certain has what is certain of it and its reason.
 func written(l *shell.Line) []string {
 	var all []string

@@ -1,6 +1,8 @@
 package oauth_test
 
 import (
+	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -54,6 +56,55 @@ func TestTransport_renewalThatHangs(t *testing.T) {
 	c.move(time.Minute) // and now it is good no more
 	if _, _, err := w.send(to, "c"); err == nil {
 		t.Error("a request went with what had run out")
+	}
+}
+
+// Who ends waits for a renewal that is under way, whose request nobody waits for.
+func TestLogin_wait(t *testing.T) {
+	w, c := newWorld(t), newClock()
+	l := store(t, c.now)
+	w.logIn(l)
+	to, err := l.To(w.at())
+	if err != nil {
+		t.Fatal(err)
+	}
+	to.Wait(t.Context()) // for nothing
+	c.move(2 * time.Hour)
+	asked, let := make(chan struct{}), make(chan struct{})
+	w.change(func() {
+		w.answers["/token"] = func(rw http.ResponseWriter, _ *http.Request) {
+			close(asked)
+			<-let
+			answer(rw, map[string]any{"access_token": "other", "refresh_token": "next", "token_type": "bearer", "expires_in": 3600})
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.at(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := make(chan error)
+	go func() {
+		_, err := to.Transport(http.DefaultTransport).RoundTrip(req)
+		sent <- err
+	}()
+	<-asked
+	cancel()
+	if err := <-sent; !errors.Is(err, context.Canceled) {
+		t.Errorf("the request came to %v", err)
+	}
+	to.Wait(ctx) // not for longer than one wants to
+	done := make(chan struct{})
+	go func() { defer close(done); to.Wait(t.Context()) }()
+	select {
+	case <-done:
+		t.Error("it does not wait")
+	default:
+	}
+	close(let)
+	<-done
+	if list, err := l.List(); err != nil || len(list) != 1 || !list[0].Expires.Equal(c.now().Add(time.Hour)) {
+		t.Errorf("the login stands as %+v, %v", list, err)
 	}
 }
 

@@ -139,6 +139,21 @@ func (l *Login) renewal(refused string, good bool, now time.Time) *renewal {
 	return w
 }
 
+// Wait waits until the renewal that is under way has ended, or ctx has: what ends in the
+// middle of one may have used up what renews, and lose what it was given for that.
+func (l *Login) Wait(ctx context.Context) {
+	l.mu.Lock()
+	w := l.under
+	l.mu.Unlock()
+	if w == nil {
+		return
+	}
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+	}
+}
+
 // another is a token that is not the one that was refused, and is good for a while.
 func (l *Login) another(ctx context.Context, refused string) (string, error) {
 	held, err := l.all.lock(ctx, l.server)

@@ -48,7 +48,7 @@ const maxDead = 500
 func (b book) path() string { return filepath.Join(b.folder, "notices.json") }
 func (b book) lock() string { return filepath.Join(b.folder, "notices.lock") }
 
-// Sender is the file that whoever sends holds locked.
+// sender is the file that whoever sends holds locked.
 func (b book) sender() string { return filepath.Join(b.folder, "sender.lock") }
 
 // read returns what stands in the book; nothing if there is none.

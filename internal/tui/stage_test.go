@@ -195,7 +195,7 @@ func (s *stage) write(keys string) {
 	}
 }
 
-// type_ types a text, letter by letter.
+// typed types a text, letter by letter.
 func (s *stage) typed(text string) {
 	s.t.Helper()
 	s.press(strings.Split(text, "")...)

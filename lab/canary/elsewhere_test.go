@@ -58,7 +58,7 @@ func (e *elsewhere) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.told.WriteString(fmt.Sprint(r.Header) + "\n" + string(body) + "\n")
 }
 
-// told is what those were told, once each was told something.
+// toldElsewhere is what those were told, once each was told something.
 func (w *world) toldElsewhere() string {
 	w.t.Helper()
 	w.far.mu.Lock()

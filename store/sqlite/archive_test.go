@@ -14,7 +14,7 @@ import (
 	"github.com/sayso-dev/sayso/store/storetest"
 )
 
-// after is later than every event that a test made with n requests.
+// later is after every event that a test made with n requests.
 func later() time.Time { return storetest.Begin.AddDate(1, 0, 0) }
 
 func archive(t *testing.T, l *sqlite.Log, before time.Time) sqlite.Archived {

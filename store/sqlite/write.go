@@ -350,7 +350,7 @@ func eventCount(ps []*pending) (n int) {
 func isGroupError(err error) bool { return err != nil && !isBatchError(err) }
 
 // addUnsaved adds one batch. A conflict that shows after its first write is
-// [errCareful].
+// [errNeedSavepoints].
 func (w *writer) addUnsaved(b *preparedBatch) ([]sayso.Event, error) {
 	events, wrote, err := w.state.add(w.conn, b)
 	switch {

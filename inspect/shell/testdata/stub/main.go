@@ -135,7 +135,7 @@ func (w wrapper) command(args []string) []string {
 	return nil
 }
 
-// env knows -S.
+// runEnv runs env, which knows -S.
 func runEnv(w wrapper, args []string) {
 	for i, a := range args {
 		text, ok := strings.CutPrefix(a, "-S")
