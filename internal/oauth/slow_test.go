@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -56,6 +57,36 @@ func TestTransport_renewalThatHangs(t *testing.T) {
 	c.move(time.Minute) // and now it is good no more
 	if _, _, err := w.send(to, "c"); err == nil {
 		t.Error("a request went with what had run out")
+	}
+}
+
+// Where the server does not take what is there, and no other can be had for now, that is
+// told, and not that the login is over.
+func TestTransport_refusedAndNotRenewed(t *testing.T) {
+	w, c := newWorld(t), newClock()
+	l := store(t, c.now)
+	w.logIn(l)
+	to, err := l.To(w.at())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.move(10 * time.Minute)
+	w.change(func() {
+		w.access = "ended"
+		w.answers["/token"] = func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "canary", http.StatusServiceUnavailable) }
+	})
+	status, said, err := w.send(to, "x")
+	if status != http.StatusUnauthorized || err != nil || !strings.Contains(said, "could not be renewed at "+w.logins.URL+" (status 503 of HTTP)") {
+		t.Errorf("%d, %q, %v", status, said, err)
+	}
+	free(t, said)
+	w.change(func() { delete(w.answers, "/token") })
+	if status, said, err := w.send(to, "x"); status != http.StatusOK || err != nil {
+		t.Errorf("once it can be renewed: %d, %q, %v", status, said, err)
+	}
+	w.change(func() { w.access = "ended" })
+	if _, said, _ := w.send(to, "x"); !strings.Contains(said, "does not take the login that is there") {
+		t.Errorf("what was renewed just now: %q", said)
 	}
 }
 

@@ -267,6 +267,23 @@ func (l *Login) Secrets() []string {
 	return slices.Clone(l.sent)
 }
 
+// notRenewed is why what the server refused, and is kept still, was not renewed the last
+// time; nil if it was not tried, or is tried now.
+func (l *Login) notRenewed(r *record) error {
+	l.mu.Lock()
+	w := l.under
+	l.mu.Unlock()
+	if w == nil || w.refused != r.Access {
+		return nil
+	}
+	select {
+	case <-w.done:
+		return w.err
+	default:
+		return nil
+	}
+}
+
 // Refused is what to tell who made a request that the server refused, with what a person
 // types; empty if a login would change nothing.
 func (l *Login) Refused(resp *http.Response) string {
@@ -280,6 +297,9 @@ func (l *Login) Refused(resp *http.Response) string {
 			return fmt.Sprintf("Not logged in to %s, which wants to know who asks: a person types: %s", shown(l.url), Command(l.url))
 		case r.Ended != "":
 			return fmt.Sprintf("Not logged in to %s any more (%s): a person types: %s", shown(l.url), r.Ended, Command(l.url))
+		}
+		if err := l.notRenewed(r); err != nil {
+			return "The server did not take the request, and " + err.Error()
 		}
 		return fmt.Sprintf("Not logged in to %s any more, as it does not take the login that is there: a person types: %s", shown(l.url), Command(l.url))
 	case http.StatusForbidden:
