@@ -87,9 +87,10 @@ func (w *harness) follow(since sayso.Seq, turn chan struct{}) *logFollower {
 	f := &logFollower{t: w.t, stop: stop, done: make(chan error, 1), turn: turn}
 	in := w.b.Inbox(admin)
 	go func() { // ends with its context, or with the log
+		var end error
+		defer func() { f.done <- end }() // once nothing of it is left
 		for e, err := range in.Follow(ctx, since, sayso.EventQuery{}) {
-			if err != nil {
-				f.done <- err
+			if end = err; err != nil {
 				return
 			}
 			f.mu.Lock()
