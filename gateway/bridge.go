@@ -204,7 +204,7 @@ func (b *bridge) handleRejected(w *httpSender, resp *http.Response) {
 		b.up.Options.Note(fmt.Sprintf("%s refuses with the status %d of HTTP: it wants to know who asks. If it gave you a token, type: --header 'Authorization=Bearer env:VARIABLE'; "+
 			"if people log in to it, type: sayso mcp login URL", b.up.Name, status))
 	case status == http.StatusMethodNotAllowed && !w.stateless:
-		b.up.Options.Note(b.up.Name + " takes no messages there (status 405 of HTTP): is the address right, and is it one for streamable HTTP?")
+		b.up.Options.Note(b.up.Name + " takes no messages there (status 405 of HTTP): is the address right?")
 	}
 }
 

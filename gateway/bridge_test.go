@@ -438,7 +438,7 @@ func TestRemoteGarbage(t *testing.T) {
 		}, "did not answer"},
 		"who are you": {says(401, "text/plain", "not "+canary), "401 of HTTP: it wants to know who asks"},
 		"an error":    {says(500, "text/plain", canary), "status 500"},
-		"an old one":  {says(405, "text/plain", ""), "SSE"},
+		"an old one":  {says(405, "text/plain", ""), "may be no server of this protocol"},
 	} {
 		for _, method := range []string{"tools/call", "ping"} {
 			up.handle(method, tt.do)

@@ -315,7 +315,7 @@ func statusText(status int) string {
 	case http.StatusUnauthorized:
 		return said + ": it wants to know who asks."
 	case http.StatusMethodNotAllowed:
-		return said + ": what is there may speak the transport of 2024-11-05 (SSE), which is not spoken here."
+		return said + ": what is there may be no server of this protocol."
 	}
 	return said + "."
 }

@@ -44,8 +44,8 @@ accepted the change, see sayso tools.
 The name is what policies know the server by, as mcp__NAME__TOOL; give it the one
 that the client has for it.
 
-With --url the server is one that speaks HTTP (streamable HTTP). What it is to be
-sent in headers stands in the environment, since others on this machine read
+With --url the server is one that speaks HTTP, streamable or with SSE. What it is
+to be sent in headers stands in the environment, since others on this machine read
 command lines: --header NAME=env:VARIABLE, or --header 'Authorization=Bearer
 env:VARIABLE'. An address with a secret in it is --url env:VARIABLE. To a server
 that wants you to log in, log in once: sayso mcp login URL.

@@ -144,8 +144,9 @@ func connectOver(t *testing.T, way mcp.Transport) *side {
 		},
 	})
 	c.AddRoots(&mcp.Root{URI: "file:///lab", Name: "lab"})
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
+	ctx, cancel := context.WithCancel(context.Background()) // some transports are open for as long as it is
+	t.Cleanup(cancel)
+	defer time.AfterFunc(time.Minute, cancel).Stop()
 	var err error
 	if s.session, err = c.Connect(ctx, way, nil); err != nil {
 		t.Fatal(err)

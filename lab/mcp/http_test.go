@@ -124,6 +124,12 @@ func (f *front) to(name string) mcp.Transport {
 // overHTTP starts the server for everything with HTTP, and returns its address.
 func overHTTP(t *testing.T, program string) string {
 	t.Helper()
+	return serving(t, program, "streamableHttp") + "/mcp"
+}
+
+// serving starts the server for everything with a transport.
+func serving(t *testing.T, program, transport string) (address string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +138,7 @@ func overHTTP(t *testing.T, program string) string {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("node", program, "streamableHttp")
+	cmd := exec.Command("node", program, transport)
 	cmd.Env = append(os.Environ(), "PORT="+strconv.Itoa(port))
 	said, err := cmd.StderrPipe()
 	if err != nil {
@@ -149,7 +155,7 @@ func overHTTP(t *testing.T, program string) string {
 		}
 	}()
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
+	return fmt.Sprintf("http://127.0.0.1:%d", port)
 }
 
 type sumOf struct {
