@@ -82,11 +82,11 @@ var (
 
 // The ways in which entries have addresses.
 var (
-	plainRemote   = remote{url: "url", kinds: [][2]string{{"http", "stdio"}}, headers: "headers", env: "env"}
-	geminiRemote  = remote{url: "httpUrl", kinds: [][2]string{{}}, headers: "headers", env: "env"}
-	cursorRemote  = remote{url: "url", kinds: [][2]string{{}, {"http", "stdio"}}, headers: "headers", env: "env"}
-	codexRemote   = remote{url: "url", kinds: [][2]string{{}}, headers: "http_headers", env: "env", bearer: "bearer_token_env_var", passed: "env_vars", only: codexOnly}
-	openRemote    = remote{url: "url", kinds: [][2]string{{"remote", "local"}}, headers: "headers", env: "environment", only: []string{"enabled", "timeout"}}
+	plainRemote   = remote{url: "url", kinds: kindsOf("stdio", "http", "sse"), headers: "headers", env: "env"}
+	geminiRemote  = remote{url: "httpUrl", kinds: kindsOf("", ""), headers: "headers", env: "env"}
+	cursorRemote  = remote{url: "url", kinds: kindsOf("stdio", "", "http", "sse"), headers: "headers", env: "env"}
+	codexRemote   = remote{url: "url", kinds: kindsOf("", ""), headers: "http_headers", env: "env", bearer: "bearer_token_env_var", passed: "env_vars", only: codexOnly}
+	openRemote    = remote{url: "url", kinds: kindsOf("local", "remote"), headers: "headers", env: "environment", only: []string{"enabled", "timeout"}}
 	desktopRemote = remote{never: "Claude Desktop is not known to take addresses from this list"}
 )
 

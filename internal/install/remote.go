@@ -23,7 +23,7 @@ import (
 // remote is how a client's entry has an address.
 type remote struct {
 	url     string
-	kinds   [][2]string // what its type is, and what that of a program is; none if the entry has no type
+	kinds   []remoteKind
 	headers string
 	env     string   // of a program
 	bearer  string   // names a variable with a token
@@ -32,10 +32,34 @@ type remote struct {
 	never   string   // why it is left, whatever it is
 }
 
+// remoteKind is a type that an entry with an address may have, and what becomes of it.
+type remoteKind struct {
+	of      string // the type; empty if the entry has none
+	program string // that of a program, in its place
+	url     string // the variable that gets the address; tells the types of an entry apart when it is given back
+}
+
 const (
 	urlVariable    = "MCP_URL"
+	sseVariable    = "MCP_SSE_URL" // of the transport of 2024-11-05, which our gateway finds out by itself
 	headerVariable = "MCP_HEADER_"
 )
+
+// kindsOf are types of entries that become those of programs.
+func kindsOf(program string, remote ...string) []remoteKind {
+	var all []remoteKind
+	for _, of := range remote {
+		k := remoteKind{of: of, program: program, url: urlVariable}
+		switch of {
+		case "sse":
+			k.url = sseVariable
+		case "":
+			k.program = ""
+		}
+		all = append(all, k)
+	}
+	return all
+}
 
 // overHTTP reports whether words are our gateway in front of a server with an
 // address.
@@ -45,7 +69,17 @@ func overHTTP(words []string) bool {
 }
 
 // Brought reports whether the entry of a server with an address is one that we made.
-func (s Server) Brought() bool { return valueOf(s.Flags, "--url") == "env:"+urlVariable }
+func (s Server) Brought() bool { return addressVariable(s.Flags) != "" }
+
+// addressVariable is the variable that has the address of a server which we put behind
+// our gateway.
+func addressVariable(flags []string) string {
+	name, ok := strings.CutPrefix(valueOf(flags, "--url"), "env:")
+	if !ok || name != urlVariable && name != sseVariable {
+		return ""
+	}
+	return name
+}
 
 // address is that of a server behind our gateway, as it stands in the entry.
 func (l List) address(text []byte, entry *node, flags []string) string {
@@ -78,9 +112,7 @@ func (l List) left(text []byte, entry *node) (why string, open bool) {
 	switch {
 	case r.never != "":
 		return r.never, false
-	case kind == "sse":
-		return "it is reached by the transport of 2024-11-05 (SSE), which sayso mcp does not speak", false
-	case at == nil || l.kindOf(kind, entry, 0) == nil:
+	case at == nil || l.remoteKind(kind, entry) == nil:
 		return l.howToSay(), false
 	case entry.get("env") != nil || entry.get(r.env) != nil || entry.get("args") != nil || entry.get(r.passed) != nil:
 		return "its entry is one of an address and of a program", false
@@ -110,25 +142,29 @@ func (l List) left(text []byte, entry *node) (why string, open bool) {
 	return "", !secret && mayAsk(l.form.string(text, at))
 }
 
-// kindOf is a type of an entry and its counterpart, looked for among the first or the
-// second of each pair.
-func (l List) kindOf(kind string, entry *node, which int) *[2]string {
-	for i, k := range l.form.remote.kinds {
-		if k[which] == kind && (kind != "" || entry.get("type") == nil) {
-			return &l.form.remote.kinds[i]
-		}
+// remoteKind is the type of an entry with an address; nil if it is not one that is known.
+func (l List) remoteKind(kind string, entry *node) *remoteKind {
+	i := slices.IndexFunc(l.form.remote.kinds, func(k remoteKind) bool {
+		return k.of == kind && (kind != "" || entry.get("type") == nil)
+	})
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &l.form.remote.kinds[i]
 }
 
 // howToSay says how an address must be written to be understood.
 func (l List) howToSay() string {
 	r := l.form.remote
 	how := r.url
-	if k := r.kinds[len(r.kinds)-1][0]; k != "" {
-		how += " and type " + k
+	if kinds := slices.DeleteFunc(slices.Clone(r.kinds), func(k remoteKind) bool { return k.of == "" }); len(kinds) > 0 {
+		var types []string
+		for _, k := range kinds {
+			types = append(types, k.of)
+		}
+		how += " and type " + strings.Join(types, " or ")
 	}
-	return "what transport it is reached by is not certain; write it with " + how + " if it speaks streamable HTTP"
+	return "what transport it is reached by is not certain; write it with " + how
 }
 
 // leftAddress is why an address is left to the client.
@@ -256,11 +292,13 @@ func find(n *node, name string) member {
 func (l List) bring(text []byte, m member, g Gateway) ([]byte, error) {
 	r, entry := l.form.remote, m.value
 	at, headers := find(entry, r.url), find(entry, r.headers)
-	flags := slices.Concat([]string{"mcp", "--name", RuleName(m.name)}, g.Place, []string{"--url", "env:" + urlVariable})
+	typed := entry.get("type")
+	kind := l.remoteKind(l.form.string(text, typed), entry)
+	flags := slices.Concat([]string{"mcp", "--name", RuleName(m.name)}, g.Place, []string{"--url", "env:" + kind.url})
 	raw := string(at.value.raw(text))
 	var all []change
-	if k := entry.get("type"); k != nil {
-		all = append(all, change{k.from, k.to, inJSON(l.kindOf(l.form.string(text, k), entry, 0)[1])})
+	if typed != nil {
+		all = append(all, change{typed.from, typed.to, inJSON(kind.program)})
 	}
 	if b := find(entry, r.bearer); b.value != nil && r.bearer != "" {
 		flags = append(flags, "--header", "Authorization=Bearer env:"+l.form.string(text, b.value))
@@ -276,9 +314,9 @@ func (l List) bring(text []byte, m member, g Gateway) ([]byte, error) {
 		is = ": "
 	}
 	if headers.value == nil {
-		put += l.gap(text, entry, at) + l.key(text, at, r.env) + "{" + l.named(urlVariable, is) + raw + "}"
+		put += l.gap(text, entry, at) + l.key(text, at, r.env) + "{" + l.named(kind.url, is) + raw + "}"
 	} else {
-		all = append(all, renamed(text, headers, r.env), l.first(text, headers.value, l.named(urlVariable, is)+raw))
+		all = append(all, renamed(text, headers, r.env), l.first(text, headers.value, l.named(kind.url, is)+raw))
 	}
 	return applied(text, append(all, change{at.from, at.value.to, put})), nil
 }
@@ -344,17 +382,18 @@ func (l List) giveBack(text []byte, m member, flags []string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: the entry of %s is not as sayso init mcp wrote it: %s; put it back by hand", sayso.ErrInvalid, m.name, what)
 	}
 	env, args, command := find(entry, r.env), find(entry, "args"), find(entry, "command")
-	at := env.value.get(urlVariable)
+	variable := addressVariable(flags)
+	at := env.value.get(variable)
 	if at == nil || at.kind != '"' {
-		return wrong("its variables have no " + urlVariable)
+		return wrong("its variables have no " + variable)
 	}
 	names, bearer := headersOf(flags)
 	for _, v := range env.value.members {
-		if v.name != urlVariable && names[v.name] == "" {
+		if v.name != variable && names[v.name] == "" {
 			return wrong("its variables have " + v.name + ", too")
 		}
 	}
-	if len(env.value.members) != 1+len(names) || env.value.members[0].name != urlVariable {
+	if len(env.value.members) != 1+len(names) || env.value.members[0].name != variable {
 		return wrong("its variables are others, or in another order")
 	}
 	for _, m := range slices.Concat(entry.members, env.value.members) {
@@ -363,12 +402,14 @@ func (l List) giveBack(text []byte, m member, flags []string) ([]byte, error) {
 		}
 	}
 	var all []change
-	if k := entry.get("type"); k != nil {
-		kind := l.kindOf(l.form.string(text, k), entry, 1)
-		if kind == nil {
-			return wrong("its type is another")
-		}
-		all = append(all, change{k.from, k.to, inJSON(kind[0])})
+	typed := entry.get("type")
+	program := l.form.string(text, typed)
+	kind := slices.IndexFunc(r.kinds, func(k remoteKind) bool { return k.program == program && k.url == variable })
+	switch {
+	case kind < 0:
+		return wrong("its type is another")
+	case typed != nil:
+		all = append(all, change{typed.from, typed.to, inJSON(r.kinds[kind].of)})
 	}
 	first, last := args, command
 	if l.form.joined {

@@ -30,6 +30,10 @@ var brought = []struct {
 	{"cursor", "project", `{"mcpServers": {"k": {"url": "https://x.example/s/MzYtYTQ4Zi00ZDk3LWI5ZTYtZDM2Cg/mcp"}}}`,
 		`{"mcpServers": {"k": {"args": ["mcp", "--name", "k", "--url", "env:MCP_URL"],"command": "/s/sayso","env": {"MCP_URL": "https://x.example/s/MzYtYTQ4Zi00ZDk3LWI5ZTYtZDM2Cg/mcp"}}}}`},
 	{"cursor", "project", `{"mcpServers": {"k": {"type": "http", "url": "https://x.example/mcp?key=s"}}}`, ""},
+	{"claude-code", "user", `{"mcpServers":{"old":{"type":"sse","url":"https://x.example/sse","headers":{"X-Key":"k"}}}}`,
+		`{"mcpServers":{"old":{"type":"stdio","args":["mcp", "--name", "old", "--url", "env:MCP_SSE_URL", "--header", "X-Key=env:MCP_HEADER_X_KEY"],"command":"/s/sayso","env":{"MCP_SSE_URL": "https://x.example/sse","MCP_HEADER_X_KEY":"k"}}}}`},
+	{"cursor", "project", `{"mcpServers": {"k": {"url": "https://x.example/sse?key=s", "type": "sse"}}}`, ""},
+	{"vscode", "project", `{"servers": {"k": {"type": "sse", "url": "http://localhost:8931/sse"}}}`, ""},
 	{"opencode", "project", "{\n  \"mcp\": {\n    \"o\": {\n      \"type\": \"remote\",\n      \"url\": \"https://x.example/mcp\",\n      \"headers\": {\"Authorization\": \"Bearer {env:T}\"},\n      \"enabled\": true\n    }\n  }\n}\n",
 		"{\n  \"mcp\": {\n    \"o\": {\n      \"type\": \"local\",\n      \"command\": [\"/s/sayso\", \"mcp\", \"--name\", \"o\", \"--url\", \"env:MCP_URL\", \"--header\", \"Authorization=env:MCP_HEADER_AUTHORIZATION\"],\n      \"environment\": {\"MCP_URL\": \"https://x.example/mcp\",\"MCP_HEADER_AUTHORIZATION\": \"Bearer {env:T}\"},\n      \"enabled\": true\n    }\n  }\n}\n"},
 	{"codex", "user", "model = \"m\"\n\n[mcp_servers.web]\nurl = \"https://x.example/mcp\"\nbearer_token_env_var = \"TOKEN\" # mine\ntool_timeout_sec = 5\n\n[tui]\nx = 1\n",
@@ -88,8 +92,7 @@ func TestServers_addresses(t *testing.T) {
 func TestServers_addressesLeft(t *testing.T) {
 	const key = `"headers": {"X-Key": "k"}`
 	for _, c := range []struct{ client, entry, why string }{
-		{"claude-code", `"type": "sse", "url": "https://x.example/sse", ` + key, "SSE"},
-		{"claude-code", `"url": "https://x.example/mcp", ` + key, "what transport it is reached by is not certain; write it with url and type http"},
+		{"claude-code", `"url": "https://x.example/mcp", ` + key, "what transport it is reached by is not certain; write it with url and type http or sse"},
 		{"claude-code", `"type": "streamable-http", "url": "https://x.example/mcp", ` + key, "not certain"},
 		{"gemini", `"url": "https://x.example/mcp", ` + key, "not certain; write it with httpUrl"},
 		{"claude-desktop", `"type": "http", "url": "https://x.example/mcp", ` + key, "Claude Desktop is not known to take addresses"},
@@ -154,6 +157,10 @@ func TestServers_addressesChanged(t *testing.T) {
 		if out, err := l.Take([]byte(text), nil); err == nil || !strings.Contains(err.Error(), "put it back by hand") {
 			t.Errorf("%s: %v\n%s", to, err, out)
 		}
+	}
+	untyped := strings.Replace(strings.ReplaceAll(string(in), "MCP_URL", "MCP_SSE_URL"), `"type": "stdio", `, "", 1)
+	if out, err := l.Take([]byte(untyped), nil); err == nil || !strings.Contains(err.Error(), "its type is another") {
+		t.Errorf("%v\n%s", err, out)
 	}
 	edited := strings.Replace(strings.Replace(string(in), `"k"`, `"other"`, 1), "x.example", "y.example", 1)
 	edited = strings.Replace(edited, `"stdio"`, `"stdio", "timeout": 7`, 1)
