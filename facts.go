@@ -137,6 +137,9 @@ type PathFact struct {
 // TreeFact is what lies beneath a folder that a command reads as a whole.
 type TreeFact struct {
 	Path string `json:"path"` // as the command names it, behind the folder it is relative to
+	// Untracked says that only those were looked for that git would take in: that it
+	// neither has under version control nor is told to ignore.
+	Untracked bool `json:"untracked,omitempty"`
 	// Secrets are the files, known by their names to hold keys, passwords or tokens,
 	// from there on. In what version control, package managers and builds keep for
 	// themselves they are not looked for.
@@ -147,7 +150,7 @@ type TreeFact struct {
 
 func sameTrees(a, b []TreeFact) bool {
 	return slices.EqualFunc(a, b, func(x, y TreeFact) bool {
-		return x.Path == y.Path && x.Cut == y.Cut && slices.Equal(x.Secrets, y.Secrets)
+		return x.Path == y.Path && x.Untracked == y.Untracked && x.Cut == y.Cut && slices.Equal(x.Secrets, y.Secrets)
 	})
 }
 

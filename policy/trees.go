@@ -28,7 +28,7 @@ func (s *subject) readsSecrets(c *shell.Command) bool {
 		patterns := s.rootPatterns(t.Root, c.Dirs)
 		for k := range s.facts.Trees {
 			f := &s.facts.Trees[k]
-			if slices.ContainsFunc(patterns, func(p string) bool { return p == f.Path || t.Root.Globs() && globFits(p, f.Path) }) &&
+			if f.Untracked == t.Untracked && slices.ContainsFunc(patterns, func(p string) bool { return p == f.Path || t.Root.Globs() && globFits(p, f.Path) }) &&
 				(f.Cut || slices.ContainsFunc(f.Secrets, func(rel string) bool { return reachesFile(t, rel) })) {
 				return true
 			}

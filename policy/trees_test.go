@@ -68,6 +68,10 @@ func TestSH2_readersOfWholeFolders(t *testing.T) {
 		"cp -rL far out", "cp -r --dereference far out", "cp -r --preserve conf out", "cp -aL far out", "scp -r far host:", "rsync -rL far out", "rsync -a --copy-unsafe-links far out", "ag -f x far", "ack --follow x far", "ug -R x far", "rg -L x far",
 		"git diff --no-index src conf", "git diff --no-index -U conf src", "git diff --stat --no-index -- conf src", "git -C src diff --no-index . ../conf", "git diff src conf", "git stash show -p -u", "git stash show --include-untracked -p", "git stash show -p --only-u", "git add -f .", "git add -Af", "git add --force conf", "git stage -f conf",
 		"git grep --un x", "git grep --u x", "git grep --no-in x",
+		// What git is given it shows: by what is to be committed, by the stash, by the history.
+		"git add -A", "git add .", "git add --all", "git add", "git add ./conf", "git add conf", "git add -v a.go conf", "git add -- conf", "git add -N .", "git stage .", "git add *", "git add c*", "git add '*'", "git add 'conf/*'", "git add 'c*'", `git add \*env`,
+		"git add :/", "git add ':(top)conf'", "git add -A ':!src'", "git add ':(exclude)*.go'", "git add --pathspec-from-file=list", "git add -A -- :/", "cd src && git add -A", "cd src; git add :/", "cd conf && git add .", "git -C src add -A", "git -C conf add .", "git add .. ", "git add -- -u conf", "git add -e .", "git add -A && git diff --cached",
+		"git stash -u", "git stash push -u", "git stash save --include-untracked x", "git stash push --incl", "git stash -qu", "cd src && git stash -u", "git stash -a", "git stash --all", "git stash push -a -m x", "git stash save -qa", "git init && git add .", "git add -A; git commit -qm x; git show",
 		"zcat -fr conf", "gzip -cfr conf", "gzip -r conf", "gzip --recursive -c conf", "gunzip -r conf", "zstd -cr conf", "gzip -cfr far", "zcat -fr far",
 		"ag -f x", "ag -uf x", "ag --follow x", "ack -A -l x",
 		// Files that a list names may be any.
@@ -82,8 +86,9 @@ func TestSH2_readersOfWholeFolders(t *testing.T) {
 		"grep x a.go", "grep -n SECRET src/b.go", "grep -r x src", "grep -rn x docs src", "grep -rl x .", "grep -rc x .", "rg -l x", "rg --files --hidden", "rg -c x", "grep -rq x .", "grep -rn --include=*.go x .", "grep -rn --include='*.{md,go}' x src",
 		"grep -r --include '*.go' x .", "rg -t go x", "rg --hidden -t go x", "rg -g '*.go' x", "rg -g '**/*.md' x", "rg x src", "rg x conf", "grep -r x keys", "grep -r x away",
 		"grep -r --include='*.go' --exclude=b.go x .", "grep -r --exclude-dir=src --include=*.go x .", "rg --json x src", "rg --hidden --files --json", "rg --hidden -q --json x", "ag -l x", "ag -c x", "ack -f", "diff -r src docs", "diff a.go b.go", "diff -r --no-dereference far e",
-		"git diff", "git diff --cached", "git diff HEAD -- conf", "git diff main -- .", "git diff a.go", "git diff main feature", "git add -A", "git add .", "git add conf", "git stash -u", "git stash show -p", "git stash show", "git grep -u x", "gzip a.txt", "zcat a.gz", "gzip -cr src", "wc --files0-from=-", "tar xf a.tar -T list", "tar cf a.tar far", "cp -r far out", "cp --preserve a.go b.go", "zip a.zip a.go", "zip -ry a.zip far", "sort a.go",
-		"grep -r --exclude='.env*' --exclude='*.key' --exclude-dir=.aws x .", "grep -r --exclude='.env' x conf", "rg --hidden -g '!.env' x conf", "rg -g '!*.key' x", "ls -R", "find . -name '*.go'", "git grep x", "cp a.go b.go", "diff a.go src/b.go", "tar tf x.tar", "du -a", "wc -l a.go",
+		"git diff", "git diff --cached", "git diff HEAD -- conf", "git diff main -- .", "git diff a.go", "git diff main feature", "git stash show -p", "git stash show", "git grep -u x", "gzip a.txt", "zcat a.gz", "gzip -cr src", "wc --files0-from=-", "tar xf a.tar -T list", "tar cf a.tar far", "cp -r far out", "cp --preserve a.go b.go", "zip a.zip a.go", "zip -ry a.zip far", "sort a.go",
+		"grep -r --exclude='.env*' --exclude='*.key' --exclude-dir=.aws x .", "grep -r --exclude='.env' x conf", "rg --hidden -g '!.env' x conf", "rg -g '!*.key' x", "ls -R", "find . -name '*.go'", "git grep x", "cp a.go b.go", "diff a.go src/b.go",
+		"git add a.go", "git add src", "git add -u", "git add -u .", "git add --update", "git add -p", "git add --patch conf", "git add -n .", "git add '*.go'", "git add 'src/*'", "git add *.go", "git add src/ a.go", "cd src && git add .", "git add missing", "git commit -am x", "git commit -qm 'add .'", "git stash", "git stash push -m x", "git stash push -- conf", "git stash list", "tar tf x.tar", "du -a", "wc -l a.go",
 	} {
 		if secret(line) {
 			t.Errorf("%s: asked about, although it shows no secrets", line)
@@ -117,6 +122,48 @@ func TestSH2_readersOfLargeFolders(t *testing.T) {
 		c.Cwd = app
 		if v := p.Judge(t.Context(), c, facts.Gather(t.Context(), c, facts.Options{Home: root})); v.Effect != want {
 			t.Errorf("%s: %s by %q, want %s", line, v.Effect, v.Rule, want)
+		}
+	}
+}
+
+// What git has already, or is told to ignore, it does not take in: nobody is asked where
+// a project keeps its secrets out of the history, as most do.
+func TestSH2_whatGitTakesIn(t *testing.T) {
+	root, app := project(t) // with .env and conf/.env
+	files := map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".gitignore": ".env\n", "testdata/tls.key": "", "new/tls.key": ""}
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(app, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(app, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	index := append([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x01"), make([]byte, 62)...)
+	index = append(append(index, "testdata/tls.key"...), 0, 0) // to a multiple of eight bytes
+	if err := os.WriteFile(filepath.Join(app, ".git", "index"), index, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := preset(t, "developer")
+	judged := func(line string) sayso.Verdict {
+		c := bash(t, line)
+		c.Cwd = app
+		return p.Judge(t.Context(), c, facts.Gather(t.Context(), c, facts.Options{Home: root, Roots: p.Roots(), Policy: p.Version()}))
+	}
+	for line, want := range map[string]sayso.Effect{
+		"git add conf src a.go": sayso.Allow, "git add conf testdata && git commit -m x": sayso.Allow, "git add .": sayso.Ask, "git add -A": sayso.Ask, "git add new": sayso.Ask, "git stash -u": sayso.Ask,
+		"git add -f conf": sayso.Ask, "git stash -a": sayso.Ask, "grep -r x conf": sayso.Ask, "git add conf && grep -r x conf": sayso.Ask, "echo '!.env' > conf/.gitignore && git add conf": sayso.Ask, "cd conf && git init && git add .": sayso.Ask,
+	} {
+		if v := judged(line); v.Effect != want {
+			t.Errorf("%s: %s by %q, want %s", line, v.Effect, v.Rule, want)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(app, "new")); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"git add .", "git add -A && git commit -m 'x'", "git add --all", "git stash -u", "cd src && git add -A", "mkdir -p x && echo y > x/y.go && git add -A"} {
+		if v := judged(line); v.Effect != sayso.Allow {
+			t.Errorf("%s: %s by %q", line, v.Effect, v.Rule)
 		}
 	}
 }

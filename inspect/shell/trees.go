@@ -15,6 +15,7 @@ type Tree struct {
 	Types                    []string // the types of files that alone are read, as ripgrep names them
 	Hidden                   bool     // names that begin with a dot too, also where no pattern names them
 	Follows                  bool     // what links lead to, too
+	Untracked                bool     // those alone that git neither has nor is told to ignore
 	Listed                   bool     // the files stand in a list that nobody knows: any may be among them
 }
 

@@ -5,6 +5,7 @@ import "strings"
 func init() { // a literal would refer to itself
 	descents["git grep"], descents["git diff"] = (*call).gitGrep, (*call).gitDiff
 	descents["git add"], descents["git stage"] = (*call).gitAdd, (*call).gitAdd
+	descents["git stash"], descents["git stash push"], descents["git stash save"] = (*call).gitStash, (*call).gitStash, (*call).gitStash
 	descents["git stash show"] = (*call).gitStashShow
 }
 
@@ -38,12 +39,72 @@ func (c *call) gitDiff(use usage) []Tree {
 	return nil
 }
 
-// gitAdd takes in what was to be kept out where it is told to, and whoever looks at the
-// history sees it then.
-func (c *call) gitAdd(usage) []Tree {
-	if !c.flagged("f", "--force") {
-		return nil
+// RepositoryRoot is the name that git has for the folder in which a repository begins,
+// whichever folder in it one stands in.
+const RepositoryRoot = ":/"
+
+// untracked is what git takes in of the whole repository.
+func (c *call) untracked() Tree {
+	root := c.here()
+	root.Text, root.Fixed = RepositoryRoot, len(RepositoryRoot)
+	return Tree{Root: root, Hidden: true, Untracked: true}
+}
+
+// gitAdd takes in what git did not have, and whoever looks at what is to be committed,
+// or at the history, sees it then; by force also what was to be kept out.
+func (c *call) gitAdd(use usage) []Tree {
+	if c.flagged("f", "--force") {
+		return c.gitAddAll()
 	}
+	if sure := c.sure(use); sure.names("-u", "--update", "--renormalize", "--refresh", "-n", "--dry-run", "-p", "--patch") {
+		return nil // what git has already, or none
+	}
+	if c.flagged("", "--pathspec-from-file") {
+		return []Tree{c.untracked()}
+	}
+	var out []Tree
+	dashes := false
+	for _, w := range c.words[1:] {
+		switch {
+		case w.Text == "--" && !dashes:
+			dashes = true
+		case dashes || !dashed(w.Text):
+			out = append(out, c.pathspec(w)...)
+		}
+	}
+	if len(out) == 0 {
+		return []Tree{c.untracked()}
+	}
+	return out
+}
+
+// pathspec is what git takes in of what a word names. Its stars go on behind slashes,
+// where the shell has not put names in the place of the word.
+func (c *call) pathspec(w word) (out []Tree) {
+	if strings.HasPrefix(w.Text, ":") {
+		return []Tree{c.untracked()}
+	}
+	like := Tree{Root: w.Word, Hidden: true, Untracked: true}
+	star := strings.IndexAny(w.Text, "*?[\\")
+	if star < 0 || w.Globs() {
+		out = append(out, like)
+	}
+	if star < 0 {
+		return out
+	}
+	like.Root = c.here()
+	if slash := strings.LastIndexByte(w.Text[:star], '/'); slash >= 0 {
+		like.Root.Text, like.Root.Fixed = w.Text[:slash+1], slash+1
+	}
+	end := w.Text[strings.LastIndexByte(w.Text, '*')+1:]
+	if end = end[strings.LastIndexByte(end, '/')+1:]; end != "" && !strings.ContainsAny(w.Text, "?[]{}!\\") {
+		like.Only = []string{"*" + end}
+	}
+	return append(out, like)
+}
+
+// gitAddAll takes in what was to be kept out, too.
+func (c *call) gitAddAll() []Tree {
 	if c.flagged("", "--pathspec-from-file") {
 		return c.listed()
 	}
@@ -58,6 +119,17 @@ func (c *call) gitAdd(usage) []Tree {
 		return []Tree{{Root: c.here(), Hidden: true}}
 	}
 	return c.anyWord(Tree{Hidden: true})
+}
+
+// gitStash takes in what git did not have where it is told to.
+func (c *call) gitStash(usage) []Tree {
+	switch {
+	case c.flagged("a", "--all"):
+		return c.listed()
+	case c.flagged("u", "--include-untracked"):
+		return []Tree{c.untracked()}
+	}
+	return nil
 }
 
 // gitStashShow shows what was not under version control where it is told to.

@@ -29,6 +29,7 @@ func (g *gatherer) places(arg, text string) {
 	g.apart = !g.rooted && len(text) <= longLookBack
 	g.seen = make(map[string]bool)
 	line := shell.Inspect(text)
+	g.settle(line)
 	for i := range line.Commands {
 		c := &line.Commands[i]
 		for _, w := range c.Operands() {

@@ -35,14 +35,15 @@ func (g *gatherer) trees(c *shell.Command) {
 	if !ok {
 		return
 	}
-	for _, t := range c.Trees {
+	for i := range c.Trees {
+		t := &c.Trees[i]
 		if t.Listed || t.Root.Unknown() || t.Root.Text == "" {
 			continue // nobody knows which, and such a line is asked about
 		}
 		for _, dir := range c.Dirs {
 			for _, name := range g.names(t.Root.Text, dir) {
 				for _, root := range g.rootsOf(name, t.Root) {
-					g.tree(disk, root, t.Follows)
+					g.tree(disk, root, t)
 				}
 			}
 		}
@@ -64,29 +65,45 @@ func (g *gatherer) rootsOf(name string, w shell.Word) []string {
 }
 
 // tree looks through one folder, unless that was done.
-func (g *gatherer) tree(disk path.Walker, root string, follows bool) {
+func (g *gatherer) tree(disk path.Walker, root string, t *shell.Tree) {
 	key := "all of " + root
-	if follows {
+	if t.Follows {
 		key += ", with links"
+	}
+	if t.Untracked {
+		key += ", untracked"
 	}
 	if g.seen[key] {
 		return
 	}
 	g.seen[key] = true
-	r, err := path.Resolve(g.fs, "", root)
+	f := sayso.TreeFact{Path: root, Untracked: t.Untracked}
+	at, whole := strings.CutSuffix(root, "/"+shell.RepositoryRoot)
+	if t.Untracked && g.isLink(strings.TrimRight(at, "/")) {
+		return // of which git takes in where it leads, and nothing that is there
+	}
+	r, err := path.Resolve(g.fs, "", at)
+	if err == nil && whole {
+		r = g.repositoryRoot(r)
+	}
 	if err != nil || r.State != path.Dir {
 		if strings.ContainsAny(root, "*?[") { // it may stand for anything
-			g.facts.Trees = append(g.facts.Trees, sayso.TreeFact{Path: root, Cut: true})
+			f.Cut = true
+			g.facts.Trees = append(g.facts.Trees, f)
 		}
 		return
 	}
-	w := &walk{g: g, disk: disk, follows: follows}
+	w := &walk{g: g, disk: disk, follows: t.Follows}
+	var rules ignoreRules
+	if t.Untracked {
+		rules = w.untracked(r.Path)
+	}
 	if g.walked++; g.walked > maxTrees {
 		w.cut = true
 	} else {
-		w.folder(r.Path, "")
+		w.folder(r.Path, "", rules)
 	}
-	f := sayso.TreeFact{Path: root, Cut: w.cut}
+	f.Cut = w.cut
 	if !w.cut {
 		slices.Sort(w.secrets)
 		f.Secrets = slices.Compact(w.secrets)
@@ -101,14 +118,18 @@ type walk struct {
 	g       *gatherer
 	disk    path.Walker
 	follows bool
+	skips   bool     // what is ignored
 	seen    []string // folders behind links
-	secrets []string
-	cut     bool
+	// repository is the root of that whose tracked files are none of those looked for.
+	repository string
+	tracked    map[string]bool
+	secrets    []string
+	cut        bool
 }
 
 // folder looks at what is in a folder, and in those beneath. It is at on the disk, and
 // behind rel from the root on.
-func (w *walk) folder(at, rel string) {
+func (w *walk) folder(at, rel string, rules ignoreRules) {
 	if w.g.beneath >= maxBeneath || w.g.ctx.Err() != nil {
 		w.cut = true
 		return
@@ -124,19 +145,26 @@ func (w *walk) folder(at, rel string) {
 	if rel != "" && slices.ContainsFunc(entries, func(e path.Entry) bool { return e.Name == cacheMark }) {
 		return
 	}
+	if w.skips {
+		rules = rules.inherit(at, entries, rel == "")
+	}
 	for _, e := range entries {
-		w.entry(strings.TrimSuffix(at, "/")+"/"+e.Name, rel+e.Name, e)
+		w.entry(strings.TrimSuffix(at, "/")+"/"+e.Name, rel+e.Name, e, rules)
 	}
 }
 
-func (w *walk) entry(at, rel string, e path.Entry) {
+func (w *walk) entry(at, rel string, e path.Entry, rules ignoreRules) {
 	switch {
 	case w.cut:
+	case w.skips && rules.ignored(at, e.Type.IsDir()):
 	case e.Type.IsDir():
 		if !notLooked[e.Name] {
-			w.folder(at, rel+"/")
+			w.folder(at, rel+"/", rules)
 		}
 	case path.Credential(at):
+		if w.repository != "" && w.tracked[strings.TrimPrefix(at, w.repository+"/")] {
+			return
+		}
 		w.secrets = append(w.secrets, rel)
 	case e.Type&fs.ModeSymlink != 0 && w.follows:
 		w.link(at, rel)
@@ -154,8 +182,40 @@ func (w *walk) link(at, rel string) {
 			return
 		}
 		w.seen = append(w.seen, r.Path)
-		w.folder(r.Path, rel+"/")
+		w.folder(r.Path, rel+"/", ignoreRules{none: true})
 	case path.Credential(r.Path):
 		w.secrets = append(w.secrets, rel)
 	}
+}
+
+// repositoryRoot is the root of the repository that a folder lies in, or the folder if it
+// lies in none, as before there is one.
+func (g *gatherer) repositoryRoot(r path.Result) path.Result {
+	if g.begins {
+		return r
+	}
+	if at := g.repositoryOf(r.Path); at != "" {
+		r.Path = at
+	}
+	return r
+}
+
+// untracked has a walk look for what git would take in alone: neither what it has
+// already nor what it is told to ignore.
+func (w *walk) untracked(root string) (rules ignoreRules) {
+	w.skips = true
+	if !w.g.begins {
+		rules, w.repository = w.g.ignoredAbove(root)
+	}
+	if w.repository == "" {
+		return ignoreRules{none: w.g.unsettled} // there is none yet, and its files are here
+	}
+	w.tracked = w.g.tracked(w.repository)
+	rules.none = rules.none || w.g.unsettled
+	return rules
+}
+
+func (g *gatherer) isLink(at string) bool {
+	info, err := g.fs.Lstat(at)
+	return err == nil && info.Mode&fs.ModeSymlink != 0
 }

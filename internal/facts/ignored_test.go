@@ -1,0 +1,213 @@
+package facts_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sayso-dev/sayso/internal/facts"
+)
+
+// files writes files into a folder, by name.
+func files(t *testing.T, dir string, texts map[string]string) {
+	t.Helper()
+	for name, text := range texts {
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// git runs the real one, without the settings of whoever runs the test.
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "git", args...)
+	c.Dir = dir
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org"}
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// untracked are the files of secrets of which the facts of a line say that git would
+// take them in.
+func untracked(t *testing.T, app, line string) (out []string) {
+	t.Helper()
+	f := facts.Gather(t.Context(), call(t, app, "bash", obj{"command": line}), facts.Options{Home: filepath.Dir(app)})
+	for _, tree := range f.Trees {
+		if tree.Untracked {
+			out = append(out, tree.Secrets...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// What git itself would add is what the facts name, whatever the files say that it is to
+// ignore. Of what they say in more than letters and stars too much may be named, and
+// never too little.
+func TestGather_untrackedAsGit(t *testing.T) {
+	names := map[string]string{
+		".env": "", "a/.env": "", "a/b/.env": "", "a/b/c/x.key": "", "build/.env": "", "build/x/y.pem": "", "src/build/.env": "", "conf/.env.local": "", "conf/.env.example": "", "d e/.env": "", "é/.env": "", "x.pem": "",
+	}
+	for _, tt := range []struct {
+		ignore map[string]string
+		more   bool // may be named than git adds
+	}{
+		{ignore: map[string]string{}},
+		{ignore: map[string]string{".gitignore": ".env\n"}},
+		{ignore: map[string]string{".gitignore": "/.env\r\n"}},
+		{ignore: map[string]string{".gitignore": ".env*\n*.pem  \n# build\n\n"}},
+		{ignore: map[string]string{".gitignore": "\ufeff.env\n"}},
+		{ignore: map[string]string{".gitignore": "build/\n"}},
+		{ignore: map[string]string{".gitignore": "/build\n.env/\n"}},
+		{ignore: map[string]string{".gitignore": "a/b/\n"}},
+		{ignore: map[string]string{".gitignore": "a/*\n!a/b\n"}},
+		{ignore: map[string]string{".gitignore": "a/\n!a/b/.env\n"}},
+		{ignore: map[string]string{".gitignore": "a/**\n**/conf/.env.local\nsrc/**/.env\n"}},
+		{ignore: map[string]string{".gitignore": "a/**/x.key\n**/.env\n"}},
+		{ignore: map[string]string{".gitignore": ".env\n", "a/.gitignore": "!.env\n"}},
+		{ignore: map[string]string{".gitignore": ".env\n!.env\n"}},
+		{ignore: map[string]string{".gitignore": "!.env\n.env\n"}},
+		{ignore: map[string]string{"a/.gitignore": "b\n", "a/b/.gitignore": "!*\n"}},
+		{ignore: map[string]string{"a/b/.gitignore": "/c/x.key\n", "conf/.gitignore": "*\n"}},
+		{ignore: map[string]string{".git/info/exclude": ".env\n", "a/.gitignore": "!.env\n"}},
+		{ignore: map[string]string{".gitignore": "*\n"}},
+		{ignore: map[string]string{".gitignore": "d e/\né\n"}},
+		{ignore: map[string]string{".gitignore": " .env\n.env \n"}},
+		{ignore: map[string]string{".gitignore": "/\n//\n!\n#.env\n\\#x\n"}},
+		{ignore: map[string]string{".gitignore": ".[e]nv\n"}, more: true},
+		{ignore: map[string]string{".gitignore": ".en?\n"}, more: true},
+		{ignore: map[string]string{".gitignore": ".e\\nv\n"}, more: true},
+		{ignore: map[string]string{".gitignore": ".env\n!.[e]nv\n"}},
+		{ignore: map[string]string{".gitignore": ".env\n!?env\n"}},
+		{ignore: map[string]string{".gitignore": ".env\n!\\.env\n"}},
+		{ignore: map[string]string{".gitignore": ".env\n!**\n"}, more: true},
+		{ignore: map[string]string{".gitignore": "a**\n"}, more: true},
+		{ignore: map[string]string{".gitignore": ".env\n", ".ignore": "!.env\n"}, more: true}, // ripgrep reads it
+		{ignore: map[string]string{".gitignore": strings.Repeat("# much\n", 10_000) + ".env\n"}, more: true},
+	} {
+		app := place(t) + "/app"
+		if err := os.RemoveAll(app); err != nil {
+			t.Fatal(err)
+		}
+		files(t, app, names)
+		git(t, app, "init", "-q")
+		files(t, app, tt.ignore)
+		var want []string
+		for name := range strings.SplitSeq(git(t, app, "ls-files", "-z", "--others", "--exclude-standard"), "\x00") {
+			if _, secret := names[name]; secret && name != "conf/.env.example" {
+				want = append(want, name)
+			}
+		}
+		slices.Sort(want)
+		got := untracked(t, app, "git add .")
+		for _, name := range want {
+			if !slices.Contains(got, name) {
+				t.Errorf("%q: git adds %s, which nobody was told of; it is %q", tt.ignore, name, got)
+			}
+		}
+		if !tt.more && !slices.Equal(got, want) {
+			t.Errorf("%q: named are %q, and git adds %q", tt.ignore, got, want)
+		}
+	}
+}
+
+// What git has already it does not take in. Its list is read in each form that it has.
+func TestGather_untrackedOnly(t *testing.T) {
+	for _, version := range []string{"2", "3", "4"} {
+		app := place(t) + "/app"
+		git(t, app, "init", "-q")
+		files(t, app, map[string]string{"a/.env": "", "a/.env.local": "", "a/b.go": "", "a/k.pem": "", "conf/.env": "", "very/long/name/of/a/folder/for/the/list/x.key": "", "z": ""})
+		git(t, app, "add", "a/.env", "a/b.go", "very", "z")
+		git(t, app, "add", "-N", "conf/.env")
+		git(t, app, "update-index", "--index-version", version)
+		if got := untracked(t, app, "git add -A"); !slices.Equal(got, []string{"a/.env.local", "a/k.pem", "conf/.env"}) {
+			t.Errorf("version %s: %q", version, got)
+		}
+		// From another folder, and a second work tree, which has a list of its own.
+		if got := untracked(t, app+"/a", "git add -A"); !slices.Equal(got, []string{"a/.env.local", "a/k.pem", "conf/.env"}) {
+			t.Errorf("version %s, in a folder: %q", version, got)
+		}
+		git(t, app, "commit", "-qm", "x", "--", "a/.env")
+		git(t, app, "worktree", "add", "-q", app+"/tree")
+		files(t, app+"/tree", map[string]string{"new/.env": ""})
+		if got := untracked(t, app+"/tree", "git add -A"); !slices.Equal(got, []string{"new/.env"}) {
+			t.Errorf("version %s, a second work tree: %q", version, got)
+		}
+	}
+	// Nothing is taken for a list that is none.
+	app := place(t) + "/app"
+	git(t, app, "init", "-q")
+	files(t, app, map[string]string{".env": ""})
+	git(t, app, "add", ".env")
+	index, err := os.ReadFile(app + "/.git/index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 8, 12, 40, 75, 80} {
+		files(t, app, map[string]string{".git/index": string(index[:n])})
+		if got := untracked(t, app, "git add -A"); !slices.Equal(got, []string{".env"}) {
+			t.Errorf("%d bytes of the list: %q", n, got)
+		}
+	}
+}
+
+// A line that makes a repository, or changes what is ignored, before it adds: what the
+// disk says before any of it ran is not believed.
+func TestGather_untrackedAfterChanges(t *testing.T) {
+	app := place(t) + "/app"
+	git(t, app, "init", "-q")
+	files(t, app, map[string]string{".gitignore": ".env\n", "conf/.env": "", "conf/x.pem": "", "t/.x": "", "a.go": ""})
+	git(t, app, "add", "conf/x.pem")
+	for line, want := range map[string][]string{
+		"git add .":                                    nil,
+		"git add -A && git commit -m init":             nil,
+		"git add -A; git commit -qam 'config'":         nil,
+		"echo x >> a.go && git add -A":                 nil,
+		"cp a.go b.go && mv b.go c.go; git add .":      nil,
+		"git status && git add -A":                     nil,
+		"cat .gitignore && git add -A":                 nil,
+		"git switch -c x && git add .":                 {"conf/.env"},
+		"cd conf && git init -q && git add .":          {".env", "x.pem"},
+		"git init conf; git -C conf add -A":            {".env", "conf/x.pem", "x.pem"},
+		": > .gitignore && git add .":                  {"conf/.env"},
+		"echo '!.env' >> .gitignore; git add -A":       {"conf/.env"},
+		"echo '!.env' > conf/.gitignore; git add conf": {".env"},
+		"sed -i s/env/x/ .gitignore; git add .":        {"conf/.env"},
+		"sed -i s/env/x/ .g*; git add .":               {"conf/.env"},
+		"mv .gitignore x; git add .":                   {"conf/.env"},
+		"cp -r t/. . && git add .":                     {"conf/.env"},
+		"tar xf a.tar && git add .":                    {"conf/.env"},
+		"git stash pop; git add .":                     {"conf/.env"},
+		"git -C . checkout x; git add .":               {"conf/.env"},
+		"tee .gitignore < a.go; git add :/":            {"conf/.env"},
+	} {
+		if got := untracked(t, app, line); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// Some readers go where a link leads, and some do not.
+func TestGather_untrackedByALink(t *testing.T) {
+	app := place(t) + "/app"
+	git(t, app, "init", "-q")
+	files(t, app, map[string]string{"ignored": ".env\n", "conf/.env": ""})
+	if err := os.Symlink("ignored", app+"/.gitignore"); err != nil {
+		t.Fatal(err)
+	}
+	if got := untracked(t, app, "git add ."); !slices.Equal(got, []string{"conf/.env"}) {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,127 @@
+package facts
+
+import (
+	"bytes"
+	"encoding/binary"
+	stdpath "path"
+	"strings"
+
+	"github.com/sayso-dev/sayso/inspect/path"
+)
+
+// maxIndex is how much is read of the list of files that git has under version control.
+const maxIndex = 32 << 20
+
+// tracked are the files known to hold secrets, from the root of a repository on, that
+// git has under version control. None are if its list cannot be read.
+func (g *gatherer) tracked(repository string) map[string]bool {
+	at := repository + "/.git"
+	if text, ok := readSmall(at, 4<<10); ok { // of a second work tree, or of a submodule
+		to, found := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
+		if !found {
+			return nil
+		}
+		if at = to; !stdpath.IsAbs(to) {
+			at = repository + "/" + to
+		}
+	}
+	index, ok := readSmall(at+"/index", maxIndex)
+	if !ok {
+		return nil
+	}
+	out := make(map[string]bool)
+	if !eachTracked(index, func(name string) {
+		if path.Credential("/" + name) {
+			out[name] = true
+		}
+	}) {
+		return nil
+	}
+	return out
+}
+
+// What an entry of git's index is made of: times, owner and size, the digest of the
+// content, and the flags.
+const (
+	indexHead   = 12
+	indexStat   = 40
+	indexDigest = 20
+	indexFixed  = indexStat + indexDigest + 2
+
+	indexExtended = 0x4000 // flags follow
+	indexIntent   = 0x2000 // among those: the file is to be added, and is not yet
+)
+
+// eachTracked yields the names in git's index, in versions 2 to 4 with digests of
+// SHA-1. It reports whether it read one to its end; the names stand in order there,
+// and what is in none was something else.
+func eachTracked(index []byte, yield func(name string)) bool {
+	if len(index) < indexHead || string(index[:4]) != "DIRC" {
+		return false
+	}
+	version, count := binary.BigEndian.Uint32(index[4:]), binary.BigEndian.Uint32(index[8:])
+	if version < 2 || version > 4 {
+		return false
+	}
+	rest := index[indexHead:]
+	var before []byte
+	for range count {
+		name, intent, size := indexEntry(rest, before, version == 4)
+		if size == 0 || len(name) == 0 || name[0] == '/' || bytes.Compare(before, name) > 0 {
+			return false
+		}
+		if !intent {
+			yield(string(name))
+		}
+		rest, before = rest[size:], name
+	}
+	return true
+}
+
+// indexEntry reads the first entry: its name, whether it is only meant to be added, and
+// how long it is, 0 if it is none.
+func indexEntry(rest, before []byte, prefixed bool) (name []byte, intent bool, size int) {
+	if len(rest) < indexFixed+2 {
+		return nil, false, 0
+	}
+	at := indexFixed
+	if binary.BigEndian.Uint16(rest[at-2:])&indexExtended != 0 {
+		intent = binary.BigEndian.Uint16(rest[at:])&indexIntent != 0
+		at += 2
+	}
+	var shared []byte
+	if prefixed {
+		cut, n := indexCut(rest[at:])
+		if n == 0 || cut > len(before) {
+			return nil, false, 0
+		}
+		shared, at = before[:len(before)-cut], at+n
+	}
+	length := bytes.IndexByte(rest[at:], 0)
+	if length < 0 {
+		return nil, false, 0
+	}
+	name = append(shared[:len(shared):len(shared)], rest[at:at+length]...)
+	if size = at + length + 1; !prefixed {
+		size = (at + length + 8) &^ 7 // with one to eight zeros behind the name
+	}
+	if size > len(rest) {
+		return nil, false, 0
+	}
+	return name, intent, size
+}
+
+// indexCut reads how many bytes of the name before are not in the next one, and how
+// many bytes say so; these are 0 if none do.
+func indexCut(text []byte) (cut, n int) {
+	for n < len(text) && n < 4 {
+		b := text[n]
+		if n++; n > 1 {
+			cut++
+		}
+		if cut = cut<<7 | int(b&0x7f); b < 0x80 {
+			return cut, n
+		}
+	}
+	return 0, 0
+}
