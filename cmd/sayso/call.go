@@ -23,7 +23,7 @@ func (a *app) callCommand() *cobra.Command {
 	var text bool
 	preview := &cobra.Command{
 		Use: "preview [--text] < calls.jsonl", Short: "prints what people would be shown of each call", Args: cobra.NoArgs,
-		Long: "Reads a call a line and prints {\"preview\", \"redactions\", \"warnings\"} for each, or\nwith --text exactly what a terminal shows. Exits with 0 if all lines could be\nread, else with 1.",
+		Long: "Reads a call a line and prints {\"preview\", \"redactions\", \"warnings\"} for each, or\nwith --text what a terminal shows of the arguments; what else a request has, as\na diff, is made when it is asked. Exits with 0 if all lines could be read, else\nwith 1.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if text {
 				return a.drawCalls(c.Context())
