@@ -12,8 +12,10 @@ import (
 )
 
 // maxSSEMessage is the longest message that is taken of a server of the older transport:
-// to whom it belongs is not known before it is whole, so that it is held until then.
-const maxSSEMessage = 64 << 20
+// to whom it belongs is not known before it is whole, so that it is held until then. Of
+// answers that nobody has read yet there may be twice as much: all of a session come on one
+// stream, so that none can be left with the server until it is.
+var maxSSEMessage = 64 << 20 // less in tests
 
 // sseConn is one session of the older transport: a stream from the server, and an
 // address for what is said to it.
@@ -27,6 +29,7 @@ type sseConn struct {
 	pending   map[string]*sseAnswer // of requests without an answer, by the keys of their ids
 	queue     []sseItem             // for who listens, in the order in which it came
 	queued    int                   // bytes of it
+	unread    int                   // bytes of answers that are there
 	listening bool
 	ended     bool
 	more      chan struct{} // has one if there may be more in the queue, or no more to come
@@ -43,6 +46,7 @@ type sseItem struct {
 type sseAnswer struct {
 	done chan struct{} // closed when it is there, or cannot come any more
 	text []byte        // nil if it cannot
+	size int           // of it, until it is read; guarded by the mutex of the session
 }
 
 // roundTrip makes a request of streamable HTTP as one of the older transport.
@@ -118,13 +122,15 @@ func (c *sseConn) expect(key string) *sseAnswer {
 	return a
 }
 
-// forget has an answer not be waited for any more.
+// forget has an answer not be waited for any more, or takes it that it was read.
 func (c *sseConn) forget(key string, a *sseAnswer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pending[key] == a {
 		delete(c.pending, key)
 	}
+	c.unread -= a.size
+	a.size = 0
 }
 
 // read reads the server's stream until it ends, or more has come than who listens takes.
@@ -152,8 +158,11 @@ func (c *sseConn) take(text []byte) bool {
 	if err == nil && m.isResponse() {
 		key := m.key()
 		if a := c.pending[key]; a != nil {
+			if c.unread+len(text) > 2*maxSSEMessage {
+				return false
+			}
 			delete(c.pending, key)
-			a.text = text
+			a.text, a.size, c.unread = text, len(text), c.unread+len(text)
 			if !c.listening {
 				close(a.done)
 				return true

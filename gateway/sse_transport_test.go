@@ -296,7 +296,7 @@ func TestSSE_refusalStands(t *testing.T) {
 		"another event":    eventStream("data: {\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n\n"),
 		"an empty stream":  eventStream(""),
 		"breaks off":       func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-		"an endless line":  eventStream("event: endpoint\ndata: " + strings.Repeat("x", 65<<20)),
+		"an endless line":  eventStream("event: endpoint\ndata: " + strings.Repeat("x", 2<<20)),
 		"it redirects":     func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
 		"a foreign client": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
 	} {
@@ -328,7 +328,7 @@ func TestSSE_oddServers(t *testing.T) {
 		<-never
 	})
 	up.on("resources/read", func(s *sseStream, w http.ResponseWriter, id string) {
-		s.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"a":"` + strings.Repeat("x", 65<<20) + `"}}`)
+		s.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"a":"` + strings.Repeat("x", 2<<20) + `"}}`)
 		w.WriteHeader(http.StatusAccepted)
 	})
 	up.on("prompts/list", func(s *sseStream, w http.ResponseWriter, id string) {
