@@ -29,11 +29,13 @@ type Facts struct {
 	Words []PathFact `json:"words,omitempty"`
 	// Files are the contents of workspace files that a command names.
 	Files []FileFact `json:"files,omitempty"`
-	// Secrets are the files, known by their names to hold keys, passwords or
-	// tokens, that lie right in a folder that is searched. What lies deeper was
-	// not looked for.
+	// Secrets are the files, known by their names to hold keys, passwords or tokens,
+	// that lie in a folder that is searched, however deep, and that the search does not
+	// leave out. In what version control, package managers and builds keep for
+	// themselves they are not looked for.
 	Secrets []string `json:"secrets,omitempty"`
-	// Trees are the folders that a command reads with all that is beneath them.
+	// Trees are the folders that a command reads with all that is beneath them; of a
+	// search those of which there was too much to look at.
 	Trees []TreeFact `json:"trees,omitempty"`
 	// Truncated says that there was more than could be gathered.
 	Truncated bool `json:"truncated,omitempty"`

@@ -168,6 +168,67 @@ func TestAttack_searchForSecretsByHost(t *testing.T) {
 	}
 }
 
+// The agent searches the workspace, and is shown what lies in a folder of it: only what
+// lay right where it searched was known.
+func TestAttack_searchForSecretsBelow(t *testing.T) {
+	root, app := project(t)
+	if err := os.Remove(app + "/.env"); err != nil {
+		t.Fatal(err)
+	}
+	policies := map[string]*policy.Policy{"none": loadWith(t, policy.Options{}), "developer": preset(t, "developer"), "readonly": preset(t, "readonly")}
+	judged := func(p *policy.Policy, host, tool string, args obj) sayso.Verdict {
+		args["pattern"] = "SECRET"
+		c := claude(t, tool, args)
+		c.Host, c.Cwd = host, app
+		return p.Judge(t.Context(), c, facts.Gather(t.Context(), c, facts.Options{Home: root, Roots: p.Roots(), Policy: p.Version()}))
+	}
+	for name, p := range policies {
+		for _, args := range []obj{{}, {"path": "."}, {"glob": "*"}, {"glob": "!*.md"}, {"glob": "**/*"}, {"glob": "con?/**"}, {"type": "all"}} {
+			args["output_mode"] = "content"
+			if v := judged(p, "claude-code", "Grep", args); v.Effect != sayso.Ask {
+				t.Errorf("%s: Grep %v: %s by %q", name, args, v.Effect, v.Rule)
+			}
+		}
+		for _, args := range []obj{{"path": "src"}, {"glob": "*.go"}, {"type": "go"}, {"glob": "src/**"}, {"path": "a.go"}} {
+			args["output_mode"] = "content"
+			if v := judged(p, "claude-code", "Grep", args); v.Effect != sayso.Allow {
+				t.Errorf("%s: Grep %v: %s by %q", name, args, v.Effect, v.Rule)
+			}
+		}
+		if v := judged(p, "opencode", "grep", obj{}); v.Effect != sayso.Ask {
+			t.Errorf("%s: grep: %s by %q", name, v.Effect, v.Rule)
+		}
+	}
+	if err := os.WriteFile(app+"/.gitignore", []byte(".env\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range policies {
+		for _, tt := range []struct {
+			host, tool string
+			args       obj
+			want       sayso.Effect
+		}{
+			{"claude-code", "Grep", obj{"output_mode": "content"}, sayso.Allow}, {"opencode", "grep", obj{}, sayso.Allow},
+			{"claude-code", "Grep", obj{"output_mode": "content", "glob": "*"}, sayso.Ask}, {"opencode", "grep", obj{"include": "*"}, sayso.Ask}, {"gemini", "grep_search", obj{}, sayso.Ask}, {"copilot", "grep", obj{}, sayso.Ask},
+		} {
+			if v := judged(p, tt.host, tt.tool, tt.args); v.Effect != tt.want {
+				t.Errorf("%s, .env ignored: %s %v: %s by %q", name, tt.host, tt.args, v.Effect, v.Rule)
+			}
+		}
+	}
+	// Of what there is too much to look at, what is narrowed to sources shows no secrets.
+	none := policies["none"]
+	for glob, want := range map[string]sayso.Effect{"*.go": sayso.Allow, "src/**/*.{rs,tsx}": sayso.Allow, "*.json": sayso.Ask, "*": sayso.Ask, "README*": sayso.Ask, "": sayso.Ask} {
+		c := claude(t, "Grep", obj{"pattern": "x", "output_mode": "content", "glob": glob})
+		c.Cwd = app
+		f := facts.Gather(t.Context(), c, facts.Options{Home: root})
+		f.Secrets, f.Trees = nil, []sayso.TreeFact{{Path: app, Cut: true}}
+		if v := none.Judge(t.Context(), c, f); v.Effect != want {
+			t.Errorf("too much to look at, %q: %s by %q", glob, v.Effect, v.Rule)
+		}
+	}
+}
+
 // project is a person's folder with a project of theirs in it that holds
 // secrets.
 func project(t testing.TB) (root, app string) {

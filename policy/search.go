@@ -78,17 +78,19 @@ func (s *subject) harmless() bool {
 var sourceTypes = set("go", "js", "ts", "tsx", "jsx", "py", "rust", "java", "c", "cpp", "csharp", "cs", "ruby", "php", "css", "html", "md",
 	"markdown", "swift", "kotlin", "scala", "lua", "elixir", "haskell", "vue", "svelte", "proto")
 
-// showsSecrets reports whether a search would show lines of a file with
-// secrets that lies right in one of its folders.
+// showsSecrets reports whether a search would show lines of a file with secrets that
+// lies beneath one of its folders, however deep, or may: where there was too much to
+// look at, all but what is narrowed to the sources of a language.
 func (s *subject) showsSecrets() bool {
-	if s.kind != sayso.KindSearch || len(s.facts.Secrets) == 0 && !s.facts.Truncated || !s.showsLines() {
+	cut := s.facts.Truncated || slices.ContainsFunc(s.facts.Trees, func(t sayso.TreeFact) bool { return t.Cut })
+	if s.kind != sayso.KindSearch || len(s.facts.Secrets) == 0 && !cut || !s.showsLines() {
 		return false
 	}
 	if kind, state := member([]byte(s.call.Args), "type"); state == argGiven && sourceTypes[kind] {
 		return false
 	}
 	globs, _ := s.narrowed()
-	if len(globs) == 0 || s.facts.Truncated {
+	if len(globs) == 0 || s.facts.Truncated || cut && slices.ContainsFunc(globs, func(g string) bool { return !aimsAtSources(g) }) {
 		return true
 	}
 	for _, secret := range s.facts.Secrets {
@@ -100,6 +102,17 @@ func (s *subject) showsSecrets() bool {
 		}
 	}
 	return false
+}
+
+// sourceEndings end the names of files of those languages, where the type is called
+// otherwise.
+var sourceEndings = set("rs", "h", "hh", "hpp", "cc", "cxx", "mjs", "cjs", "mts", "cts", "pyi", "kt", "kts", "ex", "exs", "hs", "rb", "scss", "htm", "sql")
+
+// aimsAtSources reports whether a pattern fits nothing but sources of a language.
+func aimsAtSources(g string) bool {
+	name := path.GlobName(g)
+	ending := name[strings.LastIndexByte(name, '.')+1:]
+	return len(ending) < len(name) && (sourceTypes[ending] || sourceEndings[ending])
 }
 
 // showsLines reports whether a search returns what is in the files. That of

@@ -11,11 +11,8 @@ import (
 	"github.com/sayso-dev/sayso/inspect/path"
 )
 
-// Limits of what is looked at for one search.
-const (
-	maxFolders = 16   // folders that its patterns name
-	maxNames   = 2000 // names in each folder
-)
+// maxFolders is how many folders the patterns of one search may name.
+const maxFolders = 16
 
 // hostReadings are what hosts make of a path before they open it: they cut the
 // white space off both ends, put the person's folder in place of a tilde, and
@@ -61,7 +58,7 @@ func (g *gatherer) search(tool sayso.Tool, args map[string]any) {
 		}
 	}
 	if tool.Kind == sayso.KindSearch {
-		g.secrets()
+		g.secrets(tool, args)
 	}
 }
 
@@ -88,27 +85,64 @@ func (g *gatherer) folders(arg, text string) {
 	}
 }
 
-// secrets adds the files known to hold secrets that lie right in the folders
-// that were named. A folder that cannot be looked through to its end says so.
-func (g *gatherer) secrets() {
-	disk, ok := g.fs.(path.Lister)
-	if !ok {
+// secrets adds the files known to hold secrets that a search reads: all that lie
+// beneath the folders that were named, however deep. One of which there is too much to
+// look at says so.
+func (g *gatherer) secrets(tool sayso.Tool, args map[string]any) {
+	disk, ok := g.fs.(path.Walker)
+	if !ok || namesOnly(g.call.Host, args) {
 		return
 	}
+	skips := skipsIgnored[g.call.Host] && !takesInMore(tool, args)
 	for _, o := range g.facts.Operands {
-		if o.State != sayso.PathDir || g.ctx.Err() != nil {
-			g.facts.Truncated = g.facts.Truncated || g.ctx.Err() != nil
+		if o.State != sayso.PathDir {
 			continue
 		}
-		names, err := disk.Names(o.Resolved, maxNames+1)
-		if err != nil || len(names) > maxNames {
-			g.facts.Truncated = true
+		w := &walk{g: g, disk: disk, skips: skips}
+		var rules ignoreRules
+		if skips {
+			rules, _ = g.ignoredAbove(o.Resolved)
 		}
-		for _, name := range names {
-			if at := strings.TrimSuffix(o.Resolved, "/") + "/" + name; path.Credential(at) && !slices.Contains(g.facts.Secrets, at) {
-				g.facts.Secrets = append(g.facts.Secrets, at)
-			}
+		w.folder(o.Resolved, "", rules)
+		if w.cut {
+			g.facts.Trees = append(g.facts.Trees, sayso.TreeFact{Path: o.Resolved, Cut: true})
+		}
+		for _, rel := range w.secrets {
+			g.facts.Secrets = append(g.facts.Secrets, strings.TrimSuffix(o.Resolved, "/")+"/"+rel)
 		}
 	}
 	slices.Sort(g.facts.Secrets)
+	g.facts.Secrets = slices.Compact(g.facts.Secrets)
+}
+
+// skipsIgnored are the hosts whose searches leave out what git is told to ignore, unless
+// a pattern takes in more: they run ripgrep with --hidden. Of others it is not known.
+var skipsIgnored = set("claude-code", "opencode")
+
+// takesInMore reports whether a search is narrowed by more than what it is to leave out.
+// What fits such a pattern ripgrep reads, whoever says that it is to be ignored.
+func takesInMore(tool sayso.Tool, args map[string]any) bool {
+	for _, name := range tool.Narrow {
+		value, given := args[name]
+		text, isText := value.(string)
+		globs, plain := path.Globs(text)
+		if given && (!isText || !plain || slices.ContainsFunc(globs, func(glob string) bool { return !strings.HasPrefix(glob, "!") })) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesOnly reports whether a search shows nothing of what is in the files, for certain.
+// That of Claude Code does not, unless it is told to.
+func namesOnly(host string, args map[string]any) bool {
+	if host != "claude-code" {
+		return false
+	}
+	for name, value := range args {
+		if strings.EqualFold(name, "output_mode") && (name != "output_mode" || value != "files_with_matches" && value != "count") {
+			return false
+		}
+	}
+	return true
 }

@@ -1,7 +1,6 @@
 package facts_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -69,30 +68,32 @@ func TestGather_foldersOfGlobs(t *testing.T) {
 	}
 }
 
-// The agent searches a folder in which keys lie: nothing told policy.
+// The agent searches a folder beneath which keys lie: nothing told policy.
 func TestGather_secrets(t *testing.T) {
 	home := place(t)
 	app := home + "/app"
-	for _, name := range []string{".env", "sub/.env.local", "sub/deep/key.pem", "x.md"} {
-		if err := os.WriteFile(filepath.Join(app, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	files(t, app, map[string]string{".env": "", "sub/.env.local": "", "sub/deep/key.pem": "", "x.md": "", "node_modules/x/test.pem": "", ".git/x.pem": ""})
+	beneath := []string{app + "/sub/.env.local", app + "/sub/deep/key.pem"}
+	all := append([]string{app + "/.env"}, beneath...)
 	for _, tt := range []struct {
 		tool string
 		args obj
 		want []string
 	}{
-		{"file-search", obj{}, []string{app + "/.env"}},
-		{"file-search", obj{"path": "sub"}, []string{app + "/sub/.env.local"}},
-		{"file-search", obj{"glob": "sub/**"}, []string{app + "/.env", app + "/sub/.env.local"}},
-		{"file-search", obj{"path": home}, nil},
+		{"file-search", obj{}, all},
+		{"file-search", obj{"path": "sub"}, beneath},
+		{"file-search", obj{"path": "sub/deep"}, beneath[1:]},
+		{"file-search", obj{"path": "out"}, nil},
+		{"file-search", obj{"path": "x.md"}, nil},
+		{"file-search", obj{"glob": "sub/**"}, all},
+		{"file-search", obj{"path": home}, all},
+		{"file-search", obj{"path": "node_modules"}, []string{app + "/node_modules/x/test.pem"}},
 		{"file-list", obj{}, nil},
 		{"file-read", obj{"path": "."}, nil},
 	} {
 		got := facts.Gather(t.Context(), call(t, app, tt.tool, tt.args), facts.Options{})
-		if diff := cmp.Diff(tt.want, got.Secrets); diff != "" || got.Truncated {
-			t.Errorf("%s %v, truncated %v:\n%s", tt.tool, tt.args, got.Truncated, diff)
+		if diff := cmp.Diff(tt.want, got.Secrets); diff != "" || got.Truncated || len(got.Trees) > 0 {
+			t.Errorf("%s %v, truncated %v, %v:\n%s", tt.tool, tt.args, got.Truncated, got.Trees, diff)
 		}
 	}
 	other := facts.Gather(t.Context(), call(t, app, "file-search", obj{}), facts.Options{})
@@ -100,13 +101,46 @@ func TestGather_secrets(t *testing.T) {
 	if other.Equal(facts.Gather(t.Context(), call(t, app, "file-search", obj{}), facts.Options{})) {
 		t.Error("facts with secrets equal those without")
 	}
-	for i := range 2001 {
-		if err := os.WriteFile(filepath.Join(app, "sub", fmt.Sprint(i)), nil, 0o600); err != nil {
-			t.Fatal(err)
+}
+
+// What git is told to ignore the searches of some hosts leave out, unless a pattern
+// takes it in.
+func TestGather_secretsThatAreIgnored(t *testing.T) {
+	app := place(t) + "/app"
+	files(t, app, map[string]string{".git/HEAD": "", ".gitignore": ".env\n/logs/\n", ".env": "", "conf/.env": "", "conf/tls.key": "", "conf/.gitignore": "/k/**\n", "conf/k/x.pem": "", "logs/x.pem": "", "own/.git/HEAD": "", "own/.env": ""})
+	plain := []string{app + "/conf/tls.key", app + "/own/.env"} // a repository of its own
+	all := []string{app + "/.env", app + "/conf/.env", app + "/conf/k/x.pem", app + "/conf/tls.key", app + "/logs/x.pem", app + "/own/.env"}
+	for _, tt := range []struct {
+		host, tool string
+		args       obj
+		want       []string
+	}{
+		{"claude-code", "Grep", obj{"output_mode": "content"}, plain},
+		{"claude-code", "Grep", obj{"output_mode": "content", "glob": "!*.go"}, plain},
+		{"claude-code", "Grep", obj{"output_mode": "content", "type": "all"}, plain},
+		{"claude-code", "Grep", obj{"output_mode": "content", "glob": "*"}, all},
+		{"claude-code", "Grep", obj{"output_mode": "content", "glob": "!*.go *"}, all},
+		{"claude-code", "Grep", obj{"output_mode": "content", "glob": "![x"}, all},
+		{"claude-code", "Grep", obj{"output_mode": "content", "glob": 1}, all},
+		{"claude-code", "Grep", obj{"output_mode": "content", "path": "conf"}, plain[:1]},
+		{"claude-code", "Grep", obj{"output_mode": "content", "path": "logs"}, all[4:5]}, // by its name
+		{"claude-code", "Grep", obj{"output_mode": 1}, plain},
+		{"claude-code", "Grep", obj{"Output_Mode": "count"}, plain},
+		{"claude-code", "Grep", obj{}, nil}, // shows names
+		{"claude-code", "Grep", obj{"output_mode": "count"}, nil},
+		{"claude-code", "Grep", obj{"output_mode": "files_with_matches", "glob": "*"}, nil},
+		{"opencode", "grep", obj{}, plain},
+		{"opencode", "grep", obj{"include": "*.env"}, all},
+		{"gemini", "grep_search", obj{}, all},
+		{"copilot", "grep", obj{}, all},
+		{"", "file-search", obj{}, all},
+	} {
+		tt.args["pattern"] = "x"
+		c := call(t, app, tt.tool, tt.args)
+		c.Host = tt.host
+		if diff := cmp.Diff(tt.want, facts.Gather(t.Context(), c, facts.Options{}).Secrets); diff != "" {
+			t.Errorf("%s %v:\n%s", tt.host, tt.args, diff)
 		}
-	}
-	if got := facts.Gather(t.Context(), call(t, app, "file-search", obj{"path": "sub"}), facts.Options{}); !got.Truncated {
-		t.Error("a folder too large to look through does not say so")
 	}
 }
 

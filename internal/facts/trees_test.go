@@ -60,6 +60,10 @@ func TestGather_trees(t *testing.T) {
 	if diff := cmp.Diff([]sayso.TreeFact{{Path: app + "/.", Cut: true}}, got.Trees); diff != "" {
 		t.Errorf("a large folder:\n%s", diff)
 	}
+	got = facts.Gather(t.Context(), call(t, app, "file-search", obj{"path": "large"}), facts.Options{Home: home})
+	if diff := cmp.Diff([]sayso.TreeFact{{Path: app + "/large", Cut: true}}, got.Trees); diff != "" || len(got.Secrets) > 0 {
+		t.Errorf("a search of a large folder, %v:\n%s", got.Secrets, diff)
+	}
 }
 
 func BenchmarkGather_trees(b *testing.B) {
