@@ -130,7 +130,7 @@ func (u Remote) newBridge(ctx context.Context, o Options, out io.Writer) (*bridg
 	}
 	b := &bridge{
 		up: up, conv: o.newConversation(up.trust), notifySlots: make(chan struct{}, 64), open: map[string]*openRequest{},
-		session: &httpTransport{up: up, cancels: map[string]context.CancelFunc{}}, stateless: &httpTransport{up: up, cancels: map[string]context.CancelFunc{}},
+		session: &httpTransport{up: up, cancels: map[string]*context.CancelFunc{}}, stateless: &httpTransport{up: up, cancels: map[string]*context.CancelFunc{}},
 	}
 	b.conv.redactError = up.redactError
 	b.ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -155,17 +155,22 @@ func (b *bridge) relayFor(w *httpSender) *Relay {
 	return r
 }
 
-// isUnanswered reports whether a request is not answered yet.
-func (b *bridge) isUnanswered(m *message) bool {
-	call, here := b.conv.callState(m)
+// watch looks after a request that is sent now.
+func (b *bridge) watch(m *message) (isOpen func() bool) {
+	call, _ := b.conv.callState(m)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := b.open[m.key()]
-	return !here && (call || s != nil && !s.call)
+	sent := b.open[m.key()]
+	return func() bool {
+		now, here := b.conv.callState(m)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return !here && (call != nil && now == call || sent != nil && b.open[m.key()] == sent && !sent.call)
+	}
 }
 
 // isWanted reports whether a request is not answered yet: what is cancelled is forgotten.
-func (b *bridge) isWanted(m *message) bool { return b.isUnanswered(m) }
+func (b *bridge) isWanted(m *sentRequest) bool { return m.isOpen() }
 
 // handleStreamClosed does nothing: pipes stay open.
 func (b *bridge) handleStreamClosed(*message, time.Duration) {}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -347,6 +348,41 @@ func TestRemoteSessionLostVersion(t *testing.T) {
 				t.Errorf("%+v", h)
 			}
 		})
+	}
+}
+
+// A client may use an id again once it was answered. What is still to be said of the request
+// that had it before is not said of the next one.
+func TestRemoteIDUsedAgain(t *testing.T) {
+	up := newTestServer(t)
+	d := openBridge(t, nil, up.remote())
+	d.initialize()
+	first, second := make(chan struct{}), make(chan struct{})
+	up.handle("prompts/list", func(w http.ResponseWriter, r *http.Request) {
+		eventStream(`data: {"jsonrpc":"2.0","id":"x","result":{"n":1}}`+"\n\n")(w, r)
+		<-first // the stream goes on when all is said
+	})
+	if got := d.roundTrip(`{"jsonrpc":"2.0","id":"x","method":"prompts/list"}`); !strings.Contains(got, `"n":1`) {
+		t.Error(got)
+	}
+	arrived := make(chan struct{})
+	up.handle("resources/list", func(w http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-second
+		eventStream(`data: {"jsonrpc":"2.0","id":"x","result":{"n":2}}`+"\n\n")(w, r)
+	})
+	d.client.send(`{"jsonrpc":"2.0","id":"x","method":"resources/list"}`)
+	<-arrived
+	close(first)
+	for i := range 3 { // by then the end of the first stream was read
+		d.client.send(`{"jsonrpc":"2.0","id":` + strconv.Itoa(i) + `,"method":"ping"}`)
+		if got := d.client.receive(); strings.Contains(got, `"x"`) {
+			t.Error(got)
+		}
+	}
+	close(second)
+	if got := d.client.receive(); !strings.Contains(got, `"n":2`) {
+		t.Error(got)
 	}
 }
 

@@ -24,10 +24,11 @@ type requester interface {
 	spawn(do func())
 	// relayFor is the relay for what the server says about a request.
 	relayFor(w *httpSender) *Relay
-	// isUnanswered reports whether a request is not answered yet.
-	isUnanswered(m *message) bool
+	// watch has a request that is sent now be looked after: isOpen reports whether it is not
+	// answered yet, also where a client has used its id for another meanwhile.
+	watch(m *message) (isOpen func() bool)
 	// isWanted reports whether the rest of what answers a request is wanted.
-	isWanted(m *message) bool
+	isWanted(m *sentRequest) bool
 	// handleStreamClosed handles that the server ended the stream of a request before it answered, and
 	// how much later it has us come back.
 	handleStreamClosed(m *message, after time.Duration)
@@ -36,7 +37,13 @@ type requester interface {
 	// handleRejected handles that the server took a message with no status that says so.
 	handleRejected(w *httpSender, resp *http.Response)
 	// handleSessionLost handles that the server does not know the session of this id any more.
-	handleSessionLost(w *httpSender, m *message, id string) recovery
+	handleSessionLost(w *httpSender, m *sentRequest, id string) recovery
+}
+
+// sentRequest is a request that is on its way to the server, or there.
+type sentRequest struct {
+	*message
+	isOpen func() bool // it is not answered yet
 }
 
 // recovery is what becomes of a request in a session that the server has forgotten.
@@ -58,7 +65,7 @@ type httpTransport struct {
 	version      string     // of the protocol, as the client said it last
 	clientHeader http.Header
 	listening    bool
-	cancels      map[string]context.CancelFunc // of requests that are on their way, by the keys of their ids
+	cancels      map[string]*context.CancelFunc // of requests that are on their way, by the keys of their ids
 }
 
 // httpSender is a sender for what belongs to one request of the client.
@@ -108,6 +115,7 @@ func (w *httpSender) Send(text []byte) error {
 // hard to reach does not keep what else the client says.
 func (w *httpSender) sendRequest(m *message) {
 	ctx, stop := w.requestContext(m)
+	sent := &sentRequest{m, w.requester.watch(m)}
 	var once sync.Once
 	written := make(chan struct{})
 	wrote := func() { once.Do(func() { close(written) }) }
@@ -115,7 +123,7 @@ func (w *httpSender) sendRequest(m *message) {
 	w.requester.spawn(func() {
 		defer stop()
 		defer wrote()
-		w.roundTrip(ctx, m)
+		w.roundTrip(ctx, sent)
 	})
 	select {
 	case <-written:
@@ -129,12 +137,14 @@ func (w *httpSender) requestContext(m *message) (context.Context, context.Cancel
 	key := m.key()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cancels[key] = cancel
+	w.cancels[key] = &cancel
 	return ctx, func() {
 		cancel()
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		delete(w.cancels, key)
+		if w.cancels[key] == &cancel {
+			delete(w.cancels, key)
+		}
 	}
 }
 
@@ -147,7 +157,7 @@ func (w *httpSender) cancelRequest(m *message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if stop := w.cancels[(&message{id: id}).key()]; stop != nil {
-		stop()
+		(*stop)()
 	}
 }
 
@@ -229,9 +239,9 @@ func (r *httpTransport) sessionID() string {
 }
 
 // roundTrip sends a request, and relays what comes back.
-func (w *httpSender) roundTrip(ctx context.Context, m *message) {
+func (w *httpSender) roundTrip(ctx context.Context, m *sentRequest) {
 	id := w.sessionID()
-	resp, err := w.post(ctx, m)
+	resp, err := w.post(ctx, m.message)
 	if err == nil && resp.StatusCode == http.StatusNotFound && id != "" && m.method != initializeMethod {
 		switch w.requester.handleSessionLost(w, m, id) {
 		case answeredLocally: // and what the server says of it would be a second answer
@@ -240,7 +250,7 @@ func (w *httpSender) roundTrip(ctx context.Context, m *message) {
 			return
 		case resend:
 			_ = resp.Body.Close()
-			resp, err = w.post(ctx, m)
+			resp, err = w.post(ctx, m.message)
 		case notRecovered:
 		}
 	}
@@ -261,10 +271,10 @@ func (w *httpSender) roundTrip(ctx context.Context, m *message) {
 	case resp.StatusCode/100 != 2:
 		w.relayError(m, resp, kind)
 	case kind == sse.ContentType:
-		w.saveSessionID(m, resp)
+		w.saveSessionID(m.message, resp)
 		w.relayStream(ctx, m, resp.Body)
 	default:
-		w.saveSessionID(m, resp)
+		w.saveSessionID(m.message, resp)
 		_ = w.relay().FromServer(w.requester.baseContext(), oneLine{resp.Body}) // told below
 		w.failUnanswered(m, "The server did not answer the request.")
 	}
@@ -291,7 +301,7 @@ func (w *httpSender) saveSessionID(m *message, resp *http.Response) {
 }
 
 // relayError relays what a server that refused a request said of it.
-func (w *httpSender) relayError(m *message, resp *http.Response, kind string) {
+func (w *httpSender) relayError(m *sentRequest, resp *http.Response, kind string) {
 	w.requester.handleRejected(w, resp)
 	if text := w.up.loginText(resp); text != "" {
 		w.failUnanswered(m, text)
@@ -321,30 +331,32 @@ func statusText(status int) string {
 }
 
 // failUnanswered answers a request that the server did not answer.
-func (w *httpSender) failUnanswered(m *message, why string) {
-	if w.requester.baseContext().Err() == nil && w.requester.isUnanswered(m) {
+func (w *httpSender) failUnanswered(m *sentRequest, why string) {
+	if w.requester.baseContext().Err() == nil && m.isOpen() {
 		_ = w.relay().fromServer(w.requester.baseContext(), errorResponse(m.id, codeInternal, why)) // a client that is gone needs none
 	}
 }
 
-// callState reports whether a call of the client was forwarded and is not answered yet.
-// What is answered and may not go on yet is.
-func (c *conversation) callState(m *message) (call, here bool) {
+// callState is the call of the client with the id of a message, if it was forwarded and is
+// not answered yet. What is answered and may not go on yet is here.
+func (c *conversation) callState(m *message) (call *heldCall, here bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h := c.calls[m.key()]
-	return h != nil && h.request != "", c.judged[m.key()] > 0
+	if h := c.calls[m.key()]; h != nil && h.request != "" {
+		call = h
+	}
+	return call, c.judged[m.key()] > 0
 }
 
 // relayStream relays the stream that answers a request. One that ends before it did is
 // resumed, if the server lets us: for as long as that is wanted, where the server
 // ends its streams itself and has us come back (SEP-1699).
-func (w *httpSender) relayStream(ctx context.Context, m *message, body io.Reader) {
+func (w *httpSender) relayStream(ctx context.Context, m *sentRequest, body io.Reader) {
 	events := newEventLines(body)
 	end := w.relay().FromServer(w.requester.baseContext(), events)
 	for rest := (backoff{}); resumable(end) && !w.stateless && events.lastID != "" && w.requester.isWanted(m); {
 		if end == nil {
-			w.requester.handleStreamClosed(m, rest.delay(events.retry))
+			w.requester.handleStreamClosed(m.message, rest.delay(events.retry))
 		}
 		if !rest.wait(ctx, events.retry) {
 			break

@@ -61,7 +61,7 @@ const toolListChanged = `{"jsonrpc":"2.0","method":"notifications/tools/list_cha
 
 // handleSessionLost begins another session. A call is not sent twice, whatever the server
 // says of the first time: its approval was for once.
-func (b *bridge) handleSessionLost(w *httpSender, m *message, id string) recovery {
+func (b *bridge) handleSessionLost(w *httpSender, m *sentRequest, id string) recovery {
 	if !b.reinitialize(w, id) {
 		return notRecovered
 	}

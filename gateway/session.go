@@ -321,11 +321,11 @@ func (s *session) oldestFinished() int {
 	return -1
 }
 
-// hasOpen reports whether a request of the client is not answered yet.
-func (s *session) hasOpen(m *message) bool {
+// unansweredStream is the stream of a request of the client that is not answered yet.
+func (s *session) unansweredStream(m *message) *stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.open[m.key()] != nil
+	return s.open[m.key()]
 }
 
 // streamFor is the stream for a message of the server that answers nothing, and the

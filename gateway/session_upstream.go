@@ -16,16 +16,20 @@ func (s *session) relayFor(w *httpSender) *Relay {
 	return s.conv.newRelay(streamSender{s, w.stream}, w)
 }
 
-// isUnanswered reports whether a request is not answered yet, by whomever it was made: the
-// client, or a task.
-func (s *session) isUnanswered(m *message) bool {
-	call, here := s.conv.callState(m)
-	return !here && (call || s.hasOpen(m))
+// watch looks after a request that is sent now, by whomever it was made: the client, or a
+// task.
+func (s *session) watch(m *message) (isOpen func() bool) {
+	call, _ := s.conv.callState(m)
+	sent := s.unansweredStream(m)
+	return func() bool {
+		now, here := s.conv.callState(m)
+		return !here && (call != nil && now == call || sent != nil && s.unansweredStream(m) == sent)
+	}
 }
 
 // isWanted reports whether a request is not answered yet, nor cancelled.
-func (s *session) isWanted(m *message) bool {
-	if !s.isUnanswered(m) {
+func (s *session) isWanted(m *sentRequest) bool {
+	if !m.isOpen() {
 		return false
 	}
 	s.mu.Lock()
@@ -71,4 +75,4 @@ func (s *session) handleRejected(w *httpSender, resp *http.Response) {
 }
 
 // handleSessionLost leaves it to the client to begin another session.
-func (s *session) handleSessionLost(*httpSender, *message, string) recovery { return notRecovered }
+func (s *session) handleSessionLost(*httpSender, *sentRequest, string) recovery { return notRecovered }

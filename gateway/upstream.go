@@ -132,7 +132,7 @@ func (up *upstream) startSession(ctx context.Context, owner, named string, alone
 		return nil, err
 	}
 	if up.client != nil {
-		s.setTransport(&httpTransport{up: up, cancels: map[string]context.CancelFunc{}})
+		s.setTransport(&httpTransport{up: up, cancels: map[string]*context.CancelFunc{}})
 		return s, nil
 	}
 	p, err := up.startProgram(ctx)
