@@ -49,12 +49,18 @@ type process struct {
 // process is killed.
 func (w *world) start(role string, task any) (*process, error) {
 	cmd := exec.Command(w.exe)
-	cmd.Env = append(os.Environ(), roleVariable+"="+role)
+	cmd.Env = append(os.Environ(), w.environ(role)...)
+	return launch(cmd, task)
+}
+
+// environ is what the environment of this program has for a role.
+func (w *world) environ(role string) []string {
+	env := []string{roleVariable + "=" + role}
 	if w.profile != "" {
 		name := fmt.Sprintf("%s-%d.prof", role, time.Now().UnixMilli())
-		cmd.Env = append(cmd.Env, profileVariable+"="+filepath.Join(w.profile, name))
+		env = append(env, profileVariable+"="+filepath.Join(w.profile, name))
 	}
-	return launch(cmd, task)
+	return env
 }
 
 // launch starts a program that reads its task as a role does.

@@ -265,7 +265,7 @@ func sketchRelay(*child) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Setenv(roleVariable, roleTools); err != nil {
+	if err := errors.Join(os.Setenv(roleVariable, roleTools), os.Unsetenv(profileVariable)); err != nil {
 		return err
 	}
 	exe, err := os.Executable()
