@@ -57,7 +57,7 @@ func Gather(ctx context.Context, c sayso.Call, o Options) sayso.Facts {
 		}
 		g.facts.State = append(g.facts.State, dir)
 	}
-	if r, err := path.Resolve(o.FS, "", c.Cwd); err == nil {
+	if r, err := g.folder(c.Cwd); err == nil {
 		g.facts.Cwd = r.Path
 	}
 	if g.rooted {
@@ -78,6 +78,8 @@ type gatherer struct {
 	homes []string // what a tilde may stand for; some may be empty
 	facts sayso.Facts
 
+	known map[string]resolved // folders that were resolved: the same one is asked for again and again
+
 	rooted bool            // the policy names folders
 	base   string          // what they are relative to: the project, also where it is none
 	globs  int             // that were looked at
@@ -88,6 +90,25 @@ type gatherer struct {
 	unsettled bool // a command of the line may change what git ignores
 
 	walked, beneath int // folders that were looked through, and names in them
+}
+
+// resolved is what came of resolving a folder.
+type resolved struct {
+	path.Result
+	err error
+}
+
+// folder resolves a folder that has an absolute name, once.
+func (g *gatherer) folder(dir string) (path.Result, error) {
+	r, ok := g.known[dir]
+	if !ok {
+		r.Result, r.err = path.Resolve(g.fs, "", dir)
+		if g.known == nil {
+			g.known = map[string]resolved{}
+		}
+		g.known[dir] = r
+	}
+	return r.Result, r.err
 }
 
 // roots finds the folders that the policy names, from the root or from the
@@ -112,19 +133,19 @@ func (g *gatherer) workspace(o Options) string {
 	if from == "" {
 		from = g.call.Cwd
 	}
-	at, err := path.Resolve(g.fs, "", from)
+	at, err := g.folder(from)
 	if err != nil || at.State != path.Dir && at.State != path.Missing {
 		return ""
 	}
 	home := o.Home
-	if r, err := path.Resolve(g.fs, "", home); err == nil {
+	if r, err := g.folder(home); err == nil {
 		home = r.Path
 	}
 	if o.Workspace == "" {
 		at.Path = g.repository(at.Path, home)
 	}
 	g.base = at.Path
-	if host, err := path.Resolve(g.fs, "", o.HostHome); err == nil && sayso.Beneath(at.Path, host.Path) {
+	if host, err := g.folder(o.HostHome); err == nil && sayso.Beneath(at.Path, host.Path) {
 		return ""
 	}
 	if at.Path == "/" || sayso.Beneath(at.Path, home) {
