@@ -22,11 +22,14 @@ func (g *gate) ownRequest(ctx context.Context, id sayso.ID) (sayso.Request, erro
 		return sayso.Request{}, err
 	}
 	r, err := g.b.load(ctx, id)
-	if err == nil && r.Life.Asker.Principal != g.actor.Principal {
+	if err == nil && !g.isOwn(&r) {
 		return sayso.Request{}, fmt.Errorf("request %s: %w: another made it", id.Short(), sayso.ErrNotAllowed)
 	}
 	return r, err
 }
+
+// isOwn reports whether this gate's principal made a request.
+func (g *gate) isOwn(r *sayso.Request) bool { return r.Life.Asker.Principal == g.actor.Principal }
 
 // Asked is the call that a request of this requester is about, as it was asked:
 // for one that goes on where another process of its left off.
@@ -90,6 +93,11 @@ func (g *gate) Report(ctx context.Context, o sayso.Outcome) error {
 		}
 		id = sayso.StreamID(stream)
 	}
+	if r, known := g.runningRequest(id); known {
+		if err := g.report(ctx, r, o); !isConflict(err) {
+			return err
+		}
+	}
 	return g.retry(ctx, id, func(r *sayso.Request) error {
 		switch {
 		case !r.Life.Redeemed:
@@ -97,12 +105,24 @@ func (g *gate) Report(ctx context.Context, o sayso.Outcome) error {
 		case r.Life.Finished:
 			return nil
 		}
-		_, err := g.b.appendOne(ctx, r, sayso.EventFinished, g.actor, sayso.Finished{
-			Failed: o.Failed, Interrupt: o.Interrupt, ExitStatus: o.ExitStatus, TookNS: int64(o.Took), Output: o.Output,
-			Changed: hasChangedArgs(r, o.Args),
-		})
-		return err
+		return g.report(ctx, r, o)
 	})
+}
+
+// runningRequest returns a request that this gate's principal made and whose call runs, as
+// this process saw it last: that of most reports, which need no look at the log then.
+func (g *gate) runningRequest(id sayso.ID) (*sayso.Request, bool) {
+	r, known := g.b.requests.get(id)
+	return r, known && g.checkRequester() == nil && g.isOwn(r) && r.Life.Redeemed && !r.Life.Finished
+}
+
+// report records what became of a call, if its request is as long as it was.
+func (g *gate) report(ctx context.Context, r *sayso.Request, o sayso.Outcome) error {
+	_, err := g.b.appendOne(ctx, r, sayso.EventFinished, g.actor, sayso.Finished{
+		Failed: o.Failed, Interrupt: o.Interrupt, ExitStatus: o.ExitStatus, TookNS: int64(o.Took), Output: o.Output,
+		Changed: hasChangedArgs(r, o.Args),
+	})
+	return err
 }
 
 // hasChangedArgs reports whether a call ran with other arguments than were allowed:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sayso-dev/sayso"
+	"github.com/sayso-dev/sayso/broker"
 )
 
 func TestRedeem_once(t *testing.T) {
@@ -252,6 +253,33 @@ func TestReport(t *testing.T) {
 		if got := w.request(d.Request).Outcome; got != "finished" {
 			t.Errorf("the outcome is %q", got)
 		}
+	})
+	// Another process, which was told of the call as well, comes first: it is reported once.
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
+		d := w.allowed(atOnce("c1"))
+		other, err := broker.New(w.log.Join(), w.rules, &w.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, b := range []*broker.Broker{other, w.b} {
+			if err := b.Gate(agent).Report(t.Context(), sayso.Outcome{Request: d.Request, Failed: i == 0}); err != nil {
+				t.Errorf("report %d: %v", i, err)
+			}
+		}
+		w.expectEvents(d.Request, sayso.EventResolved, sayso.EventRedeemed, sayso.EventFinished)
+		if got := w.request(d.Request).Outcome; got != "failed" {
+			t.Errorf("the outcome is %q", got)
+		}
+	})
+	// Whoever made no request, and whoever makes none, reports none that runs.
+	bubble(t, always(sayso.Allow), func(t *testing.T, w *harness) {
+		d := w.allowed(atOnce("c1"))
+		noRequester := agent
+		noRequester.Kind = sayso.PrincipalPerson
+		for _, by := range []sayso.Actor{program, noRequester} {
+			wantErr(t, w.b.Gate(by).Report(t.Context(), sayso.Outcome{Request: d.Request}), sayso.ErrNotAllowed)
+		}
+		w.expectEvents(d.Request, sayso.EventResolved, sayso.EventRedeemed)
 	})
 	// A call that was taken up is reported under the id that it ran with.
 	bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
