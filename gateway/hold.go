@@ -64,7 +64,7 @@ func (r *Relay) handleCall(ctx context.Context, m message) error {
 		h.cancel()
 		return r.sendClient(errorResponse(m.id, codeInvalidParams, "Refused: the call could not be read strictly ("+err.Error()+"). Nothing was asked and nothing ran."))
 	}
-	r.background(&r.holding, func() {
+	r.startHold(func() {
 		if q != nil {
 			h.elicited = true
 			r.recordElicited(ctx, q, answer)
@@ -72,6 +72,51 @@ func (r *Relay) handleCall(ctx context.Context, m message) error {
 		r.hold(ctx, h)
 	})
 	return nil
+}
+
+// startHold runs do for a call that waits, unless the relay is at its end. A goroutine that
+// has nothing to do takes it, if there is one: to ask the gate takes a large stack, which a
+// new one would grow step by step, a copy for each.
+func (c *conversation) startHold(do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	c.holding.Add(1)
+	select {
+	case c.holds <- do:
+	default:
+		go c.runHolds(do)
+	}
+}
+
+// holdIdle is how long a goroutine that held a call waits for the next one.
+const holdIdle = 10 * time.Second
+
+// runHolds runs do, and then what comes soon. Of all that have nothing more to do,
+// one waits for that.
+func (c *conversation) runHolds(do func()) {
+	for {
+		do()
+		c.holding.Done()
+		if !c.idle.CompareAndSwap(false, true) {
+			return
+		}
+		late := time.NewTimer(holdIdle)
+		select {
+		case do = <-c.holds:
+		case <-late.C:
+			do = nil
+		case <-c.ctx.Done():
+			do = nil
+		}
+		late.Stop()
+		c.idle.Store(false)
+		if do == nil {
+			return
+		}
+	}
 }
 
 // nextID is an id for a call whose host gave it none.

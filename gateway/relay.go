@@ -124,6 +124,8 @@ type conversation struct {
 	callIDPrefix string         // begins the ids of calls whose host gave them none
 	callCount    atomic.Uint64  // of those
 	holding      sync.WaitGroup // calls that wait
+	holds        chan func()    // to the goroutine that has none, see [conversation.startHold]
+	idle         atomic.Bool    // there is one
 	reporting    sync.WaitGroup // reports, and what the server asks for
 	skipped      atomic.Int64   // lines of the server that were no messages
 	rejecting    atomic.Int64   // answers of ours that are on their way to the server
@@ -137,7 +139,7 @@ func (o Options) newConversation(k *serverTrust) *conversation {
 	life, end := context.WithCancel(context.Background())
 	return &conversation{
 		o: o, trust: k, ctx: life, cancel: end, tasks: map[sayso.ID]*task{}, rewrites: map[string]func(*message) ([]byte, error){}, questions: map[string]*question{},
-		calls: map[string]*heldCall{}, judged: map[string]int{}, rounds: map[sayso.Digest]round{}, flush: make(chan struct{}), callIDPrefix: "mcp-" + strings.ToLower(rand.Text()[:10]),
+		calls: map[string]*heldCall{}, judged: map[string]int{}, rounds: map[sayso.Digest]round{}, flush: make(chan struct{}), holds: make(chan func()), callIDPrefix: "mcp-" + strings.ToLower(rand.Text()[:10]),
 	}
 }
 
