@@ -225,7 +225,7 @@ func (x *exchange) handleGet(s *session) {
 func (x *exchange) respond(s *session, st *stream, rd *streamReader, version string, json, events bool) bool {
 	ctx := x.r.Context()
 	if events {
-		soon, cancel := context.WithTimeout(ctx, x.handler.o.Opening)
+		soon, cancel := context.WithTimeout(ctx, x.handler.o.StreamDelay)
 		defer cancel()
 		ctx = soon
 	}

@@ -47,9 +47,9 @@ type HandlerOptions struct {
 	Authenticate func(secret string) (owner string, err error)
 	// Idle is how long a session lasts in which nothing happens; an hour by default.
 	Idle time.Duration
-	// Opening is how long an answer is waited for before its stream is opened; half
+	// StreamDelay is how long an answer is waited for before its stream is opened; half
 	// a second by default.
-	Opening time.Duration
+	StreamDelay time.Duration
 	// KeepAlive is how often a stream that is silent says that it is there; every 15
 	// seconds by default.
 	KeepAlive time.Duration
@@ -71,8 +71,8 @@ func NewHandler(o HandlerOptions, servers ...Upstream) (*Handler, error) {
 	if o.Idle <= 0 {
 		o.Idle = idleTimeout
 	}
-	if o.Opening <= 0 {
-		o.Opening = streamDelay
+	if o.StreamDelay <= 0 {
+		o.StreamDelay = streamDelay
 	}
 	if o.KeepAlive <= 0 {
 		o.KeepAlive = heartbeat

@@ -59,7 +59,7 @@ func openHandler(t *testing.T, p rules, servers ...gateway.Upstream) *httpHarnes
 			}
 			return "", errors.New("unknown")
 		},
-		Opening: 10 * time.Second, KeepAlive: 100 * time.Millisecond, // a slow machine answers alone, too
+		StreamDelay: 10 * time.Second, KeepAlive: 100 * time.Millisecond, // a slow machine answers alone, too
 	}, servers...)
 	if err != nil {
 		t.Fatal(err)
