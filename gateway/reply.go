@@ -151,7 +151,7 @@ func (t *task) result(id jsontext.Value, kind string) []byte {
 		Requests jsontext.Value `json:"inputRequests,omitempty"`
 	}{
 		Type: kind, ID: string(t.id), Status: t.status, Message: t.message,
-		Created: timestamp(t.id.Time()), Changed: timestamp(t.changed), Poll: pollInterval.Milliseconds(),
+		Created: timestamp(t.id.Time()), Changed: timestamp(t.changed), Poll: pollInterval(time.Since(t.changed)).Milliseconds(),
 	}
 	if !t.until.IsZero() {
 		out.TTL = new(t.until.Add(keepTasks).Sub(t.id.Time()).Milliseconds())

@@ -60,9 +60,17 @@ const (
 	// tasks is kept for one conversation that nobody here waits for.
 	keepTasks   = time.Hour
 	maxOutcomes = 64 << 20
-	// pollInterval is how often a client is to ask.
-	pollInterval = 5 * time.Second
+	// minPoll and maxPoll are how often a client is to ask: often while an answer may
+	// come soon, as of a person who is looking, and seldom after that.
+	minPoll, maxPoll = time.Second, 5 * time.Second
 )
+
+// pollInterval is how long a client is to wait before it asks again for a task that has
+// stood as it does for so long: a tenth of that, so that it learns of a change soon for the
+// time that it waited.
+func pollInterval(since time.Duration) time.Duration {
+	return min(max(since/10, minPoll), maxPoll)
+}
 
 // maxTasks is how many tasks one conversation has, and maxInputRequired how many of them
 // wait for something of the client.

@@ -110,7 +110,7 @@ func (w *harness) startTask(id, text string) (task string, r sayso.Request) {
 		w.t.Fatalf("the client has a task that is not in the log: %v", err)
 	}
 	r = w.requests(1)[0]
-	if string(h.ID) != id || h.Result.Type != "task" || h.Result.Task != string(r.ID) || h.Result.Status != "working" || h.Result.Poll != 5000 ||
+	if string(h.ID) != id || h.Result.Type != "task" || h.Result.Task != string(r.ID) || h.Result.Status != "working" || h.Result.Poll != 1000 ||
 		!strings.Contains(h.Result.Message, "`sayso approve "+r.ID.Short()+"`") || h.Result.Created == "" {
 		w.t.Fatalf("handed %+v for %s", h, r.ID)
 	}

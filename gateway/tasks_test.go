@@ -148,3 +148,27 @@ func TestTasks_notSampling(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 }
+
+// Its client is to ask often for a task that has just changed, and seldom for one that
+// waits for long.
+func TestTask_pollInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t, rules{})
+		w.listTools(echoTool)
+		task, r := w.startTask("1", "a")
+		expect := func(want int64) {
+			t.Helper()
+			if h := w.askTask("tasks/get", task, ""); h.Result.Poll != want {
+				t.Errorf("after %v: every %d ms, want %d", time.Since(r.ID.Time()), h.Result.Poll, want)
+			}
+		}
+		expect(1000)
+		time.Sleep(30 * time.Second) // of the bubble
+		expect(3000)
+		time.Sleep(time.Hour)
+		expect(5000)
+		w.answer(r, sayso.Allow)
+		w.forwardedID(taskCall("1", "a"), "1")
+		expect(1000)
+	})
+}
