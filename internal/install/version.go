@@ -11,14 +11,21 @@ import (
 	"github.com/sayso-dev/sayso"
 )
 
+// versionPatience is how long a program may take to say its version. Some load much
+// before they do, and machines may be busy.
+const versionPatience = time.Minute
+
 // Version asks a program of a host for its version.
 func Version(ctx context.Context, program string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, versionPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "--version")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return "", fmt.Errorf("%s --version did not end within %v", program, versionPatience)
+	case err != nil:
 		return "", fmt.Errorf("%s --version: %w", program, err)
 	}
 	for _, word := range strings.Fields(string(out)) { // some say their name first, in a sentence
