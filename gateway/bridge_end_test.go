@@ -386,6 +386,34 @@ func TestRemoteIDUsedAgain(t *testing.T) {
 	}
 }
 
+// A server that is not there just when another session is to begin is asked for one again
+// by what comes next.
+func TestRemoteSessionLostWhileDown(t *testing.T) {
+	for name, down := range map[string]http.HandlerFunc{
+		"a proxy says so": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"it breaks off":   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			up := newTestServer(t)
+			up.startSessions("one")
+			d := openBridge(t, nil, up.remote())
+			d.initialize()
+			d.listTools()
+			up.handle("initialize", down)
+			up.rejectSession("ping", "two", eventStream("data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"pong\":1}}\n\n"))
+			for range 2 {
+				if got := d.roundTrip(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); !strings.Contains(got, "Session not found") {
+					t.Error(got)
+				}
+			}
+			up.startSessions("two")
+			if got := d.roundTrip(`{"jsonrpc":"2.0","id":2,"method":"ping"}`); !strings.Contains(got, `"pong"`) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
 // waitedLogin is a login with something under way that must not end in the middle.
 type waitedLogin struct{ waited chan time.Time }
 

@@ -93,7 +93,11 @@ func (b *bridge) reinitialize(w *httpSender, id string) bool {
 	b.session.mu.Unlock()
 	ctx, cancel := context.WithTimeout(b.ctx, ioTimeout)
 	defer cancel()
-	if !w.initialize(ctx, &m, spoken) {
+	same, err := w.initialize(ctx, &m, spoken)
+	if err != nil {
+		b.keepLost(id)
+	}
+	if !same {
 		return false
 	}
 	first, err := readMessage([]byte(`{"jsonrpc":"2.0","method":"` + initializedMethod + `"}`))
@@ -108,16 +112,35 @@ func (b *bridge) reinitialize(w *httpSender, id string) bool {
 	return true
 }
 
+// keepLost keeps the session of this id, which the server has forgotten, where the server
+// is not there now: what comes next has another begin.
+func (b *bridge) keepLost(id string) {
+	b.mu.Lock()
+	again := b.initialized // else the client begins one itself
+	b.proven = again
+	b.mu.Unlock()
+	b.session.mu.Lock()
+	defer b.session.mu.Unlock()
+	if again && b.session.sessID == "" {
+		b.session.sessID = id
+	}
+}
+
 // initialize begins a session with the words of the client, which hears nothing of it.
-// It reports whether the server speaks the same version as before.
-func (w *httpSender) initialize(ctx context.Context, m *message, spoken string) bool {
+// It reports whether the server speaks the same version as before; an error says that it
+// is not there.
+func (w *httpSender) initialize(ctx context.Context, m *message, spoken string) (same bool, err error) {
 	resp, err := w.post(ctx, m)
 	if err != nil {
-		return false
+		return false, err
 	}
 	defer func() { _ = resp.Body.Close() }() // only read
-	if resp.StatusCode/100 != 2 {
-		return false
+	switch resp.StatusCode / 100 {
+	case 2:
+	case 5:
+		return false, errBroken
+	default:
+		return false, nil
 	}
 	var from io.Reader = oneLine{resp.Body}
 	if contentType(resp) == sse.ContentType {
@@ -126,14 +149,14 @@ func (w *httpSender) initialize(ctx context.Context, m *message, spoken string) 
 	for in := lines.NewReader(from, maxMessage); ; {
 		line, whole, err := in.Next()
 		if err != nil || !whole {
-			return false
+			return false, nil
 		}
 		if a, err := readMessage(line); err == nil && a.isResponse() && a.key() == m.key() {
 			same := !a.failed && versionIn(a.result) == spoken
 			if same {
 				w.saveSessionID(m, resp)
 			}
-			return same
+			return same, nil
 		}
 	}
 }

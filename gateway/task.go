@@ -234,7 +234,7 @@ func (r *Relay) endTask(t *task, s taskStatus, message string, outcome jsontext.
 	r.endTaskLocked(t, s, message, outcome)
 }
 
-// endTaskLocked is ends, with the relay's mutex held.
+// endTaskLocked is endTask, with the relay's mutex held.
 func (r *Relay) endTaskLocked(t *task, s taskStatus, message string, outcome jsontext.Value) {
 	if t.status.isFinal() {
 		return
