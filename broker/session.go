@@ -87,24 +87,23 @@ func (b *Broker) cachedSession(ctx context.Context, id, stream string) (sayso.Se
 
 // modeState is the mode in force: the session's own, or the one for all, or
 // the one that the options name now. A strict one for all holds for
-// every session, whatever was set for it, and none is laxer than the options let it
-// be.
+// every session, whatever was set for it. One that is laxer than the options let it
+// be counts as not set.
 func (b *Broker) modeState(ctx context.Context, sessions ...*sayso.Session) (sayso.ModeState, error) {
 	now, recorded, err := b.clock(ctx)
 	if err != nil {
 		return sayso.ModeState{}, err
 	}
+	limit := b.o.ModeLimit()
 	var set sayso.ModeState
 	for _, s := range sessions {
-		if m, left := s.ModeAt(now, recorded); set.Mode == "" || m == sayso.ModeStrict {
+		m, left := s.ModeAt(now, recorded)
+		if m.Within(limit) == m && (set.Mode == "" || m == sayso.ModeStrict) {
 			set = sayso.ModeState{Mode: m, Left: left}
 		}
 	}
 	if set.Mode == "" {
-		set.Mode = untimedMode(b.o.Mode())
-	}
-	if most := set.Mode.Within(b.o.ModeLimit()); most != set.Mode {
-		set = sayso.ModeState{Mode: most}
+		set.Mode = untimedMode(b.o.Mode()).Within(limit)
 	}
 	return set, nil
 }

@@ -326,6 +326,7 @@ func TestEngine_modeThatWasSet(t *testing.T) {
 	}{
 		{"one's own policy", "", "mode: strict\n", sayso.ModeApproveAll, false, sayso.ModeApproveAll},
 		{"a policy that forbids it", "", "approve_all: false\n", sayso.ModeApproveAll, true, sayso.ModeInteractive},
+		{"one's own strict policy, which forbids it", "", "mode: strict\napprove_all: false\n", sayso.ModeApproveAll, true, sayso.ModeStrict},
 		{"a policy that forbids another", "", "approve_all: false\n", sayso.ModeStrict, false, sayso.ModeStrict},
 		{"the program is strict", sayso.ModeStrict, "", sayso.ModeApproveAll, true, sayso.ModeStrict},
 		{"the program is strict, and people are asked", sayso.ModeStrict, "", sayso.ModeInteractive, true, sayso.ModeStrict},
