@@ -71,6 +71,7 @@ func TestSH2_readersOfWholeFolders(t *testing.T) {
 		// What git is given it shows: by what is to be committed, by the stash, by the history.
 		"git add -A", "git add .", "git add --all", "git add", "git add ./conf", "git add conf", "git add -v a.go conf", "git add -- conf", "git add -N .", "git stage .", "git add *", "git add c*", "git add '*'", "git add 'conf/*'", "git add 'c*'", `git add \*env`,
 		"git add :/", "git add ':(top)conf'", "git add -A ':!src'", "git add ':(exclude)*.go'", "git add --pathspec-from-file=list", "git add -A -- :/", "cd src && git add -A", "cd src; git add :/", "cd conf && git add .", "git -C src add -A", "git -C conf add .", "git add .. ", "git add -- -u conf", "git add -e .", "git add -A && git diff --cached",
+		"git add -u --no-update .", "git add --update --no-up .", "git add -n --no-dry-run .", "git add --dry-run --no-dry .", "git add -p --no-patch .", "git add --refresh --no-refresh .", "git add --renormalize --no-renorm .",
 		"git stash -u", "git stash push -u", "git stash save --include-untracked x", "git stash push --incl", "git stash -qu", "cd src && git stash -u", "git stash -a", "git stash --all", "git stash push -a -m x", "git stash save -qa", "git init && git add .", "git add -A; git commit -qm x; git show",
 		"zcat -fr conf", "gzip -cfr conf", "gzip -r conf", "gzip --recursive -c conf", "gunzip -r conf", "zstd -cr conf", "gzip -cfr far", "zcat -fr far",
 		"ag -f x", "ag -uf x", "ag --follow x", "ack -A -l x",
@@ -164,6 +165,19 @@ func TestSH2_whatGitTakesIn(t *testing.T) {
 	for _, line := range []string{"git add .", "git add -A && git commit -m 'x'", "git add --all", "git stash -u", "cd src && git add -A", "mkdir -p x && echo y > x/y.go && git add -A"} {
 		if v := judged(line); v.Effect != sayso.Allow {
 			t.Errorf("%s: %s by %q", line, v.Effect, v.Rule)
+		}
+	}
+	// Here nothing runs unasked but what this is about: files that say what is ignored go
+	// away, or are as they were before.
+	p = load(t, rules(`allow: ["bash:*"]`, "ask: bash\n    when: call.secrets\n    name: secrets"))
+	for line, want := range map[string]sayso.Effect{
+		"git add .": sayso.Allow, "git stash list && git add .": sayso.Allow, "git status && git add .": sayso.Allow, "git commit -m x && git add .": sayso.Allow,
+		"git rm -f .gitignore && git add .": sayso.Ask, "git rm -q ':/.git*'; git add .": sayso.Ask, "git clean -fd && git add .": sayso.Ask, "git stash && git add .": sayso.Ask, "git stash push -m list && git add -A": sayso.Ask,
+		"git checkout-index -fa && git add .": sayso.Ask, "git sparse-checkout set src && git add .": sayso.Ask, "git bisect start HEAD HEAD~9 && git add .": sayso.Ask, "rm -rf .git; git add .": sayso.Ask, "mv ./.git x; git add .": sayso.Ask,
+		"git stash pop && git add .": sayso.Ask, "git checkout main && git add .": sayso.Ask, "rm .gitignore && git add .": sayso.Ask,
+	} {
+		if v := judged(line); v.Effect != want {
+			t.Errorf("%s: %s by %q, want %s", line, v.Effect, v.Rule, want)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 func init() { // a literal would refer to itself
 	descents["git grep"], descents["git diff"] = (*call).gitGrep, (*call).gitDiff
@@ -56,7 +59,7 @@ func (c *call) gitAdd(use usage) []Tree {
 	if c.flagged("f", "--force") {
 		return c.gitAddAll()
 	}
-	if sure := c.sure(use); sure.names("-u", "--update", "--renormalize", "--refresh", "-n", "--dry-run", "-p", "--patch") {
+	if sure := c.sure(use); !c.takesBack() && sure.names("-u", "--update", "--renormalize", "--refresh", "-n", "--dry-run", "-p", "--patch") {
 		return nil // what git has already, or none
 	}
 	if c.flagged("", "--pathspec-from-file") {
@@ -76,6 +79,12 @@ func (c *call) gitAdd(use usage) []Tree {
 		return []Tree{c.untracked()}
 	}
 	return out
+}
+
+// takesBack reports whether an option takes back one that stands before it, as
+// --no-update does.
+func (c *call) takesBack() bool {
+	return slices.ContainsFunc(c.words[1:], func(w word) bool { return strings.HasPrefix(w.Text, "--no-") })
 }
 
 // pathspec is what git takes in of what a word names. Its stars go on behind slashes,

@@ -231,7 +231,7 @@ func (g *gatherer) settle(line *shell.Line) {
 		switch first := gitSubcommands(c); {
 		case slices.ContainsFunc(first, func(name string) bool { return beginsRepository[name] }):
 			g.begins = true
-		case slices.ContainsFunc(first, func(name string) bool { return changesFiles[name] }), slices.Contains(first, "stash") && slices.ContainsFunc(c.Args, takesOut), unpacks(c):
+		case slices.ContainsFunc(first, func(name string) bool { return changesFiles[name] }), slices.Contains(first, "stash") && !looksAtStash(c.Args) && takenInBeside(line, i), unpacks(c):
 			g.unsettled = true
 		case len(first) == 0 && c.Class != shell.ReadOnly && slices.ContainsFunc(c.Args, saysIgnored):
 			g.unsettled = true
@@ -246,12 +246,26 @@ func (g *gatherer) settle(line *shell.Line) {
 
 var (
 	beginsRepository = set("init", "clone", "submodule", "worktree")
-	changesFiles     = set("switch", "checkout", "restore", "merge", "pull", "rebase", "cherry-pick", "revert", "reset", "apply", "am", "mv", "config", "update-index", "read-tree")
+	changesFiles     = set("switch", "checkout", "restore", "merge", "pull", "rebase", "cherry-pick", "revert", "reset", "apply", "am", "mv", "rm", "clean", "config", "update-index", "read-tree", "checkout-index", "sparse-checkout", "bisect")
 	unpackers        = set("rsync", "tar", "gtar", "bsdtar", "unzip", "7z", "cpio", "pax", "patch")
 )
 
-// takesOut reports whether a word of git stash puts files back.
-func takesOut(w shell.Word) bool { return w.Text == "pop" || w.Text == "apply" || w.Text == "branch" }
+// looksAtStash reports whether the words of a git stash leave all files as they are. What
+// puts changes aside has files be as they were before, and what takes them out again, too.
+func looksAtStash(args []shell.Word) bool {
+	return len(args) > 1 && args[0].Text == "stash" && (args[1].Text == "list" || args[1].Text == "show")
+}
+
+// takenInBeside reports whether git takes something in by another command of the line than
+// this one.
+func takenInBeside(line *shell.Line, this int) bool {
+	for i := range line.Commands {
+		if i != this && slices.ContainsFunc(line.Commands[i].Trees, func(t shell.Tree) bool { return t.Untracked }) {
+			return true
+		}
+	}
+	return false
+}
 
 // gitSubcommands are the words of a command of git that may be its subcommand: the first
 // that is no option, and the one behind it where that may be an option's value.
