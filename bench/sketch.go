@@ -200,7 +200,7 @@ func (g *sketchGate) converse(c net.Conn) {
 				}
 			}()
 		case "answer":
-			go func() { g.decide(body); write(name) }()
+			go func() { _ = g.decide(body); write(name) }()
 		default:
 			go func() { _ = g.ask(body); write(name) }() // an error shows over HTTP
 		}

@@ -118,8 +118,8 @@ type rateLimiter struct {
 	counts map[netip.Addr]int
 }
 
-func newRateLimiter(most int, every time.Duration) *rateLimiter {
-	return &rateLimiter{limit: most, period: every}
+func newRateLimiter(limit int, period time.Duration) *rateLimiter {
+	return &rateLimiter{limit: limit, period: period}
 }
 
 // isExceeded reports whether there were as many as there may be.
