@@ -27,6 +27,10 @@ type watcher struct {
 // own commits cause hints too, by the thousand.
 const minHintGap = 2 * time.Millisecond
 
+// ownHintGap is the least time after a look that found nothing of others though this
+// process had committed: such looks were a sixteenth of what a server did.
+const ownHintGap = 4 * minHintGap
+
 // recheckDelays is when to look again after a hint. The file system tells of a write
 // when it begins; the commit can be seen only when the disk has it, and making
 // it seen is a write to shared memory, of which nobody tells.
@@ -92,6 +96,7 @@ func (l *Log) watchCommits(ctx context.Context) {
 	timer := time.NewTimer(0) // at once, for what was committed before the hints began
 	defer timer.Stop()
 	again := len(recheckDelays)
+	commits := l.writer.commits.Load()
 	for {
 		select {
 		case <-ctx.Done():
@@ -100,8 +105,13 @@ func (l *Log) watchCommits(ctx context.Context) {
 			again = 0
 		case <-timer.C:
 		}
-		_ = l.catchUp(ctx) // what fails now is tried again at the next hint or poll
-		pause(ctx, minHintGap)
+		others, _ := l.catchUp(ctx) // what fails now is tried again at the next hint or poll
+		gap, own := minHintGap, l.writer.commits.Load()
+		if others == 0 && own != commits {
+			gap = ownHintGap
+		}
+		commits = own
+		pause(ctx, gap)
 		next := poll + rand.N(poll/4+1)
 		if again < len(recheckDelays) {
 			next, again = recheckDelays[again], again+1
@@ -154,11 +164,11 @@ func (l *Log) watchFiles(ctx context.Context) (<-chan struct{}, time.Duration) {
 }
 
 // catchUp publishes what lies in the log behind the last event that was
-// published.
-func (l *Log) catchUp(ctx context.Context) error {
+// published, and returns how many events it found that others had appended.
+func (l *Log) catchUp(ctx context.Context) (found int, err error) {
 	c, err := l.readers.acquire(ctx, false)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer l.readers.release(c)
 	l.hub.mu.Lock()
@@ -172,16 +182,16 @@ func (l *Log) catchUp(ctx context.Context) error {
 		return nil
 	}, int64(seen))
 	if err != nil {
-		return unavailable("follow the log", err)
+		return 0, unavailable("follow the log", err)
 	}
 	news = l.hub.withoutOwn(news)
 	if n := len(news); n > 0 && news[n-1].Seq != seen+sayso.Seq(n) {
 		if err := l.wakeArchived(c); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	l.hub.publish(seen, news)
-	return nil
+	return len(news), nil
 }
 
 // wakeArchived wakes those whose stream has grown by events that are in the database
