@@ -156,8 +156,10 @@ type Log interface {
 	// none once it is until, unless that is zero, and the error of ctx when that
 	// ends first.
 	Wait(ctx context.Context, stream string, after int, until time.Time) ([]Event, error)
-	// WaitSince returns nil as soon as the log has an event after a position.
-	WaitSince(ctx context.Context, after Seq) error
+	// WaitSince returns as soon as the log has an event after a position. It returns
+	// the first of the events behind it if they are at hand, with their content and
+	// without a gap, or none: Since has them all.
+	WaitSince(ctx context.Context, after Seq) ([]Event, error)
 	// Open returns the events of every open request of a session, or of all if
 	// session is empty, one slice a request, oldest request first, in time
 	// proportional to their number. A limit of zero is none.

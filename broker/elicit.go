@@ -45,7 +45,7 @@ func (b *Broker) waitForKey(ctx context.Context, key string) (string, error) {
 		if err == nil || !errors.Is(err, sayso.ErrNotFound) {
 			return stream, err
 		}
-		if err := b.log.WaitSince(ctx, head.Seq); err != nil {
+		if _, err := b.log.WaitSince(ctx, head.Seq); err != nil {
 			return "", err
 		}
 	}

@@ -69,9 +69,8 @@ func (t *sharedTail) leave(gone *tail) {
 func (t *tail) read(ctx context.Context) {
 	at := t.high
 	for {
-		err := t.log.WaitSince(ctx, at)
-		var events []sayso.Event
-		if err == nil {
+		events, err := t.log.WaitSince(ctx, at)
+		if err == nil && len(events) == 0 {
 			events, err = t.log.Since(ctx, at, pageSize)
 		}
 		if err != nil {

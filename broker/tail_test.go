@@ -33,7 +33,7 @@ func (l *readCountingLog) Since(ctx context.Context, after sayso.Seq, limit int)
 	return l.Log.Since(ctx, after, limit)
 }
 
-func (l *readCountingLog) WaitSince(ctx context.Context, after sayso.Seq) error {
+func (l *readCountingLog) WaitSince(ctx context.Context, after sayso.Seq) ([]sayso.Event, error) {
 	l.count(1)
 	defer l.count(-1)
 	return l.Log.WaitSince(ctx, after)

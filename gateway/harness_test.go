@@ -227,7 +227,7 @@ func (w *harness) requests(n int) []sayso.Request {
 		if len(list) == n {
 			return list
 		}
-		if err := w.log.WaitSince(ctx, head.Seq); err != nil {
+		if _, err := w.log.WaitSince(ctx, head.Seq); err != nil {
 			w.t.Fatalf("%d requests are open, not %d: %v", len(list), n, err)
 		}
 	}

@@ -79,7 +79,7 @@ func (a *app) log(ctx context.Context, o logOptions, follow bool) error {
 		}
 		since, err := a.printEvents(ctx, e.Log, o.since.position, q, tells)
 		for err == nil && follow {
-			if err = e.Log.WaitSince(ctx, since); err == nil {
+			if _, err = e.Log.WaitSince(ctx, since); err == nil {
 				since, err = a.printEvents(ctx, e.Log, since, q, tells)
 			}
 		}

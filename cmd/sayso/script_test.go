@@ -83,7 +83,7 @@ func waiting(ts *testscript.TestScript, neg bool, args []string) {
 			seq = head.Seq
 			continue // it grew between the two looks
 		}
-		if err := e.Log.WaitSince(ctx, seq); err != nil {
+		if _, err := e.Log.WaitSince(ctx, seq); err != nil {
 			ts.Fatalf("%d requests are open, not %d: %v", len(list), n, err)
 		}
 	}

@@ -318,7 +318,7 @@ func (w *world) await(c sayso.Call) sayso.Request {
 		if err == nil {
 			return w.request(sayso.StreamID(stream))
 		}
-		if err := w.engine.Log.WaitSince(ctx, head.Seq); err != nil {
+		if _, err := w.engine.Log.WaitSince(ctx, head.Seq); err != nil {
 			w.t.Fatalf("nobody asked for %s: %v", c.CallID, err)
 		}
 	}

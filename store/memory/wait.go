@@ -27,8 +27,8 @@ func (l *Log) Wait(ctx context.Context, stream string, after int, until time.Tim
 
 // WaitSince returns when the log has an event after a position; see
 // [sayso.Log].
-func (l *Log) WaitSince(ctx context.Context, after sayso.Seq) error {
-	return l.wait(ctx, "", time.Time{}, func() bool { return l.head.Seq > after })
+func (l *Log) WaitSince(ctx context.Context, after sayso.Seq) ([]sayso.Event, error) {
+	return nil, l.wait(ctx, "", time.Time{}, func() bool { return l.head.Seq > after })
 }
 
 // wait returns nil once grown, which runs with the log locked, is true, or once it

@@ -237,7 +237,7 @@ func TestWatch_isLazy(t *testing.T) {
 	if l.Watched() {
 		t.Error("something is watched though nobody waits")
 	}
-	if err := l.WaitSince(t.Context(), 0); err != nil {
+	if _, err := l.WaitSince(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -221,10 +221,14 @@ func (h *hub) wakeFollowers(last sayso.Seq) {
 	for w := range h.followers {
 		if w.after < uint64(last) {
 			delete(h.followers, w)
+			w.events, _ = h.window.since(sayso.Seq(w.after), maxHanded)
 			close(w.woken)
 		}
 	}
 }
+
+// maxHanded is how many events a follower is handed at most. The others it reads.
+const maxHanded = 256
 
 // Wait returns the events of a stream behind its first after ones once there is
 // one, or once it is until; see [sayso.Log]. The waiter is registered before the
@@ -266,22 +270,24 @@ func (l *Log) takeEvents(ctx context.Context, w *waiter, stream string, after in
 	return l.Stream(ctx, stream, after)
 }
 
-// WaitSince returns nil once the log has an event after a position; see
-// [sayso.Log].
-func (l *Log) WaitSince(ctx context.Context, after sayso.Seq) error {
+// WaitSince returns once the log has an event after a position; see [sayso.Log].
+// The events that it returns are those that this process wrote while it waited.
+func (l *Log) WaitSince(ctx context.Context, after sayso.Seq) ([]sayso.Event, error) {
 	if err := l.usable(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	if err := l.watcher.start(ctx, l); err != nil {
-		return err
+		return nil, err
 	}
 	w, behind := l.hub.follow(uint64(after))
 	defer l.hub.unfollow(w)
 	if behind {
-		return nil
+		return nil, nil
 	}
-	_, err := l.sleep(ctx, w, time.Time{})
-	return err
+	if _, err := l.sleep(ctx, w, time.Time{}); err != nil {
+		return nil, err
+	}
+	return withoutAliasing(w.events), nil
 }
 
 // sleep returns when the waiter is woken, or without an error once it is until.

@@ -188,7 +188,7 @@ func playAnswer(ctx context.Context, path string) error {
 	}
 	m := storetest.NewMaker(1000)
 	for seen := sayso.Seq(0); ; {
-		if err := l.WaitSince(ctx, seen); err != nil {
+		if _, err := l.WaitSince(ctx, seen); err != nil {
 			return err
 		}
 		events, err := l.Since(ctx, seen, 100)

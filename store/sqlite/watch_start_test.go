@@ -17,10 +17,10 @@ func TestWatch_firstWaitsForTheDatabase(t *testing.T) {
 	defer cancel()
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	wg.Go(func() { _ = l.WaitSince(first, 0) }) // it ends with first
+	wg.Go(func() { _, _ = l.WaitSince(first, 0) }) // it ends with first
 	for range 20 {
 		ctx, end := context.WithTimeout(t.Context(), 2*time.Millisecond)
-		if err := l.WaitSince(ctx, 0); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := l.WaitSince(ctx, 0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the next one: %v", err)
 		}
 		end()

@@ -227,3 +227,48 @@ func TestErase_isDoneWhenItIsTold(t *testing.T) {
 		bare(t, "what is read when woken", <-heard)
 	}
 }
+
+// Who follows is handed what this process wrote while it waited. What others wrote
+// and what was erased must be read.
+func TestWaitSince_handsOver(t *testing.T) {
+	path := place(t)
+	l, other := open(t, path, nil), open(t, path, nil)
+	m := storetest.NewMaker(1)
+	first, asked := m.Request(storetest.Wish{Command: "the-moon-is-a-harsh-mistress"})
+	add(t, l, asked)
+	_, next := m.Request(storetest.Wish{})
+	for _, tt := range []struct {
+		name  string
+		by    *sqlite.Log
+		batch sayso.Batch
+		hands bool
+	}{
+		{"a request", l, next, true},
+		{"an answer", l, m.Answer(first, 1, sayso.Deny, ""), true},
+		{"what another appended", other, m.Note(sayso.BrokerStream, 0), false},
+		{"what came after that", l, m.Note(sayso.BrokerStream, 1), true},
+		{"an erasure", l, erasure(m, first, 3), false},
+	} {
+		handed := make(chan []sayso.Event, 1)
+		head, err := l.Head(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { // ends when the log grows
+			events, err := l.WaitSince(t.Context(), head.Seq)
+			if err != nil {
+				t.Error(err)
+			}
+			handed <- events
+		}()
+		for l.Waiting() == 0 {
+			runtime.Gosched()
+		}
+		wrote := add(t, tt.by, tt.batch)
+		var want []sayso.Event
+		if tt.hands {
+			want = wrote
+		}
+		same(t, tt.name, <-handed, want)
+	}
+}

@@ -73,7 +73,7 @@ func (w *wakeUps) ask(log sayso.Log, n int) {
 			return
 		}
 		if luck.IntN(4) == 0 { // somebody else got there before the waiter
-			if err := log.WaitSince(w.ctx, sayso.Seq(luck.IntN(3))); err != nil {
+			if _, err := log.WaitSince(w.ctx, sayso.Seq(luck.IntN(3))); err != nil {
 				w.Errorf("waiting for the log: %v", err)
 				return
 			}
@@ -92,11 +92,14 @@ func (w *wakeUps) ask(log sayso.Log, n int) {
 func (w *wakeUps) answer(log sayso.Log, n int) {
 	seen, met := sayso.Seq(0), 0
 	for met < w.cycles && !w.Failed() {
-		if err := log.WaitSince(w.ctx, seen); err != nil {
+		events, err := log.WaitSince(w.ctx, seen)
+		if err != nil {
 			w.Errorf("following the log: %v", err)
 			return
 		}
-		events, err := log.Since(w.ctx, seen, 50)
+		if len(events) == 0 {
+			events, err = log.Since(w.ctx, seen, 50)
+		}
 		if err != nil {
 			w.Errorf("reading the log: %v", err)
 			return
