@@ -32,6 +32,14 @@ var (
 	seed  = flag.Uint64("seed", 1, "where its random numbers begin")
 )
 
+// few is what there is to do of n: all of it, or a tenth in a short run.
+func few(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 // theater is a place where lines of bash run and can start nothing but stubs.
 type theater struct {
 	bin  string // every program is the same stub
@@ -346,7 +354,8 @@ func TestSH2_differential(t *testing.T) {
 			}
 		})
 	}
-	for i := range *lines {
+	many := few(*lines)
+	for i := range many {
 		text := g.line(i%100 < 45)
 		count(nodes, text)
 		if i%100 < 45 {
@@ -364,11 +373,11 @@ func TestSH2_differential(t *testing.T) {
 	}
 	close(texts)
 	wg.Wait()
-	t.Logf("%d lines, %d programs started, %d lines literal, %d of them reported so", *lines, programs.Load(), literal.Load(), reported.Load())
+	t.Logf("%d lines, %d programs started, %d lines literal, %d of them reported so", many, programs.Load(), literal.Load(), reported.Load())
 	if reported.Load()*100 < literal.Load()*99 {
 		t.Errorf("of %d literal lines only %d were reported literal", literal.Load(), reported.Load())
 	}
-	covered(t, g, nodes)
+	covered(t, g, nodes, many)
 }
 
 // listsAll runs a line and wants all that it did in what inspection lists. It
@@ -395,16 +404,16 @@ func (th *theater) listsAll(t *testing.T, text string) int {
 }
 
 // covered wants every node and every wrapper in at least one line of a hundred.
-func covered(t *testing.T, g *generator, nodes map[string]int) {
+func covered(t *testing.T, g *generator, nodes map[string]int, lines int) {
 	t.Helper()
 	for _, name := range everyNode {
-		if nodes[name]*100 < *lines {
-			t.Errorf("node %s is in %d of %d lines", name, nodes[name], *lines)
+		if nodes[name]*100 < lines {
+			t.Errorf("node %s is in %d of %d lines", name, nodes[name], lines)
 		}
 	}
 	for _, name := range wrapperNames() {
-		if g.used[name]*100 < *lines {
-			t.Errorf("wrapper %s was written %d times in %d lines", name, g.used[name], *lines)
+		if g.used[name]*100 < lines {
+			t.Errorf("wrapper %s was written %d times in %d lines", name, g.used[name], lines)
 		}
 	}
 }
