@@ -97,9 +97,11 @@ func TestLinked_driver(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*sayso.Call)
 		asker  string
+		unused bool
 		linked bool
 	}{
 		"the same call":        {linked: true},
+		"a yes not used":       {unused: true},
 		"asked by another one": {asker: "claude-code-driver-2"},
 		"other arguments":      {change: func(c *sayso.Call) { c.Args = sayso.Args(`{"command":"make destroy"}`) }},
 		"another folder":       {change: func(c *sayso.Call) { c.Cwd = "/x" }},
@@ -112,7 +114,7 @@ func TestLinked_driver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, always(sayso.Ask), func(t *testing.T, w *harness) {
 				first := hooked()
-				first.Patience = 0
+				first.Patience, first.Immediate = 0, !tt.unused
 				by := agent
 				if by.Principal = "claude-code"; tt.asker != "" {
 					by.Principal = tt.asker

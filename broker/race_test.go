@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -207,6 +208,74 @@ func TestRace_revokeAGrantWhileItIsUsed(t *testing.T) {
 		}
 		if d, err := w.admit(call); !errors.Is(err, sayso.ErrPending) || d.Allowed() {
 			t.Errorf("after it was revoked: %+v, %v", d, err)
+		}
+	}
+}
+
+// A hook has its yes and is gone for a while; whoever drives the host waits no more and
+// asks. Then all come at once, the hook and its next process among them: one uses the yes,
+// and it counts at one later point.
+func TestRace_hookAndDriverForOneYes(t *testing.T) {
+	w := newHarness(t, always(sayso.Ask), func(w *harness) { w.opts.MaxAsks = 1 << 30 })
+	second, err := broker.New(w.log.Join(), w.rules, &w.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { second.Close() })
+	brokers := []*broker.Broker{w.b, second}
+	hook := agent
+	hook.Principal = "claude-code"
+	for round := range 20 {
+		call := sayso.Admission{Call: bash(fmt.Sprint("c", round), "make"), Patience: -1}
+		call.Call.Session = fmt.Sprint("s", round)
+		var pending *sayso.PendingError
+		if _, err := w.b.Gate(hook).Admit(t.Context(), call); !errors.As(err, &pending) {
+			t.Fatal(err)
+		}
+		w.answerAsOwner(pending.Ticket, sayso.Allow)
+		call.Patience = 0
+		d, err := w.b.Gate(hook).Admit(t.Context(), call)
+		if err != nil || !d.Allowed() || d.Redeemed {
+			t.Fatalf("the hook got %+v, %v", d, err)
+		}
+		behind := call
+		behind.Immediate, behind.Patience = true, -1
+		if d, err := second.Gate(driver).Admit(t.Context(), behind); !errors.Is(err, sayso.ErrPending) || d.Allowed() {
+			t.Fatalf("before the hook used its yes the driver got %+v, %v", d, err)
+		}
+		var used, counted atomic.Int32
+		var wg sync.WaitGroup
+		begin := make(chan struct{})
+		for i := range 4 {
+			wg.Go(func() {
+				<-begin
+				switch err := brokers[i%2].Gate(hook).Redeem(t.Context(), d.Receipt, call.Call); {
+				case err == nil:
+					used.Add(1)
+				case !errors.Is(err, sayso.ErrSpent):
+					t.Error(err)
+				}
+			})
+			by := driver
+			by.Principal = fmt.Sprint("driver-", i)
+			wg.Go(func() {
+				<-begin
+				for range 4 {
+					d, err := brokers[i%2].Gate(by).Admit(t.Context(), behind)
+					if err == nil && d.Allowed() {
+						counted.Add(1)
+						return
+					}
+				}
+			})
+		}
+		close(begin)
+		wg.Wait()
+		if d, err := w.b.Gate(driver).Admit(t.Context(), behind); err == nil && d.Allowed() { // whoever had no luck comes again
+			counted.Add(1)
+		}
+		if used.Load() != 1 || counted.Load() != 1 {
+			t.Fatalf("in round %d the yes was used by %d and counted for %d later", round, used.Load(), counted.Load())
 		}
 	}
 }
