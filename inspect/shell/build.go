@@ -23,8 +23,50 @@ func (c *call) goTool(use usage) (ok, fail dirs) {
 		if strings.HasSuffix(f.name, "flags") && (strings.Contains(f.value.Text, "extld") || strings.Contains(f.value.Text, "-tool") || f.value.Unknown()) {
 			c.trait(Runs, f.value.Span, true, "flags that name a program", nil)
 		}
+		if strings.HasSuffix(f.name, "flags") && writesByFlags(f.value.Text) {
+			c.trait(Writes, f.value.Span, true, "flags that write a file", nil)
+		}
 	}
 	c.goTest()
+	return c.stay()
+}
+
+// toolWrites are the flags of go's compiler, assembler and linker with which those
+// write a file besides their output, or elsewhere.
+var toolWrites = set("o", "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "traceprofile", "benchmarkprofile", "bench", "json", "linkobj", "asmhdr", "symabis", "gen-dwarf-inl", "tmpdir", "capturehostobjs")
+
+// writesByFlags reports whether flags for those have them write a file. In front of the
+// flags packages may stand that they are for.
+func writesByFlags(text string) bool {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n'\"", r) }) {
+		if i := strings.Index(word, "=-"); i >= 0 && word[0] != '-' {
+			word = word[i+1:]
+		}
+		name, _, _ := strings.Cut(word, "=")
+		if dashed(word) && toolWrites[strings.TrimLeft(name, "-")] {
+			return true
+		}
+	}
+	return false
+}
+
+// report is for options whose value names a form, and behind a colon the file that is
+// written in it.
+func (c *call) report(use usage) (ok, fail dirs) {
+	for _, f := range use.options {
+		if f.name != "--cov-report" && f.name != "--out-format" || !f.has {
+			continue
+		}
+		from := 0
+		for one := range strings.SplitSeq(f.value.Text, ",") {
+			if form, _, named := strings.Cut(one, ":"); named {
+				if target, ok := f.value.after(from + len(form) + 1); ok {
+					c.trait(Writes, f.value.Span, false, f.name, &target)
+				}
+			}
+			from += len(one) + 1
+		}
+	}
 	return c.stay()
 }
 

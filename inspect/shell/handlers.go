@@ -21,7 +21,7 @@ func init() { // a literal would refer to itself
 		"flock": (*call).flock, "script": (*call).flock, "awk": (*call).awk, "sed": (*call).sed, "vim": (*call).vim,
 		"dd": (*call).dd, "tar": (*call).tar, "make": (*call).make, "git": (*call).git, "checkout": (*call).checkout, "restore": (*call).restore, "clean": (*call).clean, "push": (*call).push, "fetch": (*call).fetch, "each": (*call).eachRepo,
 		"ssh":    (*call).ssh,
-		"remote": (*call).remote, "go": (*call).goTool, "wget": (*call).wget, "curl": (*call).curl, "sqlite": (*call).sqlite, "method": (*call).method,
+		"remote": (*call).remote, "go": (*call).goTool, "report": (*call).report, "wget": (*call).wget, "curl": (*call).curl, "sqlite": (*call).sqlite, "method": (*call).method,
 		"compiler": (*call).compiler, "gotestsum": (*call).gotestsum, "module": (*call).module, "visualize": (*call).visualize,
 		"pager": (*call).pager, "date": (*call).date, "zip": (*call).zip, "cmake": (*call).cmake, "maven": (*call).maven, "sbt": (*call).sbt,
 		"under": (*call).underPython, "by-name": (*call).byName, "behind": (*call).behind, "dotnet": (*call).dotnet,

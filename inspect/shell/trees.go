@@ -37,6 +37,7 @@ func init() { // a literal would refer to itself
 		{(*call).archivesList, "cpio pax"},
 		{(*call).zips, "zip"},
 		{(*call).copies, "cp gcp rsync scp"},
+		{(*call).moves, "mv gmv ln gln"},
 		{(*call).compares, "diff gdiff colordiff zdiff"},
 		{(*call).compresses, "gzip gunzip zcat pigz zstd unzstd zstdcat lz4 unlz4 lz4cat compress uncompress"},
 		{(*call).sorts, "sort gsort"},
@@ -45,6 +46,7 @@ func init() { // a literal would refer to itself
 			descents[name] = group.how
 		}
 	}
+	descents["git mv"] = (*call).moves
 }
 
 // names reports whether one of the options was given.
@@ -351,6 +353,20 @@ func (c *call) copies(use usage) []Tree {
 	}
 	follows := c.name == "scp" || c.flagged("LHk", "--dereference", "--copy-links", "--copy-unsafe-links", "--copy-dirlinks")
 	return c.beneath(use, 0, Tree{Hidden: true, Follows: follows})
+}
+
+// moves gives folders other names, under which the rest of the line, or the next one,
+// reads what is in them: nobody knows beforehand what lies there.
+func (c *call) moves(use usage) []Tree {
+	words := c.operandsOf(use)
+	if len(words) > 1 && !c.flagged("t", "--target-directory") {
+		words = words[:len(words)-1]
+	}
+	var out []Tree
+	for _, w := range words {
+		out = append(out, Tree{Root: w.Word, Hidden: true})
+	}
+	return out
 }
 
 // compares reads both folders that it is given, and without -r the files right in them.
