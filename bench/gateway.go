@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -156,11 +157,15 @@ func gated(ctx context.Context, w *world, dir string) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	cancelled, err := w.cancelled(ctx, filepath.Join(dir, "cancelled"), w.few(1000, 20))
+	if err != nil {
+		return nil, err
+	}
 	killed, err := w.killed(ctx, filepath.Join(dir, "killed"), w.few(500, 20))
 	if err != nil {
 		return nil, err
 	}
-	return append(append(added, held...), killed), nil
+	return slices.Concat(added, held, cancelled, []figure{killed}), nil
 }
 
 // added compares a server with and without the gate, call by call in turns, so
@@ -229,13 +234,8 @@ func (w *world) hold(ctx context.Context, dir string, n int) (e *mcpEnd, b *brok
 			return nil, nil, 0, nil, err
 		}
 	}
-	for len(openOnes(ctx, b, n)) < n {
-		if ctx.Err() != nil {
-			return nil, nil, 0, nil, ctx.Err()
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	return e, b, before, closing, nil
+	err = w.wait(ctx, func() bool { return len(openOnes(ctx, b, n)) == n })
+	return e, b, before, closing, err
 }
 
 var mcpPerson = sayso.Actor{Principal: "ada", Kind: sayso.PrincipalPerson, Channel: "terminal"}
@@ -280,6 +280,67 @@ func (w *world) held(ctx context.Context, dir string, n int) (_ []figure, err er
 	}, {
 		name: "  all of them released and run", value: time.Since(from).Seconds(), unit: seconds, must: 2, aim: 0.5, beside: "answered from another process",
 	}}, nil
+}
+
+// cancelled has the client take back calls that wait, and measures how long until none of
+// them waits. Then as many wait again, in the memory that was freed.
+func (w *world) cancelled(ctx context.Context, dir string, n int) (_ []figure, err error) {
+	e, b, before, closing, err := w.hold(ctx, dir, n)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.stop(), closing()) }()
+	takeBack := func(first int) error {
+		for id := first; id < first+n; id++ {
+			if err := e.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id)); err != nil {
+				return err
+			}
+		}
+		return w.wait(ctx, func() bool { return len(openOnes(ctx, b, 1)) == 0 })
+	}
+	w.settle()
+	once := residentOf(e.cmd.Process.Pid) - before
+	from := time.Now()
+	if err := takeBack(1); err != nil {
+		return nil, err
+	}
+	took := time.Since(from)
+	for round := 1; round <= 3; round++ {
+		for i := range n {
+			if err := e.send(mcpCall(round*n+i+1, "apply")); err != nil {
+				return nil, err
+			}
+		}
+		if err := w.wait(ctx, func() bool { return len(openOnes(ctx, b, n)) == n }); err != nil {
+			return nil, err
+		}
+		if err := takeBack(round*n + 1); err != nil {
+			return nil, err
+		}
+	}
+	w.settle()
+	left := residentOf(e.cmd.Process.Pid) - before
+	text, err := os.ReadFile(filepath.Join(dir, "ran"))
+	if err != nil {
+		return nil, err
+	}
+	return []figure{{
+		name: "  all of as many cancelled by their client", value: took.Seconds(), unit: seconds,
+		beside: fmt.Sprintf("memory with %d held %s, after four times as many %s", n, bytesUsed.text(float64(once)), bytesUsed.text(float64(left))),
+	}, {
+		name: "  ran of those", value: float64(bytes.Count(text, []byte("ran"))), unit: times,
+	}}, nil
+}
+
+// wait waits until something holds.
+func (w *world) wait(ctx context.Context, holds func() bool) error {
+	for !holds() {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return nil
 }
 
 // killed kills a gateway with calls that wait, has a person allow them, and

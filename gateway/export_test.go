@@ -43,6 +43,13 @@ func (r *Relay) Forwarding(id, line string) (send func() error) {
 	}
 }
 
+// Held is how many calls of their client a relay knows.
+func (r *Relay) Held() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.calls)
+}
+
 // Rounds is how many calls wait for their client.
 func (r *Relay) Rounds() int {
 	r.mu.Lock()

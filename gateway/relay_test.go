@@ -1,6 +1,8 @@
 package gateway_test
 
 import (
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -193,6 +195,35 @@ func TestRelay_cancelled(t *testing.T) {
 	w.client.send(echo("3", "b")) // the server need not answer the other
 	w.answer(w.requests(1)[0], sayso.Allow)
 	w.server.expect(echo("3", "b"))
+}
+
+// Many calls that wait are all taken back by their client: nobody is asked any more, none
+// reaches the server, and nothing of them is kept.
+func TestRelay_cancelledMany(t *testing.T) {
+	const n = 300
+	w := open(t, rules{})
+	w.listTools(echoTool)
+	for i := range n {
+		w.client.send(echo(strconv.Itoa(i), "a"+strconv.Itoa(i)))
+	}
+	open := w.requests(n)
+	for i := range n {
+		w.client.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + strconv.Itoa(i) + `}}`)
+	}
+	w.requests(0)
+	for _, r := range open[:10] {
+		if _, err := w.broker.Inbox(person).Answer(t.Context(), r.ID, sayso.Answer{Digest: r.Digest, Content: r.Content, Effect: sayso.Allow}); err == nil {
+			t.Error("what was taken back could be allowed")
+		}
+	}
+	const ping = `{"jsonrpc":"2.0","id":"p","method":"ping"}`
+	w.client.send(ping)
+	w.server.expect(ping) // and nothing before
+	for end := time.Now().Add(30 * time.Second); w.relay.Held() > 0; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("%d calls are still known", w.relay.Held())
+		}
+	}
 }
 
 // A call whose answer cannot be read has failed, if it is certain which it is.
