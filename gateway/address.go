@@ -106,7 +106,7 @@ func (up *upstream) newClient(shows func(tls.ConnectionState) error) *http.Clien
 		HTTP2:           &http.HTTP2Config{SendPingTimeout: ioTimeout, PingTimeout: ioTimeout},
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: up.Roots, VerifyConnection: shows},
 	}
-	transport = &sseTransport{next: transport}
+	transport = newSSETransport(transport)
 	if up.Login != nil {
 		transport = up.Login.Transport(transport)
 	}

@@ -354,6 +354,9 @@ func TestRemoteSessionLostVersion(t *testing.T) {
 			if h := up.received("tools/list"); len(h) != 2 || h[1].header.Get("Mcp-Session-Id") != "" {
 				t.Errorf("%+v", h)
 			}
+			if h := up.received("DELETE"); len(h) != 1 || h[0].header.Get("Mcp-Session-Id") != "other" {
+				t.Errorf("the session is left at the server: %+v", h)
+			}
 		})
 	}
 }
@@ -391,6 +394,36 @@ func TestRemoteIDUsedAgain(t *testing.T) {
 	if got := d.client.receive(); !strings.Contains(got, `"n":2`) {
 		t.Error(got)
 	}
+}
+
+// Nor is what the client takes back then the request before.
+func TestRemoteIDUsedAgain_cancelled(t *testing.T) {
+	up := newTestServer(t)
+	d := openBridge(t, nil, up.remote())
+	const request = `{"jsonrpc":"2.0","id":"x","method":"%s","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	first, ended := make(chan struct{}), make(chan struct{})
+	up.handle("prompts/list", func(w http.ResponseWriter, r *http.Request) {
+		eventStream(`data: {"jsonrpc":"2.0","id":"x","result":{"n":1}}`+"\n\n")(w, r)
+		<-first
+	})
+	arrived := make(chan struct{})
+	up.handle("resources/list", func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadAll(r.Body)
+		close(arrived)
+		<-r.Context().Done()
+		close(ended)
+	})
+	if got := d.roundTrip(strings.Replace(request, "%s", "prompts/list", 1)); !strings.Contains(got, `"n":1`) {
+		t.Error(got)
+	}
+	d.client.send(strings.Replace(request, "%s", "resources/list", 1))
+	<-arrived
+	close(first)
+	for i := range 3 { // by then the end of the first stream was read
+		d.roundTrip(strings.Replace(strings.Replace(request, "%s", "ping", 1), `"x"`, strconv.Itoa(i), 1))
+	}
+	d.client.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}`)
+	<-ended
 }
 
 // A server that is not there just when another session is to begin is asked for one again

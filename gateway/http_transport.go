@@ -435,10 +435,13 @@ const closeTimeout = 5 * time.Second
 
 // close ends the session at the server.
 func (r *httpTransport) close() {
-	id := r.sessionID()
-	if id == "" {
-		return
+	if id := r.sessionID(); id != "" {
+		r.endSession(id)
 	}
+}
+
+// endSession ends a session at the server.
+func (r *httpTransport) endSession(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, r.up.URL, nil)
@@ -449,6 +452,7 @@ func (r *httpTransport) close() {
 	given, version := r.clientHeader, r.version
 	r.mu.Unlock()
 	r.setHeaders(req, given, version)
+	req.Header.Set(sessionHeader, id)
 	if resp, err := r.do(req); err == nil { // one that cannot be reached ends the session by itself
 		_ = resp.Body.Close()
 	}

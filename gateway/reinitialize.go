@@ -153,8 +153,10 @@ func (w *httpSender) initialize(ctx context.Context, m *message, spoken string) 
 		}
 		if a, err := readMessage(line); err == nil && a.isResponse() && a.key() == m.key() {
 			same := !a.failed && versionIn(a.result) == spoken
-			if same {
+			if id := resp.Header.Get(sessionHeader); same {
 				w.saveSessionID(m, resp)
+			} else if id != "" && len(id) <= maxID {
+				w.endSession(id) // nobody goes on with it
 			}
 			return same, nil
 		}

@@ -58,7 +58,6 @@ func (c *sseConn) roundTrip(req *http.Request) (*http.Response, error) {
 		return c.listen(req), nil
 	case http.MethodDelete:
 		c.end()
-		c.transport.set(c.id, nil, false)
 		return answered(req, http.StatusNoContent, nil), nil
 	}
 	closeBody(req)
@@ -103,9 +102,17 @@ func (c *sseConn) post(req *http.Request) (*http.Response, error) {
 	case got := <-sent:
 		if got.err != nil || got.resp.StatusCode/100 != 2 {
 			c.forget(key, answer)
+			if got.err == nil && got.resp.StatusCode == http.StatusNotFound {
+				c.end() // it is the session that the server does not know
+			}
 			return got.resp, got.err
 		}
 	case <-answer.done:
+		go func() { // ends with the context of the request
+			if got := <-sent; got.err == nil {
+				_ = got.resp.Body.Close()
+			}
+		}()
 	}
 	return answered(req, http.StatusOK, body), nil
 }
@@ -171,7 +178,7 @@ func (c *sseConn) take(text []byte) bool {
 			return true
 		}
 	}
-	if c.queued+len(text) > maxUndeliveredBytes && c.queued > 0 {
+	if c.queued+itemBytes(text) > maxUndeliveredBytes && c.queued > 0 {
 		return false
 	}
 	c.add(sseItem{text: text})
@@ -180,9 +187,15 @@ func (c *sseConn) take(text []byte) bool {
 
 // add puts an item behind the others. The mutex is held.
 func (c *sseConn) add(i sseItem) {
-	c.queue, c.queued = append(c.queue, i), c.queued+len(i.text)
+	c.queue = append(c.queue, i)
+	if i.answer == nil {
+		c.queued += itemBytes(i.text)
+	}
 	c.wake()
 }
+
+// itemBytes is what a message in the queue takes, which is more than itself where it is short.
+func itemBytes(text []byte) int { return len(text) + 128 }
 
 // wake has who listens look. The mutex is held.
 func (c *sseConn) wake() {
@@ -210,7 +223,6 @@ func (c *sseConn) listen(req *http.Request) *http.Response {
 func (c *sseConn) end() {
 	c.stop()
 	c.mu.Lock()
-	over := c.ended
 	for key, a := range c.pending {
 		delete(c.pending, key)
 		close(a.done)
@@ -218,9 +230,7 @@ func (c *sseConn) end() {
 	c.ended = true
 	c.wake()
 	c.mu.Unlock()
-	if !over {
-		c.transport.set(c.id, nil, true)
-	}
+	c.transport.forget(c.id)
 }
 
 // eventOf is a message as an event of a stream.
@@ -304,7 +314,7 @@ func (c *sseConn) nextMessage() (text []byte, over bool) {
 		c.queue[0] = sseItem{}
 		c.queue = c.queue[1:]
 		if item.answer == nil {
-			c.queued -= len(item.text)
+			c.queued -= itemBytes(item.text)
 			return item.text, false
 		}
 		close(item.answer.done)

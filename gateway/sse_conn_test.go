@@ -3,16 +3,116 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/sayso-dev/sayso/internal/sse"
 )
 
 func init() { maxSSEMessage = 1 << 20 } // so that what is too long can be sent at once
 
+func newTestConn() *sseConn {
+	return &sseConn{transport: newSSETransport(nil), stop: func() {}, pending: map[string]*sseAnswer{}, more: make(chan struct{}, 1)}
+}
+
+// What a server says to nobody has an end, however short each message is.
+func TestSSEConn_short(t *testing.T) {
+	c := newTestConn()
+	n := 0
+	for c.take([]byte("1")) {
+		if n++; n > 1<<20 {
+			t.Fatal("there is no end of it")
+		}
+	}
+}
+
+// An answer waits for what came before it, and no longer than somebody listens to that.
+func TestSSEConn_listenerEnds(t *testing.T) {
+	c := newTestConn()
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	listening := c.listen(req)
+	a := c.expect("1")
+	if !c.take([]byte(`{"jsonrpc":"2.0","method":"notifications/x"}`)) || !c.take([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)) {
+		t.Fatal("there is no room")
+	}
+	select {
+	case <-a.done:
+		t.Error("the answer is told before what came before it")
+	default:
+	}
+	_ = listening.Body.Close()
+	<-a.done
+}
+
+// Nothing is left of sessions that a server did not begin.
+func TestSSETransport_refused(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodGet:
+			w.Header().Set("Content-Type", sse.ContentType)
+			_, _ = io.WriteString(w, "event: endpoint\ndata: /messages\n\n")
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		case r.URL.Path == "/messages":
+			w.WriteHeader(http.StatusInternalServerError)
+		default:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+	}))
+	defer up.Close()
+	tr := newSSETransport(http.DefaultTransport)
+	for range 5 {
+		resp, err := (&http.Client{Transport: tr}).Post(up.URL+"/sse", "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		tr.mu.Lock()
+		known := len(tr.conns)
+		tr.mu.Unlock()
+		if resp.StatusCode != http.StatusInternalServerError || known > 0 {
+			t.Fatalf("%d, and %d sessions are known", resp.StatusCode, known)
+		}
+	}
+}
+
+// An address of the server's own may be spelled in another way than it was typed.
+func TestEndpointOf(t *testing.T) {
+	for _, tt := range []struct {
+		server, named string
+		own           bool
+	}{
+		{"https://x.example/sse", "https://X.example:443/messages", true},
+		{"http://x.example:80/sse", "//x.example/messages#there", true},
+		{"https://[::1]:443/sse", "https://[::1]/m", true},
+		{"https://x.example/sse", "https://x.example:444/messages", false},
+		{"https://x.example/sse", "http://x.example:443/messages", false},
+		{"https://x.example/sse", "https://x.example.evil.example/messages", false},
+		{"https://x.example/sse", "https://x.example@evil.example/messages", false},
+		{"https://x.example/sse", "https://evil.example\\@x.example/", false},
+		{"https://x.example/sse", "/\\evil.example/messages", true}, // a path, to which a backslash belongs
+		{"https://x.example/sse", "https://x.example./messages", false},
+		{"https://x.example/sse", "data:,x", false},
+	} {
+		server, err := url.Parse(tt.server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := endpointOf(server, tt.named)
+		if (err == nil) != tt.own || err == nil && originOf(to) != originOf(server) {
+			t.Errorf("%s: %s: %v, %v", tt.server, tt.named, to, err)
+		}
+	}
+}
+
 // Answers that nobody reads have room until there is too much of them; what was read, or
 // is waited for no more, makes room again.
 func TestSSEConn_unread(t *testing.T) {
-	c := &sseConn{transport: &sseTransport{}, stop: func() {}, pending: map[string]*sseAnswer{}, more: make(chan struct{}, 1)}
+	c := newTestConn()
 	long := strings.Repeat("x", maxSSEMessage/2)
 	var answers []*sseAnswer
 	take := func(id int) bool {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,26 +29,28 @@ import (
 // A session of it ends with its stream. It is then one that the server has forgotten: what
 // is under way is not answered, and no call is made twice.
 type sseTransport struct {
-	next http.RoundTripper
+	next   http.RoundTripper
+	prefix string // of the ids that sessions have here, which no server can guess
 
 	mu    sync.Mutex          // guards conns
-	conns map[string]*sseConn // by the ids that sessions have here; nil where the server ended one
+	conns map[string]*sseConn // by their ids, until they end
+}
+
+func newSSETransport(next http.RoundTripper) *sseTransport {
+	return &sseTransport{next: next, prefix: rand.Text(), conns: map[string]*sseConn{}}
 }
 
 // RoundTrip makes a request in the way that the server speaks.
 func (t *sseTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	id := req.Header.Get(sessionHeader)
 	t.mu.Lock()
-	conn, ours := t.conns[id]
+	conn := t.conns[id]
 	t.mu.Unlock()
 	switch {
 	case conn != nil:
 		return conn.roundTrip(req)
-	case ours:
+	case strings.HasPrefix(id, t.prefix): // it has ended
 		closeBody(req)
-		if req.Method == http.MethodDelete {
-			t.set(id, nil, false)
-		}
 		return answered(req, http.StatusNotFound, nil), nil
 	}
 	resp, err := t.next.RoundTrip(req)
@@ -137,8 +140,10 @@ func (t *sseTransport) connect(like *http.Request) (conn *sseConn, demand *http.
 		_ = resp.Body.Close()
 		return nil, nil, err
 	}
-	conn = &sseConn{transport: t, id: rand.Text(), endpoint: to, stop: cancel, pending: map[string]*sseAnswer{}, more: make(chan struct{}, 1)}
-	t.set(conn.id, conn, true)
+	conn = &sseConn{transport: t, id: t.prefix + rand.Text(), endpoint: to, stop: cancel, pending: map[string]*sseAnswer{}, more: make(chan struct{}, 1)}
+	t.mu.Lock()
+	t.conns[conn.id] = conn
+	t.mu.Unlock()
 	go func() { // ends with the stream
 		conn.read(events)
 		_ = resp.Body.Close()
@@ -147,18 +152,11 @@ func (t *sseTransport) connect(like *http.Request) (conn *sseConn, demand *http.
 	return conn, nil, nil
 }
 
-// set takes down the session of an id, or forgets the id.
-func (t *sseTransport) set(id string, conn *sseConn, known bool) {
+// forget forgets a session that has ended.
+func (t *sseTransport) forget(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !known {
-		delete(t.conns, id)
-		return
-	}
-	if t.conns == nil {
-		t.conns = map[string]*sseConn{}
-	}
-	t.conns[id] = conn
+	delete(t.conns, id)
 }
 
 // endpointOf is the address that a server names for messages. It is one of its own: what a
@@ -168,11 +166,20 @@ func endpointOf(server *url.URL, named string) (*url.URL, error) {
 	if err != nil || to.User != nil {
 		return nil, rpc.Invalid("the address that the server names for messages is none")
 	}
-	if to.Scheme != server.Scheme || to.Host != server.Host {
+	if originOf(to) != originOf(server) {
 		return nil, fmt.Errorf("%w: the server names an address for messages that is not its own (of %s), to which nothing is sent", sayso.ErrNotAllowed, redact.Scrub(to.Host))
 	}
 	to.Fragment = ""
 	return to, nil
+}
+
+// originOf is the scheme, the host and the port of an address, in one spelling.
+func originOf(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + " " + port
 }
 
 // likewise is another request with what goes with one.

@@ -31,6 +31,7 @@ type sseServer struct {
 type sseStream struct {
 	messages chan string
 	stop     context.CancelFunc
+	gone     chan struct{} // closed when nobody reads it any more
 }
 
 // say sends a message to the client.
@@ -88,7 +89,8 @@ func (s *sseServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *sseServer) serveStream(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithCancel(r.Context())
 	defer stop()
-	stream := &sseStream{messages: make(chan string, 64), stop: stop}
+	stream := &sseStream{messages: make(chan string, 64), stop: stop, gone: make(chan struct{})}
+	defer close(stream.gone)
 	s.mu.Lock()
 	s.streams = append(s.streams, stream)
 	n := len(s.streams) - 1
@@ -286,6 +288,27 @@ func TestSSE_streamEnds(t *testing.T) {
 	if got := d.roundTrip(`{"jsonrpc":"2.0","id":5,"method":"resources/list"}`); !strings.Contains(got, `"result"`) && !strings.Contains(got, "not known") {
 		t.Error(got)
 	}
+}
+
+// A server that does not know the session any more has another one begun, and nothing is
+// left of the first.
+func TestSSE_sessionForgotten(t *testing.T) {
+	up := newSSEServer(t)
+	d := openBridge(t, nil, up.remote())
+	d.initialize()
+	d.listTools()
+	up.on("resources/list", func(s *sseStream, w http.ResponseWriter, id string) {
+		if s == up.stream(0) {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		s.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resources":[]}}`)
+		w.WriteHeader(http.StatusAccepted)
+	})
+	if got := d.roundTrip(`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`); !strings.Contains(got, `"resources":[]`) {
+		t.Error(got)
+	}
+	<-up.stream(0).gone
 }
 
 // What is no server of the older transport is told of as before, whatever it answers.
