@@ -86,7 +86,7 @@ type gatherer struct {
 	seen   map[string]bool // places of a command that were looked up
 	apart  bool            // they are kept for those who look back
 
-	begins    bool // a command of the line makes a repository
+	begins    bool // a command of the line may make a repository
 	unsettled bool // a command of the line may change what git ignores
 
 	walked, beneath int // folders that were looked through, and names in them

@@ -31,7 +31,7 @@ type ignoreRule struct {
 	names   []string // of the pattern; one fits at any depth unless it is anchored
 	anchor  bool
 	folders bool // fits those alone
-	again   bool // takes in again what others leave out
+	again   bool // takes in again what others leave out; where files may be, whatever their case
 }
 
 // ignored reports whether what is at an absolute path is left out, with all that is
@@ -49,6 +49,9 @@ func (r ignoreRules) ignored(at string, folder bool) bool {
 }
 
 func (r ignoreRule) fits(at string, folder bool) bool {
+	if r.again {
+		at = strings.ToLower(at)
+	}
 	rel, beneath := strings.CutPrefix(at, strings.TrimSuffix(r.dir, "/")+"/")
 	if !beneath || r.folders && !folder {
 		return false
@@ -85,7 +88,10 @@ func fitsIgnoreNames(pattern, names []string) bool {
 // with are the rules with those of one file more.
 func (r ignoreRules) with(dir, text string) ignoreRules {
 	out := ignoreRules{rules: slices.Clip(r.rules), none: r.none}
-	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+	if strings.ContainsRune(text, 0) || strings.HasPrefix(text, "\ufeff") {
+		out.none = true // for some readers a line ends there, or begins
+	}
+	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		if strings.HasPrefix(line, "#") {
 			continue
@@ -94,9 +100,13 @@ func (r ignoreRules) with(dir, text string) ignoreRules {
 		if line == "" {
 			continue
 		}
-		rule, plain := parseIgnoreRule(dir, line)
+		in := dir
+		if again {
+			in, line = strings.ToLower(dir), strings.ToLower(line)
+		}
+		rule, plain := parseIgnoreRule(in, line)
 		switch rule.again = again; {
-		case plain:
+		case plain && !(again && strings.Contains(line, " ")):
 			out.rules = append(out.rules, rule)
 		case again:
 			out.none = true
@@ -120,8 +130,12 @@ func parseIgnoreRule(dir, line string) (rule ignoreRule, plain bool) {
 			return rule, false
 		}
 	}
-	return rule, deep <= 2 && !strings.ContainsAny(text, `[]\?`+"\t\v\f") && (rule.anchor || rule.names[0] != "**")
+	return rule, deep <= 2 && !strings.ContainsFunc(text, isOddInPattern) && (rule.anchor || rule.names[0] != "**")
 }
+
+// isOddInPattern reports whether a character may mean something else to one reader of a
+// pattern than to another, or more than itself.
+func isOddInPattern(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`[]{}\?!`, c) }
 
 // inherit are the rules for what is in a folder: those from above, and its own. A
 // repository in a repository begins anew.
@@ -212,11 +226,15 @@ func (g *gatherer) ignoredIn(at, repository string, rules ignoreRules) ignoreRul
 	return rules.inherit(at, entries, true)
 }
 
-// repositoryOf is the nearest folder from dir upwards that holds .git; empty if there
-// is none.
+// repositoryOf is the nearest folder from dir upwards that git takes for the root of a
+// repository; empty if there is none.
 func (g *gatherer) repositoryOf(dir string) string {
 	for at := dir; at != "" && at != "/"; at = stdpath.Dir(at) {
-		if _, err := g.fs.Lstat(at + "/.git"); err == nil {
+		info, err := g.fs.Lstat(at + "/.git")
+		if err == nil && info.Mode.IsDir() {
+			_, err = g.fs.Lstat(at + "/.git/HEAD")
+		}
+		if err == nil {
 			return at
 		}
 	}
@@ -228,12 +246,21 @@ func (g *gatherer) repositoryOf(dir string) string {
 func (g *gatherer) settle(line *shell.Line) {
 	for i := range line.Commands {
 		c := &line.Commands[i]
-		switch first := gitSubcommands(c); {
-		case slices.ContainsFunc(first, func(name string) bool { return beginsRepository[name] }):
-			g.begins = true
-		case slices.ContainsFunc(first, func(name string) bool { return changesFiles[name] }), slices.Contains(first, "stash") && !looksAtStash(c.Args) && takenInBeside(line, i), unpacks(c):
+		first := gitSubcommands(c)
+		in := func(names map[string]bool) bool {
+			return slices.ContainsFunc(first, func(name string) bool { return names[name] })
+		}
+		if in(beginsRepository) {
+			g.begins, g.unsettled = true, true
+		}
+		stashes := slices.Contains(first, "stash")
+		if in(changesFiles) || len(first) > 0 && !in(leavesFiles) && !stashes || unpacks(c) {
 			g.unsettled = true
-		case len(first) == 0 && c.Class != shell.ReadOnly && slices.ContainsFunc(c.Args, saysIgnored):
+		}
+		if stashes && !looksAtStash(c.Args) && takenInBeside(line, i) {
+			g.unsettled = true
+		}
+		if len(first) == 0 && c.Class != shell.ReadOnly && slices.ContainsFunc(c.Args, saysIgnored) {
 			g.unsettled = true
 		}
 	}
@@ -245,9 +272,17 @@ func (g *gatherer) settle(line *shell.Line) {
 }
 
 var (
-	beginsRepository = set("init", "clone", "submodule", "worktree")
-	changesFiles     = set("switch", "checkout", "restore", "merge", "pull", "rebase", "cherry-pick", "revert", "reset", "apply", "am", "mv", "rm", "clean", "config", "update-index", "read-tree", "checkout-index", "sparse-checkout", "bisect")
-	unpackers        = set("rsync", "tar", "gtar", "bsdtar", "unzip", "7z", "cpio", "pax", "patch")
+	beginsRepository = set("init", "clone")
+	// leavesFiles are subcommands that change no file of a work tree, and none of those that
+	// say what is ignored. What is in neither list is taken to do so.
+	leavesFiles = set("add", "annotate", "blame", "branch", "cat-file", "check-attr", "check-ignore", "cherry", "clone", "commit", "count-objects", "describe", "diff", "diff-files", "diff-index", "diff-tree", "fetch", "for-each-ref",
+		"fsck", "gc", "grep", "help", "init", "log", "ls-files", "ls-remote", "ls-tree", "merge-base", "name-rev", "notes", "push", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "stage", "status", "symbolic-ref", "tag", "var",
+		"verify-commit", "verify-tag", "version", "whatchanged")
+	// changesFiles count also where the word before them may be one of the others: the value
+	// of an option.
+	changesFiles = set("switch", "checkout", "restore", "merge", "pull", "rebase", "cherry-pick", "revert", "reset", "apply", "am", "mv", "rm", "clean", "config", "update-index", "read-tree", "checkout-index", "sparse-checkout", "bisect",
+		"submodule", "subtree", "lfs", "worktree", "svn", "p4", "filter-branch", "replace", "rerere", "mergetool", "difftool", "maintenance")
+	unpackers = set("rsync", "tar", "gtar", "bsdtar", "unzip", "7z", "cpio", "pax", "patch")
 )
 
 // looksAtStash reports whether the words of a git stash leave all files as they are. What

@@ -1,6 +1,7 @@
 package facts_test
 
 import (
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,7 +69,7 @@ func TestGather_untrackedAsGit(t *testing.T) {
 		{ignore: map[string]string{".gitignore": ".env\n"}},
 		{ignore: map[string]string{".gitignore": "/.env\r\n"}},
 		{ignore: map[string]string{".gitignore": ".env*\n*.pem  \n# build\n\n"}},
-		{ignore: map[string]string{".gitignore": "\ufeff.env\n"}},
+		{ignore: map[string]string{".gitignore": "\ufeff.env\n"}, more: true},
 		{ignore: map[string]string{".gitignore": "build/\n"}},
 		{ignore: map[string]string{".gitignore": "/build\n.env/\n"}},
 		{ignore: map[string]string{".gitignore": "a/b/\n"}},
@@ -83,7 +84,15 @@ func TestGather_untrackedAsGit(t *testing.T) {
 		{ignore: map[string]string{"a/b/.gitignore": "/c/x.key\n", "conf/.gitignore": "*\n"}},
 		{ignore: map[string]string{".git/info/exclude": ".env\n", "a/.gitignore": "!.env\n"}},
 		{ignore: map[string]string{".gitignore": "*\n"}},
-		{ignore: map[string]string{".gitignore": "d e/\né\n"}},
+		{ignore: map[string]string{".gitignore": "d e/\n"}},
+		{ignore: map[string]string{".gitignore": "é\n"}, more: true},
+		{ignore: map[string]string{".gitignore": ".env\n!.env\x00z\n"}},
+		{ignore: map[string]string{".gitignore": ".env\n!.ENV\n"}, more: true},     // where case is none
+		{ignore: map[string]string{".gitignore": ".env\n!{.env,x}\n"}, more: true}, // as ripgrep reads it
+		{ignore: map[string]string{".gitignore": ".env\n!.env\u00a0\n"}, more: true},
+		{ignore: map[string]string{".gitignore": ".env\n!.env\r\r\n"}, more: true},
+		{ignore: map[string]string{".gitignore": "{.env,x}\n"}},
+		{ignore: map[string]string{".gitignore": ".env\n", "a/.git/config": ""}, more: true}, // which is no repository
 		{ignore: map[string]string{".gitignore": " .env\n.env \n"}},
 		{ignore: map[string]string{".gitignore": "/\n//\n!\n#.env\n\\#x\n"}},
 		{ignore: map[string]string{".gitignore": ".[e]nv\n"}, more: true},
@@ -119,6 +128,37 @@ func TestGather_untrackedAsGit(t *testing.T) {
 		}
 		if !tt.more && !slices.Equal(got, want) {
 			t.Errorf("%q: named are %q, and git adds %q", tt.ignore, got, want)
+		}
+	}
+}
+
+// Whatever stands in such files, also where some readers take it for something else than
+// others: what git adds, or ripgrep shows, is named.
+func TestGather_untrackedNeverTooLittle(t *testing.T) {
+	rg, _ := exec.LookPath("rg") // not on every machine
+	app := place(t) + "/app"
+	git(t, app, "init", "-q")
+	files(t, app, map[string]string{".env": "", "a/.env": "", "a/b/.env": "", "build/.env": "", "x.pem": ""})
+	pieces := []string{".env", "*", "**", "/", "!", "a", "b", "build", "\n", "\n", "\n!", "\n/", "\r\n", "\r\r\n", "\x00", "\u00a0", "\ufeff", " ", "\t", "{", ",", "}", "[", "]", "?", "\\", "#", ".ENV", "*.pem", "A/", "x", ".e*"}
+	luck := rand.New(rand.NewPCG(20, 26))
+	for range 150 {
+		text := ".env\n"
+		for range 1 + luck.IntN(8) {
+			text += pieces[luck.IntN(len(pieces))]
+		}
+		files(t, app, map[string]string{[]string{".gitignore", "a/.gitignore", ".git/info/exclude"}[luck.IntN(3)]: text})
+		seen := git(t, app, "ls-files", "-z", "--others", "--exclude-standard") + git(t, app, "-c", "core.ignorecase=true", "ls-files", "-z", "--others", "--exclude-standard")
+		if rg != "" {
+			c := exec.CommandContext(t.Context(), rg, "--files", "--hidden", "-0", "--glob", "!.git")
+			c.Dir = app
+			out, _ := c.Output() // an error says that there are none
+			seen += string(out)
+		}
+		got := untracked(t, app, "git add .")
+		for name := range strings.SplitSeq(seen, "\x00") {
+			if base := filepath.Base(name); (base == ".env" || base == "x.pem") && !slices.Contains(got, name) {
+				t.Fatalf("%q: %s is not named: %q", text, name, got)
+			}
 		}
 	}
 }
@@ -171,31 +211,51 @@ func TestGather_untrackedAfterChanges(t *testing.T) {
 	files(t, app, map[string]string{".gitignore": ".env\n", "conf/.env": "", "conf/x.pem": "", "t/.x": "", "a.go": ""})
 	git(t, app, "add", "conf/x.pem")
 	for line, want := range map[string][]string{
-		"git add .":                                    nil,
-		"git add -A && git commit -m init":             nil,
-		"git add -A; git commit -qam 'config'":         nil,
-		"echo x >> a.go && git add -A":                 nil,
-		"cp a.go b.go && mv b.go c.go; git add .":      nil,
-		"git status && git add -A":                     nil,
-		"cat .gitignore && git add -A":                 nil,
-		"git switch -c x && git add .":                 {"conf/.env"},
-		"cd conf && git init -q && git add .":          {".env", "x.pem"},
-		"git init conf; git -C conf add -A":            {".env", "conf/x.pem", "x.pem"},
-		": > .gitignore && git add .":                  {"conf/.env"},
-		"echo '!.env' >> .gitignore; git add -A":       {"conf/.env"},
-		"echo '!.env' > conf/.gitignore; git add conf": {".env"},
-		"sed -i s/env/x/ .gitignore; git add .":        {"conf/.env"},
-		"sed -i s/env/x/ .g*; git add .":               {"conf/.env"},
-		"mv .gitignore x; git add .":                   {"conf/.env"},
-		"cp -r t/. . && git add .":                     {"conf/.env"},
-		"tar xf a.tar && git add .":                    {"conf/.env"},
-		"git stash pop; git add .":                     {"conf/.env"},
-		"git -C . checkout x; git add .":               {"conf/.env"},
-		"tee .gitignore < a.go; git add :/":            {"conf/.env"},
+		"git add .":                                     nil,
+		"git add -A && git commit -m init":              nil,
+		"git add -A; git commit -qam 'config'":          nil,
+		"echo x >> a.go && git add -A":                  nil,
+		"cp a.go b.go && mv b.go c.go; git add .":       nil,
+		"git status && git add -A":                      nil,
+		"cat .gitignore && git add -A":                  nil,
+		"git switch -c x && git add .":                  {"conf/.env"},
+		"cd conf && git init -q && git add .":           {".env", "x.pem"},
+		"git init conf; git -C conf add -A":             {"conf/.env", "conf/x.pem"},
+		"git clone x conf/y; cd conf && git add -A":     {"conf/.env", "conf/x.pem"},
+		"git worktree add ../y && git add .":            {"conf/.env"},
+		"cd conf && git worktree list && git stash -u":  {"conf/.env"},
+		"git submodule update --init && git add .":      {"conf/.env"},
+		"git -C init switch x && git add .":             {"conf/.env", "conf/x.pem"},
+		"git lfs checkout && git add .":                 {"conf/.env"},
+		"git rm .gitignore; git add -A":                 {"conf/.env"},
+		"git frobnicate && git add -A":                  {"conf/.env"},
+		"git log && git diff && git add -A && git push": nil,
+		": > .gitignore && git add .":                   {"conf/.env"},
+		"echo '!.env' >> .gitignore; git add -A":        {"conf/.env"},
+		"echo '!.env' > conf/.gitignore; git add conf":  {".env"},
+		"sed -i s/env/x/ .gitignore; git add .":         {"conf/.env"},
+		"sed -i s/env/x/ .g*; git add .":                {"conf/.env"},
+		"mv .gitignore x; git add .":                    {"conf/.env"},
+		"cp -r t/. . && git add .":                      {"conf/.env"},
+		"tar xf a.tar && git add .":                     {"conf/.env"},
+		"git stash pop; git add .":                      {"conf/.env"},
+		"git -C . checkout x; git add .":                {"conf/.env"},
+		"tee .gitignore < a.go; git add :/":             {"conf/.env"},
 	} {
 		if got := untracked(t, app, line); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
+	}
+}
+
+// A folder that only looks like the one of a repository is none for git, which goes on
+// to the one above.
+func TestGather_untrackedNoRepository(t *testing.T) {
+	app := place(t) + "/app"
+	git(t, app, "init", "-q")
+	files(t, app, map[string]string{"x.key": "", "sub/.git/x": "", "sub/a.go": ""})
+	if got := untracked(t, app+"/sub", "git add -A"); !slices.Equal(got, []string{"x.key"}) {
+		t.Errorf("%q", got)
 	}
 }
 

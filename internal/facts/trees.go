@@ -189,11 +189,9 @@ func (w *walk) link(at, rel string) {
 }
 
 // repositoryRoot is the root of the repository that a folder lies in, or the folder if it
-// lies in none, as before there is one.
+// lies in none, as before there is one. Where the line makes one further down, git takes in
+// less than is looked at.
 func (g *gatherer) repositoryRoot(r path.Result) path.Result {
-	if g.begins {
-		return r
-	}
 	if at := g.repositoryOf(r.Path); at != "" {
 		r.Path = at
 	}
@@ -204,8 +202,9 @@ func (g *gatherer) repositoryRoot(r path.Result) path.Result {
 // already nor what it is told to ignore.
 func (w *walk) untracked(root string) (rules ignoreRules) {
 	w.skips = true
-	if !w.g.begins {
-		rules, w.repository = w.g.ignoredAbove(root)
+	rules, w.repository = w.g.ignoredAbove(root)
+	if w.g.begins {
+		w.repository = "" // the one that is made has nothing yet
 	}
 	if w.repository == "" {
 		return ignoreRules{none: w.g.unsettled} // there is none yet, and its files are here
