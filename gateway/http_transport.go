@@ -186,6 +186,9 @@ func (w *httpSender) post(ctx context.Context, m *message) (*http.Response, erro
 		return nil, err
 	}
 	w.setHeaders(req, w.clientHeader, w.version)
+	if m.method == initializeMethod {
+		req.Header.Del(sessionHeader) // another may be forgotten, and still be known here
+	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, "+sse.ContentType)
 	if m.method != "" && w.stateless {

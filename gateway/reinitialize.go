@@ -89,15 +89,22 @@ func (b *bridge) reinitialize(w *httpSender, id string) bool {
 		return false
 	}
 	b.session.mu.Lock()
-	b.session.sessID, b.session.listening = "", false
+	b.session.listening = false
 	b.session.mu.Unlock()
 	ctx, cancel := context.WithTimeout(b.ctx, ioTimeout)
 	defer cancel()
-	same, err := w.initialize(ctx, &m, spoken)
-	if err != nil {
-		b.keepLost(id)
-	}
-	if !same {
+	switch same, err := w.initialize(ctx, &m, spoken); {
+	case err != nil: // it is not there now: what comes next has another begin
+		b.mu.Lock()
+		b.proven = b.initialized // else the client begins one itself
+		b.mu.Unlock()
+		return false
+	case !same:
+		b.session.mu.Lock()
+		if b.session.sessID == id {
+			b.session.sessID = ""
+		}
+		b.session.mu.Unlock()
 		return false
 	}
 	first, err := readMessage([]byte(`{"jsonrpc":"2.0","method":"` + initializedMethod + `"}`))
@@ -110,20 +117,6 @@ func (b *bridge) reinitialize(w *httpSender, id string) bool {
 	b.up.Options.Note(b.up.Name + " had forgotten the session; another has begun")
 	_ = b.out.Send([]byte(toolListChanged)) // a client that is gone needs none
 	return true
-}
-
-// keepLost keeps the session of this id, which the server has forgotten, where the server
-// is not there now: what comes next has another begin.
-func (b *bridge) keepLost(id string) {
-	b.mu.Lock()
-	again := b.initialized // else the client begins one itself
-	b.proven = again
-	b.mu.Unlock()
-	b.session.mu.Lock()
-	defer b.session.mu.Unlock()
-	if again && b.session.sessID == "" {
-		b.session.sessID = id
-	}
 }
 
 // initialize begins a session with the words of the client, which hears nothing of it.
