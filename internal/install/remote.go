@@ -221,11 +221,8 @@ func (l List) leftSpelling(text []byte, entry *node) string {
 		seen[variableOf(m.name)] = true
 	}
 	headers := entry.get(r.headers)
-	for _, m := range entry.members {
-		if !slices.Contains([]string{r.url, "type", r.headers, r.bearer}, m.name) {
-			continue
-		}
-		if _, ok := spelled(text, m, m.name); !ok || m.value.to == 0 {
+	for _, m := range entry.members { // also those that stay as they are: by all of them it is known again
+		if _, ok := spelled(text, m, m.name); !ok {
 			return why
 		}
 	}
@@ -241,8 +238,12 @@ func variableOf(header string) string {
 	return headerVariable + strings.ReplaceAll(strings.ToUpper(header), "-", "_")
 }
 
-// spelled is where the name of a member stands, if it stands there as it is.
+// spelled is where the name of a member stands, if it stands there as it is. A table of
+// TOML that others only imply, as a in a.b = 1, stands nowhere.
 func spelled(text []byte, m member, name string) (at int, ok bool) {
+	if m.value.to == 0 {
+		return 0, false
+	}
 	from, to := m.from, m.value.from
 	if from == to { // a table of TOML, with a head of its own
 		to = m.value.to
@@ -397,7 +398,7 @@ func (l List) giveBack(text []byte, m member, flags []string) ([]byte, error) {
 		return wrong("its variables are others, or in another order")
 	}
 	for _, m := range slices.Concat(entry.members, env.value.members) {
-		if _, ok := spelled(text, m, m.name); !ok || m.value.to == 0 {
+		if _, ok := spelled(text, m, m.name); !ok {
 			return wrong("its names are spelled in another way")
 		}
 	}
