@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -244,6 +245,30 @@ func TestGather_untrackedAfterChanges(t *testing.T) {
 	} {
 		if got := untracked(t, app, line); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// A repository may come with so much to ignore that to look through it would hold up its
+// agents for minutes: then nobody knows what lies there, which is asked about.
+func TestGather_untrackedTooManyRules(t *testing.T) {
+	app := place(t) + "/app"
+	git(t, app, "init", "-q")
+	names := map[string]string{}
+	for i := range 400 {
+		names["d"+strconv.Itoa(i)+"/x"] = ""
+	}
+	files(t, app, names)
+	for text, cut := range map[string]bool{
+		strings.Repeat("/a/**/b\n", 100):      false,
+		strings.Repeat("/a/**/b/*c\n", 2_000): false,
+		strings.Repeat("!a\n", 20_000):        true,
+		strings.Repeat("b*\n", 16_000):        true,
+	} {
+		files(t, app, map[string]string{".gitignore": text})
+		f := facts.Gather(t.Context(), call(t, app, "bash", obj{"command": "git add ."}), facts.Options{Home: filepath.Dir(app)})
+		if got := len(f.Trees) == 1 && f.Trees[0].Cut; got != cut {
+			t.Errorf("%.20q: %+v, want cut %v", text, f.Trees, cut)
 		}
 	}
 }

@@ -147,21 +147,43 @@ func (w *walk) folder(at, rel string, rules ignoreRules) {
 	}
 	if w.skips {
 		rules = rules.inherit(at, entries, rel == "")
+		if w.g.matches += len(rules.rules); w.g.matches > maxMatches { // they were read, and written down
+			w.cut = true
+			return
+		}
 	}
 	for _, e := range entries {
 		w.entry(strings.TrimSuffix(at, "/")+"/"+e.Name, rel+e.Name, e, rules)
 	}
 }
 
+// maxMatches is how many rules are held against names for one call, which takes about a
+// second. A repository may come with so many of them that it would take minutes.
+const maxMatches = 3_000_000
+
+// ignored reports whether what is ignored is left out, and this is.
+func (w *walk) ignored(rules ignoreRules, at string, folder bool) bool {
+	if !w.skips || rules.none {
+		return false
+	}
+	if w.g.matches += len(rules.rules); w.g.matches > maxMatches {
+		w.cut = true
+		return false
+	}
+	return rules.ignored(at, folder)
+}
+
 func (w *walk) entry(at, rel string, e path.Entry, rules ignoreRules) {
 	switch {
 	case w.cut:
-	case w.skips && rules.ignored(at, e.Type.IsDir()):
 	case e.Type.IsDir():
-		if !notLooked[e.Name] {
+		if !notLooked[e.Name] && !w.ignored(rules, at, true) {
 			w.folder(at, rel+"/", rules)
 		}
 	case path.Credential(at):
+		if w.ignored(rules, at, false) {
+			return
+		}
 		if w.repository != "" && w.tracked[strings.TrimPrefix(at, w.repository+"/")] {
 			return
 		}
