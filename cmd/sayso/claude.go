@@ -88,9 +88,10 @@ type hookAnswers struct {
 	absent atomic.Bool // the hook asks about nothing
 }
 
-// of waits until the hook has had its answer about a call: until a no is recorded, or
-// until a yes was used, as only then what comes after the hook is known for the same
-// call. It returns nil if the hook does not ask.
+// of waits until the hook has had its answer about a call and returns that: a no as soon
+// as it is recorded, a yes once it was used, as only then what comes after the hook is known
+// for the same call, or after [hookStarts], as the hook may be gone. It returns nil if the hook
+// does not ask.
 func (h *hookAnswers) of(ctx context.Context, session, callID string) (*sayso.Decision, error) {
 	if h.absent.Load() {
 		return nil, nil
