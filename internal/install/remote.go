@@ -382,25 +382,10 @@ func (l List) giveBack(text []byte, m member, flags []string) ([]byte, error) {
 	wrong := func(what string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: the entry of %s is not as sayso init mcp wrote it: %s; put it back by hand", sayso.ErrInvalid, m.name, what)
 	}
-	env, args, command := find(entry, r.env), find(entry, "args"), find(entry, "command")
-	variable := addressVariable(flags)
-	at := env.value.get(variable)
-	if at == nil || at.kind != '"' {
-		return wrong("its variables have no " + variable)
-	}
+	env, variable := find(entry, r.env), addressVariable(flags)
 	names, bearer := headersOf(flags)
-	for _, v := range env.value.members {
-		if v.name != variable && names[v.name] == "" {
-			return wrong("its variables have " + v.name + ", too")
-		}
-	}
-	if len(env.value.members) != 1+len(names) || env.value.members[0].name != variable {
-		return wrong("its variables are others, or in another order")
-	}
-	for _, m := range slices.Concat(entry.members, env.value.members) {
-		if _, ok := spelled(text, m, m.name); !ok {
-			return wrong("its names are spelled in another way")
-		}
+	if what := otherVariables(text, entry, env.value, variable, names); what != "" {
+		return wrong(what)
 	}
 	var all []change
 	typed := entry.get("type")
@@ -412,19 +397,16 @@ func (l List) giveBack(text []byte, m member, flags []string) ([]byte, error) {
 	case typed != nil:
 		all = append(all, change{typed.from, typed.to, inJSON(r.kinds[kind].of)})
 	}
-	first, last := args, command
-	if l.form.joined {
-		first = command
-	}
-	name := "args"
+	name, last := "args", find(entry, "command")
 	if l.form.joined {
 		name = "command"
 	}
-	if !l.form.joined && !between(text, args, command) {
+	first := find(entry, name)
+	if !l.form.joined && !between(text, first, last) {
 		return wrong("something stands between its command and its arguments")
 	}
 	if len(names) == 0 {
-		if !between(text, command, env) || text[env.value.from] != '{' {
+		if !between(text, last, env) || text[env.value.from] != '{' {
 			return wrong("something stands between its command and its variables")
 		}
 		last = env
@@ -443,8 +425,31 @@ func (l List) giveBack(text []byte, m member, flags []string) ([]byte, error) {
 	}
 	key := string(text[first.from:first.value.from])
 	i := strings.LastIndex(key, name)
+	at := env.value.get(variable)
 	all = append(all, change{first.from, last.value.to, key[:i] + r.url + key[i+len(name):] + string(at.raw(text))})
 	return applied(text, all), nil
+}
+
+// otherVariables says in what the variables of an entry are not those that bring wrote: that
+// of the address first, then those of the headers, by their names.
+func otherVariables(text []byte, entry, env *node, variable string, names map[string]string) string {
+	if at := env.get(variable); at == nil || at.kind != '"' {
+		return "its variables have no " + variable
+	}
+	for _, v := range env.members {
+		if v.name != variable && names[v.name] == "" {
+			return "its variables have " + v.name + ", too"
+		}
+	}
+	if len(env.members) != 1+len(names) || env.members[0].name != variable {
+		return "its variables are others, or in another order"
+	}
+	for _, m := range slices.Concat(entry.members, env.members) {
+		if _, ok := spelled(text, m, m.name); !ok {
+			return "its names are spelled in another way"
+		}
+	}
+	return ""
 }
 
 // headersOf are the headers that flags name, by their variables, and whether a

@@ -153,8 +153,11 @@ func (r *tomlReader) descend(from *node, path []string) (*node, error) {
 		if n.kind == '[' && len(n.elements) > 0 {
 			n = n.elements[len(n.elements)-1] // of tables in a list, the last is meant
 		}
-		if n.kind != '{' {
+		switch {
+		case n.kind != '{':
 			return nil, r.wrong(strconv.Quote(name) + " is no table")
+		case n.to != 0 && r.text[n.from] == '{':
+			return nil, r.wrong(strconv.Quote(name) + " has ended with its value") // a = {} says all of a
 		}
 		from = n
 	}
