@@ -467,6 +467,7 @@ func TestAttack_serverWithAnotherInItsName(t *testing.T) {
 
 // The longest commands must not make the gate slow.
 func TestAttack_longCommandsStayCheap(t *testing.T) {
+	t.Parallel()
 	p := load(t, "version: 1\n")
 	for _, c := range []string{strings.Repeat("~/*/ ", 20_000), strings.Repeat("*", 60_000), strings.Repeat("{a,", 20_000), "cat " + strings.Repeat("**/", 20_000), strings.Repeat("cd a;", 12_000),
 		"env " + strings.Repeat("* ", 30_000), "env sayso " + strings.Repeat("x ", 30_000), "foo " + strings.Repeat("sayso x ", 8000), strings.Repeat("a/b.c ", 10_000)} {

@@ -102,6 +102,7 @@ func TestCoverage_none(t *testing.T) {
 // a case changes how it comes out, one that is not does not; one that is said to
 // have spoken is named in the verdict, and no other is.
 func TestCoverage_mutations(t *testing.T) {
+	t.Parallel()
 	d := newDice(7)
 	decided, spoke, silent, roots := 0, 0, 0, 0
 	for range 70 {

@@ -14,6 +14,7 @@ import (
 // for some of odd shapes, what the explanation says is to be written, as a person
 // would with an editor, and judges again.
 func TestExplain_promise(t *testing.T) {
+	t.Parallel()
 	d := newDice(4)
 	pairs, odd, possible, not := 1000, 333, 0, 0
 	shapes := map[string]int{}

@@ -13,6 +13,7 @@ import (
 // else the files allow, wherever they allow it, whatever they hand over to
 // others, and in every mode.
 func TestDE2_denyIsFinal(t *testing.T) {
+	t.Parallel()
 	const everything = `- allow: ["*", "bash:*", "bash", "mcp__*", "web-fetch:*", "file-*", {kind: [shell, read, write, edit, delete, list, fetch, search, delegate, mcp, other]}]`
 	d := newDice(22)
 	denied := 0

@@ -26,10 +26,14 @@ func told(f policy.Finding) string {
 
 // The presets are what people begin with, and have nothing of this.
 func TestLint_presets(t *testing.T) {
+	t.Parallel()
 	for _, name := range policy.Presets() {
-		for _, f := range preset(t, name).Lint() {
-			t.Errorf("%s: %s", name, told(f))
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, f := range preset(t, name).Lint() {
+				t.Error(told(f))
+			}
+		})
 	}
 }
 
@@ -49,11 +53,12 @@ func blanked(t *testing.T, texts []string, p policy.Pattern) []string {
 // TestLint_proofs: what is found in generated policies is as it is said to be.
 // Nothing of what makes the findings takes part in the checks.
 func TestLint_proofs(t *testing.T) {
+	t.Parallel()
 	d := newDice(3)
 	kinds := map[policy.FindingKind]int{}
 	rounds, sample := 50, 100
 	if testing.Short() {
-		rounds = 25
+		rounds = 15
 	}
 	for range rounds {
 		texts := d.tiers()
@@ -181,6 +186,7 @@ func scene(f policy.Finding) disk {
 // TestLint_finds is what each kind of finding is, by examples: the line and the
 // kind of each finding of a policy.
 func TestLint_finds(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		rules []string // from line 3 on
@@ -272,6 +278,7 @@ func TestLint_findsShell(t *testing.T) {
 // TestLint_roots: a path in another one that says the same is not needed. What is
 // found is tried: the line is taken out, and any call comes out the same.
 func TestLint_roots(t *testing.T) {
+	t.Parallel()
 	d := newDice(11)
 	for _, tt := range []struct {
 		name  string
@@ -317,6 +324,7 @@ func TestLint_roots(t *testing.T) {
 // TestLint_delegates: what the organisation hands over where it asks about nothing
 // is not handed over. What is found is tried with whatever the person allows.
 func TestLint_delegates(t *testing.T) {
+	t.Parallel()
 	d := newDice(12)
 	for _, tt := range []struct{ name, org, want string }{
 		{"an ask", `rules: [{ask: "bash:make*"}]` + "\n" + `delegate: ["bash:make*"]`, ""},
@@ -385,10 +393,11 @@ func checkFindings(t *testing.T, text, want string) {
 
 // TestLint_planted puts faults into policies that have none, and looks for them.
 func TestLint_planted(t *testing.T) {
+	t.Parallel()
 	d := newDice(5)
 	rounds, found := 14, map[string]int{}
 	if testing.Short() {
-		rounds = 6
+		rounds = 3
 	}
 	for n := 0; n < rounds; {
 		text := d.policy()

@@ -113,6 +113,7 @@ func section(lead string, options map[string][]string, subcommands map[string]bo
 
 // No star of a preset reaches an option that runs something.
 func TestSH8_presetsAskAboutOptionsThatRun(t *testing.T) {
+	t.Parallel()
 	options, subcommands := running(t)
 	tried := 0
 	for _, name := range policy.Presets() {

@@ -40,6 +40,7 @@ func (d dice) random(t testing.TB) *policy.Policy {
 // What is said of a call is what would have come of it: facts that were gathered
 // for one policy suffice for another, or the call is counted as not replayed.
 func TestReplay_neverGuesses(t *testing.T) {
+	t.Parallel()
 	d := newDice(7)
 	pairs, replayed, turned := 1000, 0, 0
 	for i := range pairs {

@@ -42,6 +42,7 @@ var neverSuggested = []string{
 // What is suggested holds: a replay comes to the printed count, no denial turns,
 // every rule is needed, and none is about what is dangerous.
 func TestSuggest_promises(t *testing.T) {
+	t.Parallel()
 	d := newDice(9)
 	logs, found, denials := 20, 0, 0
 	for range logs {
