@@ -16,7 +16,8 @@ import (
 	"github.com/sayso-dev/sayso/broker"
 )
 
-var rounds = flag.Int("rounds", 500, "how many requests eight approvers race for")
+// lab/race has 500 of the same in three processes.
+var rounds = flag.Int("rounds", 100, "how many requests eight approvers race for")
 
 // said is what one operation on a request said or returned: who decided, and
 // what. The zero said is a request that nobody decided yet.

@@ -217,9 +217,6 @@ func (in inbox) SetMode(ctx context.Context, session string, m sayso.Mode, d tim
 	if _, err := sayso.ParseMode(string(m)); err != nil {
 		return err
 	}
-	if limit := in.b.o.ModeLimit(); m.Within(limit) != m {
-		return fmt.Errorf("%w: the policy in force, or how this was started, keeps the mode at %s; type: sayso policy check", sayso.ErrNotAllowed, limit)
-	}
 	if m == sayso.ModeApproveAll && (d <= 0 || d > 24*time.Hour) {
 		return fmt.Errorf("%w: approve_all must be given an end, at most 24 hours away", sayso.ErrInvalid)
 	}
@@ -234,6 +231,9 @@ func (in inbox) SetMode(ctx context.Context, session string, m sayso.Mode, d tim
 		}
 	} else if in.actor.Kind != sayso.PrincipalAdmin || in.actor.Channel == ChannelAgentProcess {
 		return fmt.Errorf("the mode of all sessions takes an admin: %w", sayso.ErrNotAllowed)
+	}
+	if limit := in.b.o.ModeLimit(); m.Within(limit) != m {
+		return fmt.Errorf("%w: the policy in force, or how this was started, keeps the mode at %s; type: sayso policy check", sayso.ErrNotAllowed, limit)
 	}
 	batch := newBatch(in.b.o.Now())
 	batch.add(stream, sayso.AnyLength, sayso.EventModeChanged, eventSubject{session: session}, in.actor, sayso.ModeChanged{Mode: m, ForNS: int64(d)}, nil)
