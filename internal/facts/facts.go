@@ -90,7 +90,7 @@ type gatherer struct {
 	unsettled bool // a command of the line may change what git ignores
 
 	walked, beneath int // folders that were looked through, and names in them
-	matches         int // of rules of what is ignored with those
+	ignoreWork      int // what it took to know which of those are ignored
 }
 
 // resolved is what came of resolving a folder.

@@ -23,6 +23,22 @@ type ignoreRules struct {
 	// none says that nothing may be left out: some reader is told to take something in
 	// again, by words that are not followed here.
 	none bool
+	// work is what reading them and holding them against names has taken, which is counted
+	// for all of a call; by nobody if it is nil.
+	work *int
+}
+
+// maxIgnoreWork is how much of that is done for one call: about a second's. A repository may
+// come with rules that would take minutes.
+const maxIgnoreWork = 3_000_000
+
+// took counts what was done and reports whether there may be more of it.
+func (r ignoreRules) took(n int) bool {
+	if r.work == nil {
+		return true
+	}
+	*r.work += n
+	return *r.work <= maxIgnoreWork
 }
 
 // ignoreRule is one line of a file that says what is ignored.
@@ -41,41 +57,44 @@ func (r ignoreRules) ignored(at string, folder bool) bool {
 		return false
 	}
 	for _, rule := range slices.Backward(r.rules) {
-		if rule.fits(at, folder) {
+		if !r.took(1 + len(at)/64) {
+			return false
+		}
+		if r.fits(rule, at, folder) {
 			return !rule.again
 		}
 	}
 	return false
 }
 
-func (r ignoreRule) fits(at string, folder bool) bool {
-	if r.again {
+func (r ignoreRules) fits(rule ignoreRule, at string, folder bool) bool {
+	if rule.again {
 		at = strings.ToLower(at)
 	}
-	rel, beneath := strings.CutPrefix(at, strings.TrimSuffix(r.dir, "/")+"/")
-	if !beneath || r.folders && !folder {
+	rel, beneath := strings.CutPrefix(at, strings.TrimSuffix(rule.dir, "/")+"/")
+	if !beneath || rule.folders && !folder {
 		return false
 	}
-	if !r.anchor {
-		return fitsIgnoreNames(r.names, []string{stdpath.Base(rel)})
+	if !rule.anchor {
+		return r.fitsNames(rule.names, []string{stdpath.Base(rel)})
 	}
-	return fitsIgnoreNames(r.names, strings.Split(rel, "/"))
+	return r.fitsNames(rule.names, strings.Split(rel, "/"))
 }
 
-// fitsIgnoreNames holds names against those of a pattern. The number of ** in it is
-// bounded where it is read.
-func fitsIgnoreNames(pattern, names []string) bool {
+// fitsNames holds names against those of a pattern. The number of ** in it is bounded where it
+// is read.
+func (r ignoreRules) fitsNames(pattern, names []string) bool {
 	for i, p := range pattern {
 		if p == "**" {
 			last := i == len(pattern)-1
 			for k := i; k < len(names); k++ {
-				if last || fitsIgnoreNames(pattern[i+1:], names[k:]) {
+				if last || r.fitsNames(pattern[i+1:], names[k:]) {
 					return true
 				}
 			}
 			return false
 		}
-		if i >= len(names) {
+		if i >= len(names) || !r.took(1+len(p)*len(names[i])/256) {
 			return false
 		}
 		if fits, err := stdpath.Match(p, names[i]); err != nil || !fits {
@@ -87,7 +106,10 @@ func fitsIgnoreNames(pattern, names []string) bool {
 
 // with are the rules with those of one file more.
 func (r ignoreRules) with(dir, text string) ignoreRules {
-	out := ignoreRules{rules: slices.Clip(r.rules), none: r.none}
+	out := ignoreRules{rules: slices.Clip(r.rules), none: r.none, work: r.work}
+	if !r.took(len(r.rules) + len(text)/8) { // to copy those, and to read these
+		return out
+	}
 	if strings.ContainsRune(text, 0) || strings.HasPrefix(text, "\ufeff") {
 		out.none = true // for some readers a line ends there, or begins
 	}
@@ -144,7 +166,7 @@ func (r ignoreRules) inherit(at string, entries []path.Entry, top bool) ignoreRu
 		return slices.ContainsFunc(entries, func(e path.Entry) bool { return e.Name == name })
 	}
 	if !top && has(".git") {
-		r = ignoreRules{none: r.none}
+		r = ignoreRules{none: r.none, work: r.work}
 	}
 	if has(".gitignore") {
 		r = r.read(at, ".gitignore", r.with)
@@ -197,6 +219,7 @@ func (g *gatherer) ignoredAbove(dir string) (rules ignoreRules, repository strin
 	if repository == "" {
 		return ignoreRules{none: true}, ""
 	}
+	rules.work = &g.ignoreWork
 	if text, ok := readSmall(repository+"/.git/info/exclude", maxIgnoreFile); ok {
 		rules = rules.with(repository, string(text))
 	}

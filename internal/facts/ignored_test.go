@@ -256,21 +256,57 @@ func TestGather_untrackedTooManyRules(t *testing.T) {
 	git(t, app, "init", "-q")
 	names := map[string]string{}
 	for i := range 400 {
-		names["d"+strconv.Itoa(i)+"/x"] = ""
+		names["d"+strconv.Itoa(i)+strings.Repeat("a", 60)+"/x"] = ""
 	}
 	files(t, app, names)
 	for text, cut := range map[string]bool{
 		strings.Repeat("/a/**/b\n", 100):      false,
-		strings.Repeat("/a/**/b/*c\n", 2_000): false,
+		strings.Repeat("/a/**/b/*c\n", 1_000): false,
 		strings.Repeat("!a\n", 20_000):        true,
 		strings.Repeat("b*\n", 16_000):        true,
+		strings.Repeat("*a", 32_000):          true, // one, of which each look takes long
 	} {
 		files(t, app, map[string]string{".gitignore": text})
-		f := facts.Gather(t.Context(), call(t, app, "bash", obj{"command": "git add ."}), facts.Options{Home: filepath.Dir(app)})
-		if got := len(f.Trees) == 1 && f.Trees[0].Cut; got != cut {
-			t.Errorf("%.20q: %+v, want cut %v", text, f.Trees, cut)
+		if got := takenInCut(t, app); got != cut {
+			t.Errorf("%.20q: cut %v, want %v", text, got, cut)
 		}
 	}
+	for name := range names { // each has a file that says nothing, at length
+		names[strings.TrimSuffix(name, "x")+".gitignore"] = strings.Repeat("# \n", 20_000)
+	}
+	names[".gitignore"] = ""
+	files(t, app, names)
+	if !takenInCut(t, app) {
+		t.Error("files that say what is ignored are read, however many")
+	}
+}
+
+// Nor do rules of the folders above, each of which has some, or paths that are deep.
+func TestGather_untrackedFarBelow(t *testing.T) {
+	app := place(t) + "/app"
+	git(t, app, "init", "-q")
+	deep := strings.Repeat("a/", 100)
+	files(t, app, map[string]string{".gitignore": "/**/b/**/c\n", deep + "x": ""})
+	if takenInCut(t, app+"/"+strings.TrimSuffix(deep, "/")) {
+		t.Error("it is not looked at, though there is little")
+	}
+	files(t, app, map[string]string{".gitignore": strings.Repeat("/**/a/**/c\n", 2_000)})
+	if !takenInCut(t, app) {
+		t.Error("what is deep is looked at, however many rules take long for it")
+	}
+	for i := range 40 {
+		files(t, app, map[string]string{deep[:2*i] + ".gitignore": strings.Repeat("!a\n", 20_000)})
+	}
+	if !takenInCut(t, app+"/"+strings.TrimSuffix(deep, "/")) {
+		t.Error("all rules above are read, however many")
+	}
+}
+
+// takenInCut reports whether nobody knows what git would take in in a folder.
+func takenInCut(t *testing.T, dir string) bool {
+	t.Helper()
+	f := facts.Gather(t.Context(), call(t, dir, "bash", obj{"command": "git add ."}), facts.Options{Home: filepath.Dir(dir)})
+	return len(f.Trees) == 1 && f.Trees[0].Cut
 }
 
 // A folder that only looks like the one of a repository is none for git, which goes on

@@ -147,7 +147,7 @@ func (w *walk) folder(at, rel string, rules ignoreRules) {
 	}
 	if w.skips {
 		rules = rules.inherit(at, entries, rel == "")
-		if w.g.matches += len(rules.rules); w.g.matches > maxMatches { // they were read, and written down
+		if w.g.ignoreWork > maxIgnoreWork {
 			w.cut = true
 			return
 		}
@@ -157,20 +157,12 @@ func (w *walk) folder(at, rel string, rules ignoreRules) {
 	}
 }
 
-// maxMatches is how many rules are held against names for one call, which takes about a
-// second. A repository may come with so many of them that it would take minutes.
-const maxMatches = 3_000_000
-
-// ignored reports whether what is ignored is left out, and this is.
+// ignored reports whether what is ignored is left out, and this is. Where that would take too
+// long nobody knows.
 func (w *walk) ignored(rules ignoreRules, at string, folder bool) bool {
-	if !w.skips || rules.none {
-		return false
-	}
-	if w.g.matches += len(rules.rules); w.g.matches > maxMatches {
-		w.cut = true
-		return false
-	}
-	return rules.ignored(at, folder)
+	ignored := w.skips && rules.ignored(at, folder)
+	w.cut = w.cut || w.g.ignoreWork > maxIgnoreWork
+	return ignored && !w.cut
 }
 
 func (w *walk) entry(at, rel string, e path.Entry, rules ignoreRules) {

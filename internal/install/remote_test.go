@@ -149,6 +149,7 @@ func TestServers_addressesChanged(t *testing.T) {
 		`"MCP_URL": `:             `"OTHER": `,
 		`"stdio"`:                 `"local"`,
 		`"command": `:             `"timeout": 5, "command": `,
+		`"env": `:                 `"\u0065nv": `,
 	} {
 		text := strings.Replace(string(in), from, to, 1)
 		if text == string(in) {
