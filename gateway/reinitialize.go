@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"io"
+	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -128,13 +129,18 @@ func (w *httpSender) initialize(ctx context.Context, m *message, spoken string) 
 		return false, err
 	}
 	defer func() { _ = resp.Body.Close() }() // only read
-	switch resp.StatusCode / 100 {
-	case 2:
-	case 5:
+	switch code := resp.StatusCode; {
+	case code/100 == 2:
+	case code/100 == 5 || code == http.StatusRequestTimeout || code == http.StatusTooManyRequests:
 		return false, errBroken
 	default:
 		return false, nil
 	}
+	defer func() {
+		if id := resp.Header.Get(sessionHeader); !same && id != "" && len(id) <= maxID {
+			w.endSession(id) // nobody goes on with it
+		}
+	}()
 	var from io.Reader = oneLine{resp.Body}
 	if contentType(resp) == sse.ContentType {
 		from = newEventLines(resp.Body)
@@ -142,14 +148,11 @@ func (w *httpSender) initialize(ctx context.Context, m *message, spoken string) 
 	for in := lines.NewReader(from, maxMessage); ; {
 		line, whole, err := in.Next()
 		if err != nil || !whole {
-			return false, nil
+			return false, errBroken
 		}
 		if a, err := readMessage(line); err == nil && a.isResponse() && a.key() == m.key() {
-			same := !a.failed && versionIn(a.result) == spoken
-			if id := resp.Header.Get(sessionHeader); same {
+			if same = !a.failed && versionIn(a.result) == spoken; same {
 				w.saveSessionID(m, resp)
-			} else if id != "" && len(id) <= maxID {
-				w.endSession(id) // nobody goes on with it
 			}
 			return same, nil
 		}

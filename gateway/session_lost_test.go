@@ -86,7 +86,15 @@ func TestRemoteSessionLostVersion(t *testing.T) {
 func TestRemoteSessionLostWhileDown(t *testing.T) {
 	for name, down := range map[string]http.HandlerFunc{
 		"a proxy says so": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"it is too much":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
 		"it breaks off":   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"amid its answer": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Mcp-Session-Id", "half")
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			up := newTestServer(t)
@@ -104,6 +112,14 @@ func TestRemoteSessionLostWhileDown(t *testing.T) {
 			up.startSessions("two")
 			if got := d.roundTrip(`{"jsonrpc":"2.0","id":2,"method":"ping"}`); !strings.Contains(got, `"pong"`) {
 				t.Error(got)
+			}
+			for _, h := range up.received("DELETE") {
+				if got := h.header.Get("Mcp-Session-Id"); got != "half" {
+					t.Errorf("the session %q was ended", got)
+				}
+			}
+			if n := len(up.received("DELETE")); name == "amid its answer" && n != 2 {
+				t.Errorf("%d of 2 sessions that nobody goes on with were ended", n)
 			}
 		})
 	}

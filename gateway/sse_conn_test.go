@@ -48,6 +48,42 @@ func TestSSEConn_listenerEnds(t *testing.T) {
 	<-a.done
 }
 
+// roundTripper makes requests as a function says.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// closing is the body of an answer, which says when it was closed.
+type closing struct {
+	io.Reader
+	closed chan struct{}
+}
+
+func (c closing) Close() error { close(c.closed); return nil }
+
+// What a server says to a request that was answered before holds no connection.
+func TestSSEConn_takenLate(t *testing.T) {
+	c := newTestConn()
+	c.endpoint = &url.URL{Scheme: "http", Host: "127.0.0.1", Path: "/messages"}
+	take, closed := make(chan struct{}), make(chan struct{})
+	c.transport.next = roundTripper(func(req *http.Request) (*http.Response, error) {
+		c.take([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
+		<-take
+		return &http.Response{StatusCode: http.StatusInternalServerError, Body: closing{strings.NewReader("late"), closed}}, nil
+	})
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	resp, err := c.post(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(text), `"result"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	_ = resp.Body.Close()
+	close(take)
+	<-closed
+}
+
 // Nothing is left of sessions that a server did not begin.
 func TestSSETransport_refused(t *testing.T) {
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sayso-dev/sayso"
 	"github.com/sayso-dev/sayso/gateway"
@@ -308,7 +309,11 @@ func TestSSE_sessionForgotten(t *testing.T) {
 	if got := d.roundTrip(`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`); !strings.Contains(got, `"resources":[]`) {
 		t.Error(got)
 	}
-	<-up.stream(0).gone
+	select {
+	case <-up.stream(0).gone:
+	case <-time.After(time.Minute):
+		t.Error("the first stream is still read")
+	}
 }
 
 // What is no server of the older transport is told of as before, whatever it answers.
