@@ -122,17 +122,7 @@ func (a *app) init(ctx context.Context, h install.Host, o initOptions) error {
 			return err
 		}
 	}
-	var w warnings
-	for _, p := range places {
-		a.survey(h, p, &w)
-	}
-	if o.scope == string(install.ScopeProject) {
-		w.add("this file is shared with everybody who works here, and names %s on this machine", program)
-	}
-	if o.prompts {
-		w.add("this is no gate: Claude Code asks you as well, at the same time, and what it prompts nobody for comes to nobody; without --permission-request every call is gated")
-	}
-	o.warn = w
+	o.warn = a.initWarnings(h, places, program, o)
 	done, err := a.replace(ctx, path, old, text, o)
 	if err != nil || !done {
 		return err
@@ -142,6 +132,20 @@ func (a *app) init(ctx context.Context, h install.Host, o initOptions) error {
 	}
 	a.tellDoubt(h, dir, install.Place{Scope: install.Scope(o.scope), Path: path})
 	return nil
+}
+
+// initWarnings are what somebody should know before the hook is put in.
+func (a *app) initWarnings(h install.Host, places []install.Place, program string, o initOptions) (w warnings) {
+	for _, p := range places {
+		a.survey(h, p, &w)
+	}
+	if o.scope == string(install.ScopeProject) {
+		w.add("this file is shared with everybody who works here, and names %s on this machine", program)
+	}
+	if o.prompts {
+		w.add("this is no gate: Claude Code asks you as well, at the same time, and what it prompts nobody for comes to nobody; without --permission-request every call is gated")
+	}
+	return w
 }
 
 // tellDoubt says what keeps the host from starting the hook that was put into a
