@@ -88,8 +88,13 @@ type side struct {
 	mu   sync.Mutex    // guards seen
 	seen []string      // what the server sent of its own accord
 	more chan struct{} // for each of them
-	told chan string
+
+	told   chan string   // resources that changed
+	logged chan struct{} // for each message of those that a tool has the server log
 }
+
+// simulated is a message that a tool has the server log, of a random level.
+var simulated = regexp.MustCompile(`level[ -]message`)
 
 func (s *side) saw(text string) {
 	s.mu.Lock()
@@ -127,18 +132,29 @@ func connect(t *testing.T, cmd *exec.Cmd) *side {
 // connectOver connects such a client to a server.
 func connectOver(t *testing.T, way mcp.Transport) *side {
 	t.Helper()
-	s := &side{t: t, told: make(chan string, 64), more: make(chan struct{}, 64)}
+	s := &side{t: t, told: make(chan string, 64), more: make(chan struct{}, 64), logged: make(chan struct{}, 64)}
 	c := mcp.NewClient(&mcp.Implementation{Name: "lab", Version: "1"}, &mcp.ClientOptions{
 		CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			return &mcp.CreateMessageResult{Model: "lab", Role: "assistant", Content: &mcp.TextContent{Text: "sampled"}}, nil
 		},
+		Capabilities: &mcp.ClientCapabilities{
+			RootsV2:     &mcp.RootCapabilities{ListChanged: true},
+			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
+		},
 		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			if r.Params.URL != "" {
+				return &mcp.ElicitResult{Action: "accept"}, nil
+			}
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada", "check": true}}, nil
 		},
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			s.saw(fmt.Sprintf("progress %v of %v", r.Params.Progress, r.Params.Total))
 		},
-		LoggingMessageHandler: func(context.Context, *mcp.LoggingMessageRequest) {},
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
+			if simulated.MatchString(fmt.Sprint(r.Params.Data)) {
+				s.logged <- struct{}{}
+			}
+		},
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
 			s.told <- r.Params.URI
 		},
@@ -155,8 +171,9 @@ func connectOver(t *testing.T, way mcp.Transport) *side {
 	return s
 }
 
-// changing is what differs from one run of a server to the next.
-var changing = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z|\d+:\d\d:\d\d( [AP]M)?|[0-9a-f]{8}-[0-9a-f-]{27}|"[0-9a-f]{32}"|"pid":\d+`)
+// changing is what differs from one run of a server to the next; in base64 that is a resource
+// which tells the time.
+var changing = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z|\d+:\d\d:\d\d( [AP]M)?|[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{32}\b|"pid":\d+|"blob":"UmVzb3VyY2Ug[^"]*"`)
 
 // shown is an answer as text, without what differs from run to run.
 func shown(v any, err error) string {
@@ -167,8 +184,21 @@ func shown(v any, err error) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
-	return changing.ReplaceAllString(string(text), "…")
+	return changing.ReplaceAllString(ours.ReplaceAllString(string(text), ""), "…")
 }
+
+// ours is what of its environment a server has from these tests, where it is behind the gate.
+var ours = regexp.MustCompile(`,\\n *\\"SAYSO_[A-Z_]+\\": \\"[^"]*\\"`)
+
+// prompted are the arguments of prompts that want some.
+var prompted = map[string]map[string]string{
+	"args-prompt": {"city": "Graz", "state": "Styria"}, "completable-prompt": {"department": "Engineering", "name": "Alice"},
+	"resource-prompt": {"resourceType": "Text", "resourceId": "1"},
+}
+
+// tasksAlone are tools that are called as tasks and in no other way: TestTypeScript_tasks does,
+// and it calls those that make tasks of a client, which the client for Go does not have.
+var tasksAlone = []string{"simulate-research-query"}
 
 // everything makes use of all that a server has, and returns what came back.
 func (s *side) everything(calls map[string]map[string]any) []string {
@@ -181,11 +211,18 @@ func (s *side) everything(calls map[string]map[string]any) []string {
 	note("ping", nil, s.session.Ping(ctx, nil))
 	tools, err := s.session.ListTools(ctx, nil)
 	note("tools", tools, err)
+	for _, tool := range tools.Tools {
+		if calls[tool.Name] == nil && !slices.Contains(tasksAlone, tool.Name) {
+			s.t.Errorf("the server has a tool %s, which nobody calls", tool.Name)
+		}
+	}
 	if caps := s.session.InitializeResult().Capabilities; caps.Prompts != nil {
 		prompts, err := s.session.ListPrompts(ctx, nil)
 		note("prompts", prompts, err)
-		prompt, err := s.session.GetPrompt(ctx, &mcp.GetPromptParams{Name: "simple-prompt"})
-		note("prompt", prompt, err)
+		for _, p := range prompts.Prompts {
+			prompt, err := s.session.GetPrompt(ctx, &mcp.GetPromptParams{Name: p.Name, Arguments: prompted[p.Name]})
+			note("prompt "+p.Name, prompt, err)
+		}
 		done, err := s.session.Complete(ctx, &mcp.CompleteParams{
 			Ref:      &mcp.CompleteReference{Type: "ref/prompt", Name: "completable-prompt"},
 			Argument: mcp.CompleteParamsArgument{Name: "department", Value: "E"},
@@ -197,13 +234,23 @@ func (s *side) everything(calls map[string]map[string]any) []string {
 		note("resources", resources, err)
 		templates, err := s.session.ListResourceTemplates(ctx, nil)
 		note("templates", templates, err)
-		if err == nil && len(resources.Resources) > 0 {
-			read, err := s.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: resources.Resources[0].URI})
-			note("resource", read, err)
+		var names []string
+		for _, r := range resources.Resources {
+			names = append(names, r.URI)
+		}
+		for _, t := range templates.ResourceTemplates {
+			names = append(names, strings.ReplaceAll(t.URITemplate, "{resourceId}", "1"))
+		}
+		for _, uri := range names {
+			read, err := s.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+			note("resource "+uri, read, err)
+		}
+		if len(names) > 0 {
+			note("subscribe", nil, s.session.Subscribe(ctx, &mcp.SubscribeParams{URI: names[0]}))
 		}
 	}
 	if caps := s.session.InitializeResult().Capabilities; caps.Logging != nil {
-		note("logging", nil, s.session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "error"}))
+		note("logging", nil, s.session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "debug"}))
 	}
 	due := 0
 	for _, name := range sortedNames(calls) {
@@ -212,8 +259,40 @@ func (s *side) everything(calls map[string]map[string]any) []string {
 		p.SetProgressToken("token-" + name)
 		result, err := s.session.CallTool(ctx, p)
 		note("call "+name, result, err)
+		if on := s.switched(name); on != nil {
+			note("it is on", on(ctx), nil)
+			result, err := s.session.CallTool(ctx, p)
+			note("call "+name+" again", result, err)
+		}
 	}
 	return append(all, s.awaited(ctx, due)...)
+}
+
+// switched returns what waits for what a tool switches on; nil if it does no such thing.
+func (s *side) switched(tool string) func(context.Context) string {
+	switch tool {
+	case "toggle-subscriber-updates":
+		return func(ctx context.Context) string {
+			select {
+			case uri := <-s.told:
+				return uri
+			case <-ctx.Done():
+				s.t.Error("nothing was told of a resource")
+				return ""
+			}
+		}
+	case "toggle-simulated-logging":
+		return func(ctx context.Context) string {
+			select {
+			case <-s.logged:
+				return "a message"
+			case <-ctx.Done():
+				s.t.Error("nothing was logged")
+				return ""
+			}
+		}
+	}
+	return nil
 }
 
 func sortedNames(calls map[string]map[string]any) []string {
@@ -239,38 +318,62 @@ func equal(t *testing.T, direct, through []string) {
 	}
 }
 
-// folder is a folder with a file, for a server of files, the file that calls of its
-// tools write there, and these calls.
-func folder(t *testing.T) (files, written string, calls map[string]map[string]any) {
+// demonstrated are calls of all tools of server-everything.
+func demonstrated() map[string]map[string]any {
+	return map[string]map[string]any{
+		"echo": {"message": "hello"}, "get-sum": {"a": 1, "b": 2.5}, "get-tiny-image": {}, "get-annotated-message": {"messageType": "error", "includeImage": true},
+		"get-structured-content": {"location": "New York"}, "get-resource-links": {"count": 3}, "get-resource-reference": {"resourceType": "Text", "resourceId": 1},
+		"trigger-long-running-operation": {"duration": 1, "steps": 4}, "trigger-sampling-request": {"prompt": "say", "maxTokens": 5},
+		"trigger-elicitation-request": {}, "trigger-url-elicitation": {"url": "https://example.org/login", "message": "open it", "elicitationId": "e1"},
+		"get-roots-list": {}, "get-env": {}, "gzip-file-as-resource": {"name": "a.gz", "data": "data:text/plain,hello", "outputType": "resource"},
+		"toggle-simulated-logging": {}, "toggle-subscriber-updates": {},
+	}
+}
+
+// folder is a folder with files, for a server of files, calls of all of its tools, and what
+// puts the folder back as it was; that fails where nothing was written and moved there.
+func folder(t *testing.T) (files string, calls map[string]map[string]any, back func()) {
 	t.Helper()
 	files = t.TempDir()
 	at := func(name string) string { return filepath.Join(files, name) }
-	if err := os.WriteFile(at("a.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
-		t.Fatal(err)
+	lay := func() {
+		for name, text := range map[string]string{"a.txt": "one\ntwo\n", "from.txt": "moved", "dot.png": "\x89PNG"} {
+			if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	return files, at("b.txt"), map[string]map[string]any{
-		"read_text_file": {"path": at("a.txt")}, "write_file": {"path": at("b.txt"), "content": "three"}, "list_directory": {"path": files},
-		"edit_file":    {"path": at("b.txt"), "edits": []any{map[string]any{"oldText": "three", "newText": "four"}}, "dryRun": true},
-		"search_files": {"path": files, "pattern": "*.txt"}, "list_allowed_directories": {}, "get_file_info": {"path": "/etc/passwd"},
+	lay()
+	back = func() {
+		t.Helper()
+		for _, name := range []string{"b.txt", "new", "to.txt"} {
+			if err := os.Remove(at(name)); err != nil { // which is by whom it was made
+				t.Error(err)
+			}
+		}
+		lay()
 	}
+	return files, map[string]map[string]any{
+		"read_text_file": {"path": at("a.txt"), "tail": 1}, "read_file": {"path": at("a.txt")}, "read_media_file": {"path": at("dot.png")},
+		"read_multiple_files": {"paths": []any{at("a.txt"), at("none.txt")}},
+		"create_directory":    {"path": at("new")}, "move_file": {"source": at("from.txt"), "destination": at("to.txt")},
+		"write_file": {"path": at("b.txt"), "content": "three"}, "list_directory": {"path": files}, "list_directory_with_sizes": {"path": files, "sortBy": "name"},
+		"edit_file":      {"path": at("a.txt"), "edits": []any{map[string]any{"oldText": "two", "newText": "four"}}},
+		"directory_tree": {"path": files}, "search_files": {"path": files, "pattern": "*.txt"}, "list_allowed_directories": {}, "get_file_info": {"path": "/etc/passwd"},
+	}, back
 }
 
 // All that works with a server works through the gate, and gives the same.
 func TestFeatures(t *testing.T) {
 	modules := filepath.Join(servers(t), "node_modules", "@modelcontextprotocol")
-	files, written, onFiles := folder(t)
+	files, onFiles, back := folder(t)
 	for name, tt := range map[string]struct {
 		command []string
 		calls   map[string]map[string]any
 	}{
 		"everything": {
 			[]string{"node", filepath.Join(modules, "server-everything", "dist", "index.js"), "stdio"},
-			map[string]map[string]any{
-				"echo": {"message": "hello"}, "get-sum": {"a": 1, "b": 2.5}, "get-tiny-image": {}, "get-annotated-message": {"messageType": "error", "includeImage": true},
-				"get-structured-content": {"location": "New York"}, "get-resource-links": {"count": 3}, "get-resource-reference": {"resourceType": "Text", "resourceId": 1},
-				"trigger-long-running-operation": {"duration": 1, "steps": 4}, "trigger-sampling-request": {"prompt": "say", "maxTokens": 5},
-				"trigger-elicitation-request": {}, "get-roots-list": {},
-			},
+			demonstrated(),
 		},
 		"filesystem": {
 			[]string{"node", filepath.Join(modules, "server-filesystem", "dist", "index.js"), files},
@@ -279,8 +382,8 @@ func TestFeatures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			direct := connect(t, exec.Command(tt.command[0], tt.command[1:]...)).everything(tt.calls)
-			if err := os.Remove(written); name == "filesystem" && err != nil {
-				t.Fatal(err)
+			if name == "filesystem" {
+				back()
 			}
 			through := connect(t, gated(t, allowAll, tt.command)).everything(tt.calls)
 			equal(t, direct, through)

@@ -198,7 +198,7 @@ func without(all []string, names ...string) []string {
 func TestOverHTTP(t *testing.T) {
 	modules := filepath.Join(servers(t), "node_modules", "@modelcontextprotocol")
 	program, filer := filepath.Join(modules, "server-everything", "dist", "index.js"), filepath.Join(modules, "server-filesystem", "dist", "index.js")
-	files, written, onFiles := folder(t)
+	files, onFiles, back := folder(t)
 	everything, stateful, stateless := overHTTP(t, program), goOverHTTP(t, false), goOverHTTP(t, true)
 	f := listening(t, "version: 1\nrules:\n  - allow: {server: [program, files, everything, stateful, stateless]}\n", fmt.Sprintf(`version: 1
 servers:
@@ -212,12 +212,7 @@ servers:
   stateful: {url: %q}
   stateless: {url: %q}
 `, program, filer, files, everything, stateful, stateless), 5)
-	calls := map[string]map[string]any{
-		"echo": {"message": "hello"}, "get-sum": {"a": 1, "b": 2.5}, "get-tiny-image": {}, "get-annotated-message": {"messageType": "error", "includeImage": true},
-		"get-structured-content": {"location": "New York"}, "get-resource-links": {"count": 3}, "get-resource-reference": {"resourceType": "Text", "resourceId": 1},
-		"trigger-long-running-operation": {"duration": 1, "steps": 4}, "trigger-sampling-request": {"prompt": "say", "maxTokens": 5},
-		"trigger-elicitation-request": {}, "get-roots-list": {},
-	}
+	calls := demonstrated()
 	sum := map[string]map[string]any{"sum": {"a": 1, "b": 2}}
 	for _, tt := range []struct {
 		name   string
@@ -233,8 +228,8 @@ servers:
 		t.Run(tt.name, func(t *testing.T) {
 			began := time.Now()
 			direct := connectOver(t, tt.direct()).everything(tt.calls)
-			if err := os.Remove(written); tt.name == "files" && err != nil {
-				t.Fatal(err)
+			if tt.name == "files" {
+				back()
 			}
 			between := time.Now()
 			through := connectOver(t, f.to(tt.name)).everything(tt.calls)

@@ -28,13 +28,8 @@ func TestSSE(t *testing.T) {
 		address string
 		calls   map[string]map[string]any
 	}{
-		"everything": {everything, map[string]map[string]any{
-			"echo": {"message": "hello"}, "get-sum": {"a": 1, "b": 2.5}, "get-tiny-image": {}, "get-annotated-message": {"messageType": "error", "includeImage": true},
-			"get-structured-content": {"location": "New York"}, "get-resource-links": {"count": 3}, "get-resource-reference": {"resourceType": "Text", "resourceId": 1},
-			"trigger-long-running-operation": {"duration": 1, "steps": 4}, "trigger-sampling-request": {"prompt": "say", "maxTokens": 5},
-			"trigger-elicitation-request": {}, "get-roots-list": {},
-		}},
-		"go": {srv.URL, map[string]map[string]any{"sum": {"a": 1, "b": 2}}},
+		"everything": {everything, demonstrated()},
+		"go":         {srv.URL, map[string]map[string]any{"sum": {"a": 1, "b": 2}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			direct := connectOver(t, &mcp.SSEClientTransport{Endpoint: tt.address}).everything(tt.calls)

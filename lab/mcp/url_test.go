@@ -39,12 +39,7 @@ func behind(t *testing.T, policy, address string, more ...string) (*exec.Cmd, *f
 func TestURL(t *testing.T) {
 	program := filepath.Join(servers(t), "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
 	everything, stateful, stateless := overHTTP(t, program), goOverHTTP(t, false), goOverHTTP(t, true)
-	calls := map[string]map[string]any{
-		"echo": {"message": "hello"}, "get-sum": {"a": 1, "b": 2.5}, "get-tiny-image": {}, "get-annotated-message": {"messageType": "error", "includeImage": true},
-		"get-structured-content": {"location": "New York"}, "get-resource-links": {"count": 3}, "get-resource-reference": {"resourceType": "Text", "resourceId": 1},
-		"trigger-long-running-operation": {"duration": 1, "steps": 4}, "trigger-sampling-request": {"prompt": "say", "maxTokens": 5},
-		"trigger-elicitation-request": {}, "get-roots-list": {},
-	}
+	calls := demonstrated()
 	sum := map[string]map[string]any{"sum": {"a": 1, "b": 2}}
 	for name, tt := range map[string]struct {
 		address string

@@ -19,7 +19,14 @@ if (first.startsWith("http")) {
   transport = new StdioClientTransport({ command: first, args: rest, env: process.env, stderr: "ignore" });
 }
 
-const client = new Client({ name: "lab", version: "1" }, { capabilities: { sampling: {}, elicitation: {}, roots: { listChanged: true } } });
+const capabilities = { sampling: {}, elicitation: {}, roots: { listChanged: true } };
+const options = { capabilities };
+if (process.env.TASKS) {
+  const { InMemoryTaskStore } = await sdk("experimental/tasks/stores/in-memory.js");
+  capabilities.tasks = { list: {}, cancel: {}, requests: { sampling: { createMessage: {} }, elicitation: { create: {} } } };
+  options.taskStore = new InMemoryTaskStore();
+}
+const client = new Client({ name: "lab", version: "1" }, options);
 const say = (what, answer) => console.log(JSON.stringify([what, answer]));
 const progress = [];
 client.setRequestHandler(types.ListRootsRequestSchema, () => ({ roots: [{ uri: "file:///lab", name: "lab" }] }));
@@ -40,6 +47,16 @@ if (process.env.CALLS) {
 if (process.env.TASKS) {
   await client.listTools(); // which says what is a task
   const { tasks } = client.experimental;
+  // What a server asks of a client may be a task of the client.
+  const asTask = (result) => async (request, extra) => {
+    const task = await extra.taskStore.createTask({ ttl: request.params.task.ttl });
+    await extra.taskStore.storeTaskResult(task.taskId, "completed", result);
+    return { task };
+  };
+  client.setRequestHandler(types.CreateMessageRequestSchema, asTask({ model: "lab", role: "assistant", content: { type: "text", text: "sampled" } }));
+  client.setRequestHandler(types.ElicitRequestSchema, asTask({ action: "accept", content: { name: "Ada", check: true } }));
+  for (const [name, args] of [["trigger-sampling-request-async", { prompt: "say", maxTokens: 5 }], ["trigger-elicitation-request-async", {}]])
+    say(name, await client.callTool({ name, arguments: args }));
   let asked = 0;
   client.setRequestHandler(types.ElicitRequestSchema, (r) => (asked++, { action: "accept", content: { interpretation: "snake" } }));
   let task;
