@@ -13,7 +13,7 @@ var codexHost = Host{
 	Name: codex.Host, Title: "Codex", Program: "codex", Update: "npm install -g @openai/codex",
 	Oldest: codex.Oldest, Older: "was not tried with its hooks; %s was",
 	Scopes: []Scope{ScopeUser, ScopeProject},
-	Places: codexPlaces, Put: codexFormat.put, Take: codexFormat.take, Survey: codexFormat.survey, Doubt: codexDoubt, Off: codexOff,
+	Places: codexPlaces, Put: codexFormat.put, Take: codexFormat.take, Survey: codexFormat.survey, Doubt: codexDoubt, Off: codexOff, Wall: &codexWall,
 }
 
 // CodexAsks reports whether a hook, as Codex itself lists it, runs and is the one that

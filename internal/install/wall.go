@@ -105,17 +105,20 @@ var geminiWall = Wall{
 		}
 		return []byte(geminiRules), nil
 	},
-	Take: func(text []byte) ([]byte, error) {
-		before, after, ours := strings.Cut(string(text), geminiRules)
-		rest := before + after
-		switch {
-		case !ours && strings.TrimSpace(rest) != "":
-			return nil, fmt.Errorf("%w: what sayso init wrote is not there as it wrote it", sayso.ErrConflict)
-		case strings.TrimSpace(rest) == "":
-			return nil, nil
-		}
-		return []byte(rest), nil // what the person wrote beside it
-	},
+	Take: func(text []byte) ([]byte, error) { return takeRules(text, geminiRules) },
+}
+
+// takeRules takes our rules out of a file, and leaves what the person wrote beside them.
+func takeRules(text []byte, rules string) ([]byte, error) {
+	before, after, ours := strings.Cut(string(text), rules)
+	rest := before + after
+	switch {
+	case !ours && strings.TrimSpace(rest) != "":
+		return nil, fmt.Errorf("%w: what sayso init wrote is not there as it wrote it", sayso.ErrConflict)
+	case strings.TrimSpace(rest) == "":
+		return nil, nil
+	}
+	return []byte(rest), nil
 }
 
 const geminiRules = `# The second wall of sayso: Gemini CLI asks by itself, also with --yolo, whatever a hook
@@ -130,4 +133,50 @@ toolName = "*"
 mcpName = "*"
 decision = "ask_user"
 priority = 998
+`
+
+// codexWall is a file of rules for Codex. A rule of its names the words that a command
+// begins with, so that it can only be about commands that are known to do harm. It asks our
+// hook then, too.
+var codexWall = Wall{
+	Says: "Codex asks before commands that delete, publish, take other rights or reach other machines, as far as their programs are named there, and where nobody can be asked it refuses them. It asks whatever the hook says, so you are asked twice about those",
+	Path: func(getenv func(string) string, _ string) string {
+		return filepath.Join(codexFolder(getenv), "rules", "sayso.rules")
+	},
+	Own: true,
+	Put: func(text []byte) ([]byte, error) {
+		if len(bytes.TrimSpace(text)) > 0 && string(text) != codexRules {
+			return nil, fmt.Errorf("%w: the file is another than sayso init writes", sayso.ErrConflict)
+		}
+		return []byte(codexRules), nil
+	},
+	Take: func(text []byte) ([]byte, error) { return takeRules(text, codexRules) },
+}
+
+const codexRules = `# The second wall of sayso: Codex asks by itself before what begins with these words,
+# whatever a hook says. It is put here by "sayso init codex --second-wall"; with --undo it goes.
+prefix_rule(
+    pattern = [["rm", "rmdir", "shred", "unlink", "truncate", "dd", "mkfs", "find", "xargs"]],
+    decision = "prompt",
+)
+prefix_rule(
+    pattern = ["git", ["push", "send-pack", "reset", "clean", "checkout", "restore", "rebase", "filter-branch", "config"]],
+    decision = "prompt",
+)
+prefix_rule(
+    pattern = [["npm", "pnpm", "yarn", "bun", "cargo", "gem", "twine", "poetry", "uv"], ["publish", "unpublish", "push", "upload", "yank"]],
+    decision = "prompt",
+)
+prefix_rule(
+    pattern = [["sudo", "su", "doas", "chmod", "chown", "crontab", "systemctl", "launchctl"]],
+    decision = "prompt",
+)
+prefix_rule(
+    pattern = [["curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "socat"]],
+    decision = "prompt",
+)
+prefix_rule(
+    pattern = [["docker", "podman", "kubectl", "helm", "terraform", "aws", "gcloud", "az", "gh", "glab"]],
+    decision = "prompt",
+)
 `

@@ -63,9 +63,16 @@ func TestWall_claudeThenOutLeavesNoTrace(t *testing.T) {
 	}
 }
 
-func TestWall_gemini(t *testing.T) {
-	w := wallOf(t, "gemini")
-	if path := w.Path(func(string) string { return "/home/dev" }, ""); path != "/home/dev/.gemini/policies/sayso.toml" {
+// The walls that are files of their own.
+func TestWall_rules(t *testing.T) {
+	for host, at := range map[string]string{"gemini": "/home/dev/.gemini/policies/sayso.toml", "codex": "/home/dev/.codex/rules/sayso.rules"} {
+		t.Run(host, func(t *testing.T) { wallOfRules(t, host, at) })
+	}
+}
+
+func wallOfRules(t *testing.T, host, at string) {
+	w := wallOf(t, host)
+	if path := w.Path(func(name string) string { return map[string]string{"HOME": "/home/dev"}[name] }, ""); path != at {
 		t.Error(path)
 	}
 	in, err := w.Put(nil)
@@ -83,7 +90,7 @@ func TestWall_gemini(t *testing.T) {
 	if out, err := w.Take(append(in[:len(in):len(in)], "# mine\n"...)); err != nil || string(out) != "# mine\n" {
 		t.Errorf("what was written beside it is gone: %v, %q", err, out)
 	}
-	for _, theirs := range []string{"[[rule]]\n", strings.Replace(string(in), "ask_user", "allow", 1)} {
+	for _, theirs := range []string{"[[rule]]\n", strings.NewReplacer("ask_user", "allow", "prompt", "allow").Replace(string(in))} {
 		if _, err := w.Take([]byte(theirs)); err == nil {
 			t.Errorf("somebody else's was taken: %s", theirs)
 		}
