@@ -221,6 +221,9 @@ func (s *side) everything(calls map[string]map[string]any) []string {
 		note("prompts", prompts, err)
 		for _, p := range prompts.Prompts {
 			prompt, err := s.session.GetPrompt(ctx, &mcp.GetPromptParams{Name: p.Name, Arguments: prompted[p.Name]})
+			if err != nil {
+				s.t.Errorf("the server has a prompt %s, which nobody gets: %v", p.Name, err)
+			}
 			note("prompt "+p.Name, prompt, err)
 		}
 		done, err := s.session.Complete(ctx, &mcp.CompleteParams{
@@ -243,6 +246,9 @@ func (s *side) everything(calls map[string]map[string]any) []string {
 		}
 		for _, uri := range names {
 			read, err := s.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+			if err != nil {
+				s.t.Errorf("the server has a resource %s, which nobody reads: %v", uri, err)
+			}
 			note("resource "+uri, read, err)
 		}
 		if len(names) > 0 {
