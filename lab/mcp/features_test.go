@@ -187,8 +187,9 @@ func shown(v any, err error) string {
 	return changing.ReplaceAllString(ours.ReplaceAllString(string(text), ""), "…")
 }
 
-// ours is what of its environment a server has from these tests, where it is behind the gate.
-var ours = regexp.MustCompile(`,\\n *\\"SAYSO_[A-Z_]+\\": \\"[^"]*\\"`)
+// ours is what of its environment a server has from these tests, where it is behind the gate:
+// that of the gate.
+var ours = regexp.MustCompile(`,\\n *\\"SAYSO_(HOME|NOTICE)\\": \\"[^"]*\\"`)
 
 // prompted are the arguments of prompts that want some.
 var prompted = map[string]map[string]string{
