@@ -91,6 +91,9 @@ type gatherer struct {
 
 	walked, beneath int // folders that were looked through, and names in them
 	ignoreWork      int // what it took to know which of those are ignored
+	indexWork       int // and which git has
+
+	trackedIn map[string]map[string]bool // of repositories, files known to hold secrets that git has
 }
 
 // resolved is what came of resolving a folder.

@@ -1,6 +1,7 @@
 package facts_test
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -202,6 +203,28 @@ func TestGather_untrackedOnly(t *testing.T) {
 			t.Errorf("%d bytes of the list: %q", n, got)
 		}
 	}
+}
+
+// A list of a few bytes may have names that take minutes to look at, since each begins like the
+// one before it: of such a one nothing is believed. What was read once is not read again.
+func TestGather_untrackedLongNames(t *testing.T) {
+	app := place(t) + "/app"
+	git(t, app, "init", "-q")
+	files(t, app, map[string]string{".env": "", "a/x": "", "b/x": ""})
+	for count, want := range map[int][]string{100: nil, 10_000: nil, 20_000: {".env"}} {
+		files(t, app, map[string]string{".git/index": longNames(count)})
+		if got := untracked(t, app, "git add a && git add b && git add ."); !slices.Equal(got, want) {
+			t.Errorf("%d names: %q, want %q", count, got, want)
+		}
+	}
+}
+
+// longNames is an index with .env and names each of which is a letter longer than the one before.
+func longNames(count int) string {
+	fixed := strings.Repeat("\x00", 62)
+	index := binary.BigEndian.AppendUint32([]byte("DIRC\x00\x00\x00\x04"), uint32(count+1))
+	index = append(index, fixed+"\x00.env\x00"+fixed+"\x04a\x00"...)
+	return string(index) + strings.Repeat(fixed+"\x00a\x00", count-1)
 }
 
 // A line that makes a repository, or changes what is ignored, before it adds: what the

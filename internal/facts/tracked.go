@@ -12,9 +12,25 @@ import (
 // maxIndex is how much is read of the list of files that git has under version control.
 const maxIndex = 32 << 20
 
+// maxIndexWork is how many bytes of such lists, and of the names in them, are looked at for one
+// call: about a second's. Names that begin like the ones before them take few bytes of a list.
+const maxIndexWork = 96 << 20
+
 // tracked are the files known to hold secrets, from the root of a repository on, that
 // git has under version control. None are if its list cannot be read.
 func (g *gatherer) tracked(repository string) map[string]bool {
+	if files, known := g.trackedIn[repository]; known {
+		return files
+	}
+	files := g.readTracked(repository)
+	if g.trackedIn == nil {
+		g.trackedIn = map[string]map[string]bool{}
+	}
+	g.trackedIn[repository] = files
+	return files
+}
+
+func (g *gatherer) readTracked(repository string) map[string]bool {
 	at := repository + "/.git"
 	if text, ok := readSmall(at, 4<<10); ok { // of a second work tree, or of a submodule
 		to, found := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
@@ -25,12 +41,16 @@ func (g *gatherer) tracked(repository string) map[string]bool {
 			at = repository + "/" + to
 		}
 	}
+	if g.indexWork >= maxIndexWork {
+		return nil
+	}
 	index, ok := readSmall(at+"/index", maxIndex)
 	if !ok {
 		return nil
 	}
+	g.indexWork += len(index)
 	out := make(map[string]bool)
-	if !eachTracked(index, func(name string) {
+	if !eachTracked(index, &g.indexWork, func(name string) {
 		if path.Credential("/" + name) {
 			out[name] = true
 		}
@@ -53,9 +73,9 @@ const (
 )
 
 // eachTracked yields the names in git's index, in versions 2 to 4 with digests of
-// SHA-1. It reports whether it read one to its end; the names stand in order there,
-// and what is in none was something else.
-func eachTracked(index []byte, yield func(name string)) bool {
+// SHA-1, and counts the bytes of all names. It reports whether it read one to its end; the names
+// stand in order there, and what is in none was something else.
+func eachTracked(index []byte, work *int, yield func(name string)) bool {
 	if len(index) < indexHead || string(index[:4]) != "DIRC" {
 		return false
 	}
@@ -68,6 +88,9 @@ func eachTracked(index []byte, yield func(name string)) bool {
 	for range count {
 		name, intent, size := indexEntry(rest, before, version == 4)
 		if size == 0 || len(name) == 0 || name[0] == '/' || bytes.Compare(before, name) > 0 {
+			return false
+		}
+		if *work += len(name); *work > maxIndexWork {
 			return false
 		}
 		if !intent {
