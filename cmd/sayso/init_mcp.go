@@ -62,11 +62,12 @@ func (a *app) initMCP(ctx context.Context, client install.Client, names []string
 	if err != nil {
 		return err
 	}
-	lists, err := client.Of(client.Lists(a.getenv, dir), install.Scope(o.scope))
+	all := client.Lists(a.getenv, dir)
+	lists, err := client.Of(all, install.Scope(o.scope))
 	if err != nil {
 		return usage(err, "sayso init mcp "+client.Name+" --scope "+string(client.Scopes[0]))
 	}
-	if any, err := a.findServers(client, lists, names); err != nil || !any {
+	if any, err := a.findServers(client, lists, all, names); err != nil || !any {
 		return err
 	}
 	edit := func(l install.List, text []byte) ([]byte, error) { return l.Take(text, names) }
@@ -94,9 +95,9 @@ func (a *app) initMCP(ctx context.Context, client install.Client, names []string
 	return a.wiredServers(client)
 }
 
-// findServers refuses names that no list has, and says where it was looked. It
-// reports whether there are servers at all.
-func (a *app) findServers(client install.Client, lists []install.List, names []string) (bool, error) {
+// findServers refuses names that no list has, and says where it was looked, and where of all
+// lists there are some. It reports whether there are servers at all.
+func (a *app) findServers(client install.Client, lists, all []install.List, names []string) (bool, error) {
 	var known, paths []string
 	for _, l := range lists {
 		paths = append(paths, l.Path)
@@ -108,15 +109,31 @@ func (a *app) findServers(client install.Client, lists []install.List, names []s
 			known = append(known, s.Name)
 		}
 	}
+	there := "there are: " + printable(strings.Join(known, ", "))
 	if len(known) == 0 {
-		a.note("%s has no MCP servers in %s; the lists of other scopes are reached by --scope", client.Title, strings.Join(slices.Compact(paths), " or "))
+		there = "there are none"
+		a.note("%s has no MCP servers in %s%s", client.Title, strings.Join(slices.Compact(paths), " or "), otherScopes(client, lists, all))
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return false, usage(fmt.Errorf("%w: no server is called %s; there are: %s", sayso.ErrNotFound, quote(name), printable(strings.Join(known, ", "))), "sayso init mcp "+client.Name+" --dry-run")
+			return false, usage(fmt.Errorf("%w: no server is called %s; %s", sayso.ErrNotFound, quote(name), there), "sayso init mcp "+client.Name+" --dry-run")
 		}
 	}
 	return len(known) > 0, nil
+}
+
+// otherScopes says which lists have servers where those that were looked at have none.
+func otherScopes(client install.Client, lists, all []install.List) (text string) {
+	for _, l := range all {
+		looked := slices.ContainsFunc(lists, func(o install.List) bool { return o.Scope == l.Scope })
+		if _, servers, err := readList(l); err == nil && len(servers) > 0 && !looked {
+			text += fmt.Sprintf("; %s has %d: sayso init mcp %s --scope %s", l.Path, len(servers), client.Name, l.Scope)
+		}
+	}
+	if text == "" && len(client.Scopes) > 1 {
+		text = ", nor in those of other scopes"
+	}
+	return text
 }
 
 func readList(l install.List) (text []byte, servers []install.Server, err error) {
