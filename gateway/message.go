@@ -96,6 +96,8 @@ func (m *message) check() error {
 	switch {
 	case m.id != nil && m.id.Kind() != '"' && m.id.Kind() != '0' && (m.method != "" || m.id.Kind() != 'n'):
 		return rpc.Invalid("an id is a text or a number")
+	case m.id != nil && !m.id.IsValid(): // which no answer could have
+		return rpc.Invalid("an id is no text that can be read")
 	case m.method != "" && answers, m.result != nil && m.failed:
 		return rpc.Invalid("it asks and answers at once")
 	case m.method == "" && !answers:

@@ -73,6 +73,8 @@ func (m *Message) check() error {
 	switch {
 	case m.ID != nil && m.ID.Kind() != '"' && m.ID.Kind() != '0' && (m.Method != "" || m.ID.Kind() != 'n'):
 		return rpc.Invalid("an id is a text or a number")
+	case m.ID != nil && !m.ID.IsValid(): // which no answer could have
+		return rpc.Invalid("an id is no text that can be read")
 	case m.Method != "" && answers, m.Result != nil && m.failed:
 		return rpc.Invalid("it asks and answers at once")
 	case m.Method == "" && !answers:

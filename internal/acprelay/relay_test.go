@@ -269,7 +269,7 @@ func TestRelay_leavesOut(t *testing.T) {
 	for _, line := range []string{
 		"npm warn deprecated", `[` + good + `]`, good + good, strings.Replace(good, `"method"`, `"method":"x","method"`, 1),
 		strings.Replace(good, "request_permission", "request_Permission", 1), strings.Replace(good, `"method"`, `"Method"`, 1),
-		strings.Replace(good, `"id":3,`, ``, 1), strings.Replace(good, `"title"`, "\r\"title\"", 1), `{"id":{},"method":"x"}`,
+		strings.Replace(good, `"id":3,`, ``, 1), strings.Replace(good, `"title"`, "\r\"title\"", 1), `{"id":{},"method":"x"}`, "{\"id\":\"\x80\",\"method\":\"x\"}", `{"id":"\ud800","method":"x"}`,
 	} {
 		w.agent.send(line)
 	}
