@@ -105,6 +105,9 @@ func (c *sseConn) post(req *http.Request) (*http.Response, error) {
 			if got.err == nil && got.resp.StatusCode == http.StatusNotFound {
 				c.end() // it is the session that the server does not know
 			}
+			if got.err == nil {
+				got.resp.Header.Del("Location") // whoever goes there says it once more
+			}
 			return got.resp, got.err
 		}
 	case <-answer.done:
@@ -123,6 +126,9 @@ func (c *sseConn) expect(key string) *sseAnswer {
 	defer c.mu.Unlock()
 	if c.ended {
 		return nil
+	}
+	if before := c.pending[key]; before != nil {
+		close(before.done) // an answer would be that to this one
 	}
 	a := &sseAnswer{done: make(chan struct{})}
 	c.pending[key] = a

@@ -84,6 +84,78 @@ func TestSSEConn_takenLate(t *testing.T) {
 	<-closed
 }
 
+// Of two requests with one id the first is not waited for any more: an answer would be that to
+// the second.
+func TestSSEConn_sameID(t *testing.T) {
+	c := newTestConn()
+	first := c.expect("1")
+	second := c.expect("1")
+	<-first.done
+	c.forget("1", first)
+	if !c.take([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)) {
+		t.Fatal("there is no room")
+	}
+	<-second.done
+	if first.text != nil || second.text == nil {
+		t.Errorf("the answers are %q and %q", first.text, second.text)
+	}
+}
+
+// What was said to a server is not said again because it leads elsewhere.
+func TestSSEConn_redirect(t *testing.T) {
+	said := 0
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodGet:
+			w.Header().Set("Content-Type", sse.ContentType)
+			_, _ = io.WriteString(w, "event: endpoint\ndata: /messages\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n\n")
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		case r.URL.Path != "/messages":
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		default:
+			if text, _ := io.ReadAll(r.Body); strings.Contains(string(text), "tools/call") {
+				said++
+				http.Redirect(w, r, "/sse/", http.StatusTemporaryRedirect)
+				return
+			}
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}))
+	defer up.Close()
+	client := &http.Client{Transport: newSSETransport(http.DefaultTransport), CheckRedirect: checkRedirect}
+	say := func(session, text string) *http.Response {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, up.URL+"/sse", strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if session != "" {
+			req.Header.Set(sessionHeader, session)
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		return resp
+	}
+	begun := say("", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`)
+	session := begun.Header.Get(sessionHeader)
+	resp := say(session, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`)
+	if session == "" || resp.StatusCode != http.StatusTemporaryRedirect || said != 1 {
+		t.Errorf("session %q: a call was said %d times, and answered with %s", session, said, resp.Status)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, up.URL+"/sse", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set(sessionHeader, session)
+	if resp, err = client.Do(req); err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+}
+
 // Nothing is left of sessions that a server did not begin.
 func TestSSETransport_refused(t *testing.T) {
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -133,6 +205,11 @@ func TestEndpointOf(t *testing.T) {
 		{"https://x.example/sse", "/\\evil.example/messages", true}, // a path, to which a backslash belongs
 		{"https://x.example/sse", "https://x.example./messages", false},
 		{"https://x.example/sse", "data:,x", false},
+		{"https://linear.example/sse", "https://l\u0130near.example/messages", false},
+		{"https://linear.example/sse", "https://l%C4%B0near.example/messages", false},
+		{"https://k.example/sse", "https://\u212a.example/messages", false},
+		{"https://m\u00fcnchen.example/sse", "https://M\u00fcnchen.example/messages", true},
+		{"https://m\u00fcnchen.example/sse", "https://M\u00dcNCHEN.example/messages", false},
 	} {
 		server, err := url.Parse(tt.server)
 		if err != nil {

@@ -179,7 +179,18 @@ func originOf(u *url.URL) string {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + " " + port
+	return u.Scheme + "://" + lowerASCII(u.Hostname()) + " " + port
+}
+
+// lowerASCII is a host in lower case, as far as its letters are those of ASCII: others become
+// letters of ASCII in some readers' lower case, and not in the names that are looked up.
+func lowerASCII(host string) string {
+	return strings.Map(func(c rune) rune {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		return c
+	}, host)
 }
 
 // likewise is another request with what goes with one.
