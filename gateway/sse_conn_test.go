@@ -90,7 +90,11 @@ func TestSSEConn_sameID(t *testing.T) {
 	c := newTestConn()
 	first := c.expect("1")
 	second := c.expect("1")
-	<-first.done
+	select {
+	case <-first.done:
+	default:
+		t.Error("the first is waited for")
+	}
 	c.forget("1", first)
 	if !c.take([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)) {
 		t.Fatal("there is no room")
