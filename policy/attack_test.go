@@ -238,7 +238,7 @@ func project(t testing.TB) (root, app string) {
 		t.Fatal(err)
 	}
 	app = root + "/app"
-	for name, text := range map[string]string{"app/.git/HEAD": "", "app/.env": "SECRET=1", "app/a.go": "", "app/src/b.go": "", "app/conf/.env": "SECRET=2", "state/x": "", "diary": ""} {
+	for name, text := range map[string]string{"app/.git/HEAD": "ref: refs/heads/main\n", "app/.git/objects/x": "", "app/.git/refs/x": "", "app/.env": "SECRET=1", "app/a.go": "", "app/src/b.go": "", "app/conf/.env": "SECRET=2", "state/x": "", "diary": ""} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -134,7 +134,7 @@ func TestSH2_readersOfLargeFolders(t *testing.T) {
 // a project keeps its secrets out of the history, as most do.
 func TestSH2_whatGitTakesIn(t *testing.T) {
 	root, app := project(t) // with .env and conf/.env
-	files := map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".gitignore": ".env\n", "testdata/tls.key": "", "new/tls.key": ""}
+	files := map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/objects/x": "", ".git/refs/x": "", ".gitignore": ".env\n", "testdata/tls.key": "", "new/tls.key": ""}
 	for name, text := range files {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(app, name)), 0o700); err != nil {
 			t.Fatal(err)

@@ -93,7 +93,7 @@ type gatherer struct {
 	ignoreWork      int // what it took to know which of those are ignored
 	indexWork       int // and which git has
 
-	trackedIn map[string]map[string]bool // of repositories, files known to hold secrets that git has
+	trackedIn map[string]trackedFiles // by the roots of repositories
 }
 
 // resolved is what came of resolving a folder.

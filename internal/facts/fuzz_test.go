@@ -18,7 +18,7 @@ func FuzzIndex(f *testing.F) {
 	f.Add(append(four, "\x05b.env\x00"...))
 	f.Fuzz(func(t *testing.T, index []byte) {
 		var names []string
-		if whole := eachTracked(index, new(int), func(name string) { names = append(names, name) }); whole && !slices.IsSorted(names) {
+		if whole := eachTracked(index, new(int), func(name string, _ bool) { names = append(names, name) }); whole && !slices.IsSorted(names) {
 			t.Errorf("%q", names)
 		}
 		if slices.Contains(names, "") || len(names) > len(index) {

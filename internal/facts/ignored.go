@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	stdpath "path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -213,11 +214,12 @@ func readSmall(name string, limit int64) ([]byte, bool) {
 }
 
 // ignoredAbove are the rules for a folder that stand in those above it: up to the root
-// of its repository, which is empty if it lies in none. Then nothing is left out.
-func (g *gatherer) ignoredAbove(dir string) (rules ignoreRules, repository string) {
-	repository = g.repositoryOf(dir)
-	if repository == "" {
-		return ignoreRules{none: true}, ""
+// of its repository, which is empty if it lies in none, or in an odd one. Then nothing is left
+// out.
+func (g *gatherer) ignoredAbove(dir string) (rules ignoreRules, repository string, odd bool) {
+	repository, odd = g.repositoryOf(dir)
+	if repository == "" || odd {
+		return ignoreRules{none: true}, "", odd
 	}
 	rules.work = &g.ignoreWork
 	if text, ok := readSmall(repository+"/.git/info/exclude", maxIgnoreFile); ok {
@@ -231,7 +233,7 @@ func (g *gatherer) ignoredAbove(dir string) (rules ignoreRules, repository strin
 	for _, at := range slices.Backward(above) {
 		rules = g.ignoredIn(at, repository, rules)
 	}
-	return rules, repository
+	return rules, repository, false
 }
 
 // ignoredIn adds the files of one folder above: outside of the repository those that
@@ -250,19 +252,35 @@ func (g *gatherer) ignoredIn(at, repository string, rules ignoreRules) ignoreRul
 }
 
 // repositoryOf is the nearest folder from dir upwards that git takes for the root of a
-// repository; empty if there is none.
-func (g *gatherer) repositoryOf(dir string) string {
+// repository; empty if there is none. It is odd where it is not known whether git would, or
+// would go on to one further up.
+func (g *gatherer) repositoryOf(dir string) (at string, odd bool) {
 	for at := dir; at != "" && at != "/"; at = stdpath.Dir(at) {
 		info, err := g.fs.Lstat(at + "/.git")
-		if err == nil && info.Mode.IsDir() {
-			_, err = g.fs.Lstat(at + "/.git/HEAD")
+		if err != nil {
+			continue
 		}
-		if err == nil {
-			return at
+		if info.Mode.IsRegular() {
+			return at, false // git goes where it leads, or nowhere
+		}
+		if _, err := g.fs.Lstat(at + "/.git/HEAD"); err == nil || !info.Mode.IsDir() {
+			return at, !g.holdsRepository(at + "/.git")
 		}
 	}
-	return ""
+	return "", false
 }
+
+// holdsRepository reports whether git takes a folder for a repository: by what begins its HEAD,
+// and by two folders that are there.
+func (g *gatherer) holdsRepository(at string) bool {
+	head, ok := readSmall(at+"/HEAD", 4<<10)
+	_, objects := g.fs.Lstat(at + "/objects")
+	_, refs := g.fs.Lstat(at + "/refs")
+	return ok && headOfGit.Match(head) && objects == nil && refs == nil
+}
+
+// headOfGit is the branch or the commit that is checked out.
+var headOfGit = regexp.MustCompile(`^(ref: ?refs/|[0-9a-f]{40})`)
 
 // settle finds out whether a line may change what git ignores before it adds something:
 // what is on the disk is looked at before any of it runs.

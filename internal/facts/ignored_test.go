@@ -343,6 +343,77 @@ func TestGather_untrackedNoRepository(t *testing.T) {
 	}
 }
 
+// Of what may be one for git, or not, nothing is believed: neither what it ignores nor what it has.
+func TestGather_untrackedOddRepository(t *testing.T) {
+	app := place(t) + "/app"
+	git(t, app, "init", "-q")
+	files(t, app, map[string]string{".gitignore": ".env\n", "real/.gitignore": ".env\n", "real/.env": ""})
+	git(t, app+"/real", "init", "-q")
+	exclude := map[string]string{".git/info/exclude": ".env\n", ".env": ""}
+	for name, holds := range map[string]map[string]string{
+		"empty":     {".git/HEAD": ""},
+		"no words":  {".git/HEAD": "main\n", ".git/objects/x": "", ".git/refs/x": ""},
+		"no folder": {".git/HEAD": "ref: refs/heads/main\n", ".git/refs/x": ""},
+		"no refs":   {".git/HEAD": "ref: refs/heads/main\n", ".git/objects/x": ""},
+	} {
+		files(t, app+"/"+name, exclude)
+		files(t, app+"/"+name, holds)
+		if got := untracked(t, app+"/"+name, "git add ."); !slices.Equal(got, []string{".env"}) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	for to, want := range map[string][]string{"real": nil, "nowhere": {".env"}} {
+		at := app + "/to " + to
+		files(t, at, map[string]string{".gitignore": ".env\n", ".env": ""})
+		if err := os.Symlink("../"+to+"/.git", at+"/.git"); err != nil {
+			t.Fatal(err)
+		}
+		if got := untracked(t, at, "git add ."); !slices.Equal(got, want) {
+			t.Errorf("a link to %s: %q, want %q", to, got, want)
+		}
+	}
+}
+
+// A file that says what is ignored may be in git's list alone, where git reads it.
+func TestGather_untrackedSkipped(t *testing.T) {
+	app := place(t) + "/app"
+	git(t, app, "init", "-q")
+	files(t, app, map[string]string{".gitignore": ".env\n", "sub/.gitignore": "!.env\n", "sub/.env": "", "sub/a.go": ""})
+	git(t, app, "add", ".gitignore", "sub/.gitignore", "sub/a.go")
+	git(t, app, "update-index", "--skip-worktree", "sub/a.go")
+	if err := os.Remove(app + "/sub/.gitignore"); err != nil {
+		t.Fatal(err)
+	}
+	if got := untracked(t, app, "git add ."); got != nil {
+		t.Errorf("%q, where another file is left out", got)
+	}
+	git(t, app, "update-index", "--skip-worktree", "sub/.gitignore")
+	if got := git(t, app, "add", "--dry-run", "."); !strings.Contains(got, "sub/.env") {
+		t.Fatalf("git adds %s", got)
+	}
+	if got := untracked(t, app, "git add ."); !slices.Equal(got, []string{"sub/.env"}) {
+		t.Errorf("%q", got)
+	}
+	index, err := os.ReadFile(app + "/.git/index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files(t, app, map[string]string{".git/index": string(index[:90])})
+	if got := untracked(t, app, "git add ."); !slices.Equal(got, []string{"sub/.env"}) {
+		t.Errorf("%q of a list that cannot be read", got)
+	}
+}
+
+// Nor does git look at what marks folders that can be made again.
+func TestGather_untrackedMarked(t *testing.T) {
+	app := place(t) + "/app"
+	git(t, app, "init", "-q")
+	files(t, app, map[string]string{"target/CACHEDIR.TAG": "", "target/.env": ""})
+	if got := untracked(t, app, "git add ."); !slices.Equal(got, []string{"target/.env"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // Some readers go where a link leads, and some do not.
 func TestGather_untrackedByALink(t *testing.T) {
 	app := place(t) + "/app"

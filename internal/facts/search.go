@@ -101,7 +101,7 @@ func (g *gatherer) secrets(tool sayso.Tool, args map[string]any) {
 		w := &walk{g: g, disk: disk, skips: skips}
 		var rules ignoreRules
 		if skips {
-			rules, _ = g.ignoredAbove(o.Resolved)
+			rules, _, _ = g.ignoredAbove(o.Resolved)
 		}
 		w.folder(o.Resolved, "", rules)
 		if w.cut {

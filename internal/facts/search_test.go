@@ -107,7 +107,7 @@ func TestGather_secrets(t *testing.T) {
 // takes it in.
 func TestGather_secretsThatAreIgnored(t *testing.T) {
 	app := place(t) + "/app"
-	files(t, app, map[string]string{".git/HEAD": "", ".gitignore": ".env\n/logs/\n", ".env": "", "conf/.env": "", "conf/tls.key": "", "conf/.gitignore": "/k/**\n", "conf/k/x.pem": "", "logs/x.pem": "", "own/.git/HEAD": "", "own/.env": ""})
+	files(t, app, map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/objects/x": "", ".git/refs/x": "", ".gitignore": ".env\n/logs/\n", ".env": "", "conf/.env": "", "conf/tls.key": "", "conf/.gitignore": "/k/**\n", "conf/k/x.pem": "", "logs/x.pem": "", "own/.git/HEAD": "", "own/.env": ""})
 	plain := []string{app + "/conf/tls.key", app + "/own/.env"} // a repository of its own
 	all := []string{app + "/.env", app + "/conf/.env", app + "/conf/k/x.pem", app + "/conf/tls.key", app + "/logs/x.pem", app + "/own/.env"}
 	for _, tt := range []struct {

@@ -23,11 +23,16 @@ const (
 var notLooked = map[string]bool{
 	".git": true, ".hg": true, ".svn": true, ".jj": true, ".bzr": true,
 	"node_modules": true, "bower_components": true, "site-packages": true, ".venv": true, "venv": true, ".tox": true, ".nox": true, "__pycache__": true, ".eggs": true,
+	".pytest_cache": true, ".mypy_cache": true, ".ruff_cache": true,
 	".next": true, ".nuxt": true, ".svelte-kit": true, ".turbo": true, ".parcel-cache": true, ".gradle": true, ".bundle": true, ".yarn": true, ".pnpm-store": true,
 }
 
-// cacheMark stands in folders that a program can make again, as that of Cargo.
-const cacheMark = "CACHEDIR.TAG"
+// cacheMark stands in the folder in which Cargo builds. By itself it says nothing: anybody can
+// put it anywhere, and what reads whole folders does not look at it.
+const (
+	cacheMark   = "CACHEDIR.TAG"
+	buildFolder = "target"
+)
 
 // trees adds what lies beneath the folders that a command reads as a whole.
 func (g *gatherer) trees(c *shell.Command) {
@@ -142,7 +147,7 @@ func (w *walk) folder(at, rel string, rules ignoreRules) {
 		w.cut = true
 		return
 	}
-	if rel != "" && slices.ContainsFunc(entries, func(e path.Entry) bool { return e.Name == cacheMark }) {
+	if !w.skips && strings.HasSuffix("/"+rel, "/"+buildFolder+"/") && slices.ContainsFunc(entries, func(e path.Entry) bool { return e.Name == cacheMark }) {
 		return
 	}
 	if w.skips {
@@ -206,7 +211,7 @@ func (w *walk) link(at, rel string) {
 // lies in none, as before there is one. Where the line makes one further down, git takes in
 // less than is looked at.
 func (g *gatherer) repositoryRoot(r path.Result) path.Result {
-	if at := g.repositoryOf(r.Path); at != "" {
+	if at, _ := g.repositoryOf(r.Path); at != "" {
 		r.Path = at
 	}
 	return r
@@ -216,15 +221,17 @@ func (g *gatherer) repositoryRoot(r path.Result) path.Result {
 // already nor what it is told to ignore.
 func (w *walk) untracked(root string) (rules ignoreRules) {
 	w.skips = true
-	rules, w.repository = w.g.ignoredAbove(root)
+	var odd bool
+	rules, w.repository, odd = w.g.ignoredAbove(root)
 	if w.g.begins {
 		w.repository = "" // the one that is made has nothing yet
 	}
 	if w.repository == "" {
-		return ignoreRules{none: w.g.unsettled} // there is none yet, and its files are here
+		return ignoreRules{none: odd || w.g.unsettled} // there is none yet, and its files are here
 	}
-	w.tracked = w.g.tracked(w.repository)
-	rules.none = rules.none || w.g.unsettled
+	files := w.g.tracked(w.repository)
+	w.tracked = files.secrets
+	rules.none = rules.none || w.g.unsettled || files.unsure
 	return rules
 }
 

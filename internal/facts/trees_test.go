@@ -17,7 +17,7 @@ import (
 func TestGather_trees(t *testing.T) {
 	home := place(t)
 	app := home + "/app"
-	for _, name := range []string{".env", "sub/.env.local", "sub/deep/key.pem", "x.md", "node_modules/x/test.pem", ".git/x.pem", "target/CACHEDIR.TAG", "target/.env"} {
+	for _, name := range []string{".env", "sub/.env.local", "sub/deep/key.pem", "x.md", "node_modules/x/test.pem", ".git/x.pem", "target/CACHEDIR.TAG", "target/.env", "marked/CACHEDIR.TAG", "marked/.env", "target/x/.env"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(app, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func TestGather_trees(t *testing.T) {
 	if err := os.Symlink("../sub", app+"/large/link"); err != nil {
 		t.Fatal(err)
 	}
-	all := []string{".env", "sub/.env.local", "sub/deep/key.pem"}
+	all := []string{".env", "marked/.env", "sub/.env.local", "sub/deep/key.pem"}
 	for line, want := range map[string][]sayso.TreeFact{
 		"grep -r x .":             {{Path: app + "/.", Secrets: all}},
 		"grep -r x . ; grep -r y": {{Path: app + "/.", Secrets: all}},
@@ -44,7 +44,7 @@ func TestGather_trees(t *testing.T) {
 		"grep -r x $PWD":          nil,
 		"cat sub/deep/key.pem":    nil,
 		"grep -r x sub sub/deep":  {{Path: app + "/sub", Secrets: []string{".env.local", "deep/key.pem"}}, {Path: app + "/sub/deep", Secrets: []string{"key.pem"}}},
-		"grep -r x target":        {{Path: app + "/target", Secrets: []string{".env"}}},
+		"grep -r x target":        {{Path: app + "/target", Secrets: []string{".env", "x/.env"}}},
 	} {
 		got := facts.Gather(t.Context(), call(t, app, "bash", obj{"command": line}), facts.Options{Home: home})
 		if diff := cmp.Diff(want, got.Trees); diff != "" {
