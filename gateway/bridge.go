@@ -208,9 +208,16 @@ func (b *bridge) handleRejected(w *httpSender, resp *http.Response) {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		b.up.Options.Note(fmt.Sprintf("%s refuses with the status %d of HTTP: it wants to know who asks. If it gave you a token, type: --header 'Authorization=Bearer env:VARIABLE'; "+
 			"if people log in to it, type: sayso mcp login URL", b.up.Name, status))
-	case status == http.StatusMethodNotAllowed && !w.stateless:
-		b.up.Options.Note(b.up.Name + " takes no messages there (status 405 of HTTP): is the address right?")
+	case (status == http.StatusMethodNotAllowed || status == http.StatusNotFound && !b.isProven()) && !w.stateless:
+		b.up.Options.Note(fmt.Sprintf("%s takes no messages there (status %d of HTTP): is the path of its address right? Often it is /mcp or /sse", b.up.Name, status))
 	}
+}
+
+// isProven reports whether the server took a request in the session.
+func (b *bridge) isProven() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.proven
 }
 
 // Pieces takes nothing: only answers of servers are long.

@@ -153,6 +153,14 @@ func TestRemoteTrustedOnceAnswered(t *testing.T) {
 		t.Error(got)
 	}
 	d.closeClient()
+	d.start(gone.remote()) // mistyped, under the same name
+	if got := d.roundTrip(hello); !strings.Contains(got, `"error"`) {
+		t.Fatal(got)
+	}
+	if pins, err := d.broker.Pins(t.Context()); err != nil || !pins.Of("srv")[""].Quarantined.IsZero() {
+		t.Errorf("an address that never answered is one that changed: %v", err)
+	}
+	d.closeClient()
 	other := up.remote()
 	other.URL += "/other"
 	d.start(other)

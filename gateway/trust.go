@@ -15,7 +15,7 @@ type serverTrust struct {
 	mu              sync.Mutex // guards what follows
 	identity        sayso.Args
 	standing        standing // of the server itself
-	unconfirmed     bool     // it is trusted when it has answered, as none is known under its name
+	unconfirmed     bool     // it is compared when it has answered, as it is not the one that is trusted
 	tools           map[string]tool
 	appearances     map[string]string // the name that has an appearance
 	definitionBytes int               // bytes of the definitions in tools
@@ -33,9 +33,9 @@ func (k *serverTrust) checkIdentity(ctx context.Context, o Options, identity say
 	return k.compareIdentity(ctx, o, identity)
 }
 
-// expectIdentity does so with a server that is only an address as yet: where none is trusted
-// under its name, it is when it has answered. An address that nothing answers at, as
-// one that was mistyped, would be in the way of the right one.
+// expectIdentity does so with a server that is only an address as yet: one that is not trusted
+// under its name is compared, or is trusted where none is, when it has answered. An address
+// that nothing answers at, as one that was mistyped, would be in the way of the right one.
 func (k *serverTrust) expectIdentity(ctx context.Context, o Options, identity sayso.Args) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -43,7 +43,7 @@ func (k *serverTrust) expectIdentity(ctx context.Context, o Options, identity sa
 	if err != nil {
 		return fmt.Errorf("looking whether %s is the server that it was: %w", o.Name, err)
 	}
-	if _, there := pins.Of(o.Name)[""]; there {
+	if pin, there := pins.Of(o.Name)[""]; there && pin.Trusts(sayso.Definition{Text: identity}) {
 		return k.compareIdentity(ctx, o, identity)
 	}
 	k.identity, k.standing, k.unconfirmed = identity, quarantined, true

@@ -33,6 +33,8 @@ func mcpHTTP() {
 		switch {
 		case r.URL.Path == "/moved":
 			http.Redirect(w, r, strings.Replace(address, "127.0.0.1", "localhost", 1)+"/mcp", http.StatusTemporaryRedirect)
+		case r.URL.Path == "/wrong":
+			w.WriteHeader(http.StatusNotFound)
 		case r.URL.Path == "/login":
 			http.Error(w, "who are you", http.StatusUnauthorized)
 		case slices.Contains(guardedPaths, r.URL.Path):
