@@ -2,10 +2,12 @@ package install
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/sayso-dev/sayso"
@@ -25,6 +27,8 @@ func Version(ctx context.Context, program string) (string, error) {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "", fmt.Errorf("%s --version did not end within %v", program, versionPatience)
+	case errors.Is(err, syscall.ENOEXEC):
+		return "", fmt.Errorf("%s cannot be run here (%w): it may not be whole, as after npm install --ignore-scripts; install it again", program, err)
 	case err != nil:
 		return "", fmt.Errorf("%s --version: %w", program, err)
 	}
