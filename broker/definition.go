@@ -75,8 +75,19 @@ func (b *Broker) checkDefinitions(ctx context.Context, by sayso.Actor, server st
 // AcceptDefinition records that a person trusts the definition in quarantine
 // that they were shown. Another one, that came meanwhile, is not accepted.
 func (b *Broker) AcceptDefinition(ctx context.Context, by sayso.Actor, server, tool string, shown sayso.Digest) error {
+	return b.settleDefinition(ctx, by, server, tool, shown, false)
+}
+
+// KeepDefinition records that a person was shown the definition in quarantine, and goes on
+// trusting the one from before. The other is in quarantine again once the server comes with it.
+func (b *Broker) KeepDefinition(ctx context.Context, by sayso.Actor, server, tool string, shown sayso.Digest) error {
+	return b.settleDefinition(ctx, by, server, tool, shown, true)
+}
+
+// settleDefinition records what a person trusts who was shown the definition in quarantine.
+func (b *Broker) settleDefinition(ctx context.Context, by sayso.Actor, server, tool string, shown sayso.Digest, keep bool) error {
 	if !by.Kind.Answers() || by.Channel == ChannelAgentProcess {
-		return fmt.Errorf("accepting the definition of a tool takes a person: %w", sayso.ErrNotAllowed)
+		return fmt.Errorf("accepting or keeping the definition of a tool takes a person: %w", sayso.ErrNotAllowed)
 	}
 	for range maxAttempts {
 		pins, err := b.Pins(ctx)
@@ -85,16 +96,19 @@ func (b *Broker) AcceptDefinition(ctx context.Context, by sayso.Actor, server, t
 		}
 		pin := pins.Of(server)[tool]
 		switch {
-		case pin.Trusted == shown && !shown.IsZero():
+		case !keep && pin.Trusted == shown && !shown.IsZero():
 			return nil
 		case pin.Quarantined.IsZero():
 			return fmt.Errorf("%s of %s: %w: no other definition waits", tool, server, sayso.ErrNotFound)
 		case pin.Quarantined != shown:
 			return fmt.Errorf("%s of %s: %w: the server came with yet another definition", tool, server, sayso.ErrMismatch)
 		}
+		text, p := pin.Other, sayso.DefinitionSeen{Server: server, Tool: tool, Digest: shown, Was: pin.Trusted}
+		if keep {
+			text, p.Digest = pin.Text, pin.Trusted
+		}
 		batch := newBatch(b.o.Now())
-		p := sayso.DefinitionSeen{Server: server, Tool: tool, Digest: shown, Was: pin.Trusted}
-		if err := batch.addDefinition(&pins, sayso.EventDefinitionAccepted, by, p, pin.Other); err != nil {
+		if err := batch.addDefinition(&pins, sayso.EventDefinitionAccepted, by, p, text); err != nil {
 			return err
 		}
 		if _, err = b.append(ctx, batch); !isConflict(err) {

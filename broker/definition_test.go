@@ -2,6 +2,7 @@ package broker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -102,6 +103,46 @@ func TestMeet_goesOnOnceAccepted(t *testing.T) {
 	if pins, err = w.b.Pins(ctx); err != nil || pins.Of("srv")["a"].Quarantined != last.Digest() {
 		t.Errorf("the newest is not on the record: %v", err)
 	}
+}
+
+// What was trusted before goes on to be, and what a person was shown beside it is gone until
+// the server comes with it again.
+func TestKeepDefinition(t *testing.T) {
+	w := newHarness(t, always(sayso.Ask))
+	ctx := t.Context()
+	before, change, other := define("a", "before"), define("a", "change"), define("a", "other")
+	meet := func(d sayso.Definition, want bool) {
+		t.Helper()
+		if ok, err := w.b.Meet(ctx, agent, "srv", []sayso.Definition{d}); err != nil || ok[0] != want {
+			t.Errorf("%s: trusted %v, %v", d.Text, ok, err)
+		}
+	}
+	waits := func(d sayso.Digest) {
+		t.Helper()
+		pins, err := w.b.Pins(ctx)
+		if pin := pins.Of("srv")["a"]; err != nil || pin.Quarantined != d || !pin.Trusts(before) || string(pin.Text) != string(before.Text) {
+			t.Errorf("%+v, %v", pin, err)
+		}
+	}
+	meet(before, true)
+	if err := w.b.KeepDefinition(ctx, dev, "srv", "a", before.Digest()); !errors.Is(err, sayso.ErrNotFound) {
+		t.Errorf("nothing changed: %v", err)
+	}
+	meet(change, false)
+	if err := w.b.KeepDefinition(ctx, agent, "srv", "a", change.Digest()); !errors.Is(err, sayso.ErrNotAllowed) {
+		t.Errorf("an agent kept: %v", err)
+	}
+	if err := w.b.KeepDefinition(ctx, dev, "srv", "a", other.Digest()); !errors.Is(err, sayso.ErrMismatch) {
+		t.Errorf("nobody was shown it: %v", err)
+	}
+	waits(change.Digest())
+	if err := w.b.KeepDefinition(ctx, dev, "srv", "a", change.Digest()); err != nil {
+		t.Fatal(err)
+	}
+	waits(sayso.Digest{})
+	meet(before, true)
+	meet(change, false)
+	waits(change.Digest())
 }
 
 // What is said of tools belongs to no session: people hear of it, agents do not.

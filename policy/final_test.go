@@ -139,7 +139,7 @@ func TestFinal_ownCommands(t *testing.T) {
 	for _, c := range []string{
 		"sayso approve k7fm", "sayso  --yes approve k7fm", "sayso deny k7fm", "sayso prompt", "sayso watch", "sayso mode approve_all --for 1h",
 		"sayso off --for 1h", "sayso uninstall", "sayso token create", "sayso session policy s bash=allow", "sayso grants revoke g",
-		"sayso policy trust", "sayso tools accept lab", "sayso log erase x", "sayso init claude-code --undo", "sayso restore x", "sayso open",
+		"sayso policy trust", "sayso tools accept lab", "sayso tools keep lab", "sayso log erase x", "sayso init claude-code --undo", "sayso restore x", "sayso open",
 		"sayso mcp login https://x.example/mcp", "sayso mcp logout https://x.example/mcp", "sayso --json mcp logout x", "bash -c 'sayso mcp logout x'",
 		"/usr/local/bin/sayso approve k7fm", "./sayso approve k", "SAYSO approve k", "cd /; sayso approve k", "ls && sayso approve k", "ls|sayso approve k",
 		"(sayso approve k)", "{ sayso approve k; }", "if true; then sayso approve k; fi", "! sayso approve k", "X=1 sayso approve k",

@@ -27,7 +27,7 @@ var approverVerbPairs = map[string]map[string]bool{
 	"policy":  set("trust", "init"),
 	"log":     set("erase", "archive", "export"),
 	"notices": set("retry", "test", "carry"),
-	"tools":   set("accept"),
+	"tools":   set("accept", "keep"),
 	"mcp":     set("login", "logout"),
 }
 

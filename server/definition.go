@@ -17,6 +17,8 @@ type Pins interface {
 	Pins(ctx context.Context) (sayso.Pins, error)
 	// AcceptDefinition trusts the definition in quarantine that a person was shown.
 	AcceptDefinition(ctx context.Context, by sayso.Actor, server, tool string, shown sayso.Digest) error
+	// KeepDefinition goes on trusting the one from before it.
+	KeepDefinition(ctx context.Context, by sayso.Actor, server, tool string, shown sayso.Digest) error
 }
 
 func (s *Server) getDefinitions(x *exchange) (any, error) {
@@ -29,6 +31,14 @@ func (s *Server) postAccept(x *exchange) (any, error) {
 		return nil, err
 	}
 	return s.accept(x.ctx(), x.caller, &in)
+}
+
+func (s *Server) postKeep(x *exchange) (any, error) {
+	var in wire.AcceptBody
+	if err := x.read(&in); err != nil {
+		return nil, err
+	}
+	return s.keep(x.ctx(), x.caller, &in)
 }
 
 func (s *Server) definitions(ctx context.Context, c *caller, _ *wire.Nothing) (any, error) {
@@ -71,13 +81,28 @@ func definitionOf(server, tool string, pin sayso.Pin, like string) wire.Definiti
 }
 
 func (s *Server) accept(ctx context.Context, c *caller, in *wire.AcceptBody) (any, error) {
-	if s.o.Pins == nil {
-		return nil, sayso.ErrNotFound
-	}
-	if !s.served.hasServed(c, definitionKey(in.Server, in.Tool, in.Digest)) {
-		return nil, wire.ErrContentWanted
+	if err := s.wasShown(c, in); err != nil {
+		return nil, err
 	}
 	return nil, s.o.Pins.AcceptDefinition(ctx, c.actor, in.Server, in.Tool, in.Digest)
+}
+
+func (s *Server) keep(ctx context.Context, c *caller, in *wire.AcceptBody) (any, error) {
+	if err := s.wasShown(c, in); err != nil {
+		return nil, err
+	}
+	return nil, s.o.Pins.KeepDefinition(ctx, c.actor, in.Server, in.Tool, in.Digest)
+}
+
+// wasShown refuses a page that was not shown the definition that it speaks of.
+func (s *Server) wasShown(c *caller, in *wire.AcceptBody) error {
+	if s.o.Pins == nil {
+		return sayso.ErrNotFound
+	}
+	if !s.served.hasServed(c, definitionKey(in.Server, in.Tool, in.Digest)) {
+		return wire.ErrContentWanted
+	}
+	return nil
 }
 
 // definitionKey is the name of a definition among what pages were shown: that of one

@@ -56,6 +56,28 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
+// What was trusted before is kept by who may accept, and by nobody who was not shown the change.
+func TestDefinitions_keep(t *testing.T) {
+	f := newFixture(t)
+	for _, tt := range []struct {
+		token, body string
+		want        int
+	}{
+		{"agent", acceptBody(f.changed), 403},
+		{"viewer", acceptBody(f.changed), 403},
+		{"person", acceptBody(sayso.Digest{1}), 412},
+		{"person", acceptBody(f.changed), 204},
+		{"person", acceptBody(f.changed), 404},
+	} {
+		if got := f.request(tt.token, "POST", "/v1/definitions/keep", tt.body); got.status != tt.want {
+			t.Errorf("%s %s: %d %s, want %d", tt.token, tt.body, got.status, got.body, tt.want)
+		}
+	}
+	if got := string(f.request("person", "GET", "/v1/definitions", "").body); strings.Contains(got, `"state":"changed"`) {
+		t.Error(got)
+	}
+}
+
 // A tool that looks like one that was known before it is not shown as trusted.
 func TestDefinitions_lookAlike(t *testing.T) {
 	f := newFixture(t)

@@ -135,6 +135,7 @@ var examples = map[string]example{
 	"POST /v1/notices/{id}/retry":                     {"person", func(f *fixture) string { return "/v1/notices/" + string(noticeOf(f.open).ID) + "/retry" }, body(`{}`), 200},
 	"GET /v1/definitions":                             {"person", path("/v1/definitions"), nil, 200},
 	"POST /v1/definitions/accept":                     {"person", path("/v1/definitions/accept"), func(f *fixture) string { return acceptBody(f.changed) }, 204},
+	"POST /v1/definitions/keep":                       {"person", path("/v1/definitions/keep"), func(f *fixture) string { return acceptBody(f.changed) }, 204},
 	"POST /v1/login":                                  {"", path("/v1/login"), body(`{"code":"once"}`), 200},
 	"POST /v1/logout":                                 {"person", path("/v1/logout"), body(`{}`), 204},
 	"GET /v1/tokens":                                  {"admin", path("/v1/tokens"), nil, 200},

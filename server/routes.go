@@ -175,6 +175,9 @@ func definitionRoutes() []route {
 		{method: "POST", pattern: "/v1/definitions/accept", audience: deciders, serve: (*Server).postAccept, isEnabled: hasPins,
 			op: wire.OpAccept, summary: "Trust a definition that changed, naming the digest of what was shown",
 			in: typeOf[wire.AcceptBody](), out: noContent, failStatuses: []int{404, http.StatusPreconditionFailed, http.StatusPreconditionRequired}},
+		{method: "POST", pattern: "/v1/definitions/keep", audience: deciders, serve: (*Server).postKeep, isEnabled: hasPins,
+			op: wire.OpKeep, summary: "Go on trusting the definition from before one that changed, naming the digest of what was shown",
+			in: typeOf[wire.AcceptBody](), out: noContent, failStatuses: []int{404, http.StatusPreconditionFailed, http.StatusPreconditionRequired}},
 	}
 }
 

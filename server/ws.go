@@ -74,6 +74,7 @@ var operations = map[string]operation{
 	wire.OpStatus:       operationOf(readers, (*Server).status),
 	wire.OpDefinitions:  operationOf(deciders, (*Server).definitions),
 	wire.OpAccept:       operationOf(deciders, (*Server).accept),
+	wire.OpKeep:         operationOf(deciders, (*Server).keep),
 	wire.OpNotices:      operationOf(deciders, (*Server).notices),
 	wire.OpRetry:        operationOf(deciders, (*Server).retry),
 }

@@ -246,7 +246,7 @@ func TestSocket_mirrorsRoutes(t *testing.T) {
 		wire.OpRequest, wire.OpCall, wire.OpContent, wire.OpLife, wire.OpAnswer, wire.OpGroup, wire.OpHead, wire.OpGrants, wire.OpRevoke,
 		wire.OpSessions, wire.OpPolicies, wire.OpSetPolicies, wire.OpMode, wire.OpSetMode, wire.OpCheck, wire.OpExplain, wire.OpReplay,
 		wire.OpPolicyFiles, wire.OpStatus,
-		wire.OpNotices, wire.OpRetry, wire.OpDefinitions, wire.OpAccept,
+		wire.OpNotices, wire.OpRetry, wire.OpDefinitions, wire.OpAccept, wire.OpKeep,
 	}
 	slices.Sort(want)
 	if !slices.Equal(have, want) {

@@ -85,7 +85,7 @@ func (a *app) policyTrust(ctx context.Context, dir string, o trustOptions) error
 		return nil
 	}
 	a.showProjectPolicy(accepted, next)
-	if err := a.agreeTo(ctx, next.Digest, o.yes); err != nil {
+	if err := a.agreeTo(ctx, "accept exactly this?", next.Digest, o.yes); err != nil {
 		return err
 	}
 	ended, err := a.trust(ctx, next)
@@ -156,7 +156,7 @@ func (a *app) showProjectPolicy(accepted, next home.Trusted) {
 }
 
 // agreeTo asks the person, or takes the digest that they gave.
-func (a *app) agreeTo(ctx context.Context, d sayso.Digest, yes string) error {
+func (a *app) agreeTo(ctx context.Context, question string, d sayso.Digest, yes string) error {
 	if yes != "" {
 		typed := strings.TrimPrefix(strings.ToLower(yes), "sha256:")
 		if len(typed) < shortestDigest || !strings.HasPrefix(strings.TrimPrefix(d.String(), "sha256:"), typed) {
@@ -167,7 +167,7 @@ func (a *app) agreeTo(ctx context.Context, d sayso.Digest, yes string) error {
 	if _, tty := a.terminal(); !tty {
 		return hint(errNoTerminal, "sayso policy trust --yes %s", shortDigest(d))
 	}
-	return a.agree(ctx, "accept exactly this?")
+	return a.agree(ctx, question)
 }
 
 func shortDigest(d sayso.Digest) string {

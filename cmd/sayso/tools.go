@@ -22,7 +22,7 @@ func (a *app) toolsCommand() *cobra.Command {
 		Long: `Lists what is known of the MCP servers that run behind sayso mcp, and of their
 tools. What a server says of a tool is trusted when it says it first. When it says
 something else later the tool is in quarantine, and does not run until a person
-has seen the difference and accepted it.`,
+has seen the difference and accepted it, or kept what was there before.`,
 	}
 	var yes string
 	accept := &cobra.Command{
@@ -32,11 +32,18 @@ has seen the difference and accepted it.`,
 			if named {
 				tool = args[1]
 			}
-			return a.acceptTools(c.Context(), args[0], tool, named, yes)
+			return a.settleTools(c.Context(), args[0], tool, named, c.Name() == "keep", yes)
 		},
 	}
 	accept.Flags().StringVar(&yes, "yes", "", "do not ask; the digest of what is accepted, as it is shown")
-	return a.parent(c, &cobra.Command{Use: "list", Short: "lists what is known", Args: cobra.NoArgs, RunE: list}, accept)
+	keep := &cobra.Command{
+		Use: "keep SERVER [TOOL]", Short: "shows what changed, and goes on trusting what was there before", Args: accept.Args, RunE: accept.RunE,
+		Long: `Shows what changed, and goes on trusting what was there before: for a server that is
+as it was again, or was another one for once. What comes with the change once more
+waits again.`,
+	}
+	keep.Flags().StringVar(&yes, "yes", "", "do not ask; the digest of the change, as it is shown")
+	return a.parent(c, &cobra.Command{Use: "list", Short: "lists what is known", Args: cobra.NoArgs, RunE: list}, accept, keep)
 }
 
 // knownTool is a line of the list.
@@ -98,7 +105,7 @@ func (a *app) listTools(list []knownTool) error {
 		return err
 	}
 	if changed != "" {
-		a.note("changed ones do not run; to see the difference: sayso tools accept %s", changed)
+		a.note("changed ones do not run; to see the difference: sayso tools accept %[1]s; if it is as it was before again: sayso tools keep %[1]s", changed)
 	}
 	return nil
 }
@@ -121,11 +128,15 @@ func toolName(tool string) string {
 	return tool
 }
 
-// acceptTools shows each definition in quarantine of a server, or of one of its
-// tools, and accepts those that the person agrees to.
-func (a *app) acceptTools(ctx context.Context, server, tool string, named bool, yes string) error {
-	if err := a.noAgent("accepting the definition of a tool"); err != nil {
+// settleTools shows each definition in quarantine of a server, or of one of its
+// tools, and accepts those that the person agrees to, or keeps what was there before.
+func (a *app) settleTools(ctx context.Context, server, tool string, named, keep bool, yes string) error {
+	if err := a.noAgent("accepting or keeping the definition of a tool"); err != nil {
 		return err
+	}
+	verb, said, settle := "accept", "accepted", (*local.Engine).AcceptDefinition
+	if keep {
+		verb, said, settle = "keep", "kept as before", (*local.Engine).KeepDefinition
 	}
 	return a.withEngine(ctx, func(e *local.Engine) error {
 		pins, err := e.Pins(ctx)
@@ -146,13 +157,17 @@ func (a *app) acceptTools(ctx context.Context, server, tool string, named bool, 
 			}
 			met++
 			a.showDefinition(server, name, pin)
-			if err := a.agreeToTool(ctx, server, name, pin.Quarantined, yes); err != nil {
+			if err := a.agreeToTool(ctx, verb, server, name, pin.Quarantined, yes); err != nil {
 				return err
 			}
-			if err := e.AcceptDefinition(ctx, a.person(), server, name, pin.Quarantined); err != nil {
+			if err := settle(e, ctx, a.person(), server, name, pin.Quarantined); err != nil {
 				return err
 			}
-			a.print("accepted: %s of %s (%s)", safe(toolName(name)), safe(server), shortDigest(pin.Quarantined))
+			now := pin.Quarantined
+			if keep {
+				now = pin.Trusted
+			}
+			a.print("%s: %s of %s (%s)", said, safe(toolName(name)), safe(server), shortDigest(now))
 		}
 		if met == 0 {
 			a.note("nothing of %s has changed", safe(server))
@@ -187,10 +202,14 @@ func (a *app) showDefinition(server, name string, pin sayso.Pin) {
 }
 
 // agreeToTool asks the person, or takes the digest that they gave.
-func (a *app) agreeToTool(ctx context.Context, server, name string, d sayso.Digest, yes string) error {
-	err := a.agreeTo(ctx, d, yes)
+func (a *app) agreeToTool(ctx context.Context, verb, server, name string, d sayso.Digest, yes string) error {
+	question := "accept exactly this?"
+	if verb == "keep" {
+		question = "keep what was there before?"
+	}
+	err := a.agreeTo(ctx, question, d, yes)
 	if errors.Is(err, errNoTerminal) {
-		what := []string{"sayso tools accept", safe(server), safe(name), "--yes", shortDigest(d)}
+		what := []string{"sayso tools " + verb, safe(server), safe(name), "--yes", shortDigest(d)}
 		return hint(errNoTerminal, "%s", strings.Join(slices.DeleteFunc(what, func(s string) bool { return s == "" }), " "))
 	}
 	return err

@@ -155,5 +155,10 @@ func (e *Engine) AcceptDefinition(ctx context.Context, by sayso.Actor, server, t
 	return e.broker.AcceptDefinition(ctx, by, server, tool, shown)
 }
 
+// KeepDefinition records that a person was shown it, and that the trusted one stays.
+func (e *Engine) KeepDefinition(ctx context.Context, by sayso.Actor, server, tool string, shown sayso.Digest) error {
+	return e.broker.KeepDefinition(ctx, by, server, tool, shown)
+}
+
 // Close closes the broker, then its log.
 func (e *Engine) Close() error { return errors.Join(e.broker.Close(), e.Log.Close()) }

@@ -33,8 +33,8 @@ type Definitions struct {
 	Definitions []Definition `json:"definitions"`
 }
 
-// AcceptBody is the body of POST /v1/definitions/accept: the definition that a
-// person was shown, which is trusted from then on.
+// AcceptBody is the body of POST /v1/definitions/accept and of POST /v1/definitions/keep:
+// the definition that a person was shown, which is trusted from then on, or is not.
 type AcceptBody struct {
 	Server string       `json:"server"`
 	Tool   string       `json:"tool"`

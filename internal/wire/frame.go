@@ -65,6 +65,7 @@ const (
 	OpStatus       = "status"
 	OpDefinitions  = "definitions"
 	OpAccept       = "accept_definition"
+	OpKeep         = "keep_definition"
 	OpNotices      = "notices"
 	OpRetry        = "retry"
 	OpEvent        = "event" // from the server: one event of a follow

@@ -30,6 +30,8 @@ type Told struct {
 	First   bool          `json:"first"`
 	ForNS   int64         `json:"for_ns"`
 	Edited  sayso.Digest  `json:"edited"`
+	Digest  sayso.Digest  `json:"digest"`
+	Was     sayso.Digest  `json:"was"`
 	Args    sayso.Args    `json:"args"`
 	Switch  string        `json:"switch"`
 	Policy  string        `json:"policy"`
@@ -82,8 +84,11 @@ func (t Teller) Story(e sayso.Event) string {
 		parts = append(parts, stopped(p.Cause))
 	case sayso.EventDefinitionAccepted, sayso.EventDefinitionQuarantined:
 		parts = append(parts, definition(p), "by", Safe(e.Actor.Principal))
-		if p.First {
+		switch {
+		case p.First:
 			parts = append(parts, "- first seen")
+		case e.Type == sayso.EventDefinitionAccepted && p.Digest == p.Was:
+			parts = append(parts, "- kept as it was")
 		}
 	case sayso.EventPolicyLoaded:
 		parts = append(parts, loaded(p))

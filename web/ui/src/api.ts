@@ -100,6 +100,7 @@ export const api = {
   mode: (session = '', signal?: AbortSignal) => call<Mode>('GET', `/v1/mode${session ? `?session=${encodeURIComponent(session)}` : ''}`, undefined, signal),
   definitions: (signal?: AbortSignal) => call<Definitions>('GET', '/v1/definitions', undefined, signal),
   acceptDefinition: (shown: Schemas['Accept']) => call<void>('POST', '/v1/definitions/accept', shown),
+  keepDefinition: (shown: Schemas['Accept']) => call<void>('POST', '/v1/definitions/keep', shown),
   notices: (signal?: AbortSignal) => call<Notices>('GET', '/v1/notices', undefined, signal),
   retry: (id: string) => call<Schemas['Notice']>('POST', `/v1/notices/${encodeURIComponent(id)}/retry`, {}),
 }
