@@ -189,6 +189,7 @@ export async function everywhere(page, what) {
     if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${what.replaceAll(' ', '-')}-${theme}-${width}.png` })
     for (const v of await axe(page, theme === 'dark')) wrong.push(`${what}, ${theme}, ${width}: ${v}`)
     if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) wrong.push(`${what}, ${width}: something sticks out`)
+    if (await page.evaluate(() => document.documentElement.scrollHeight > innerHeight)) wrong.push(`${what}, ${width}: the page scrolls beside what scrolls in it`)
     if (await page.evaluate(() => [...document.querySelectorAll('.views a')].some((a) => a.getBoundingClientRect().right > a.parentElement.getBoundingClientRect().right + 1))) wrong.push(`${what}, ${width}: a view cannot be reached`)
   }
   await page.setViewportSize(before)
