@@ -254,7 +254,7 @@ func (g *gatherer) ignoredIn(at, repository string, rules ignoreRules) ignoreRul
 // repositoryOf is the nearest folder from dir upwards that git takes for the root of a
 // repository; empty if there is none. It is odd where it is not known whether git would, or
 // would go on to one further up.
-func (g *gatherer) repositoryOf(dir string) (at string, odd bool) {
+func (g *gatherer) repositoryOf(dir string) (root string, odd bool) {
 	for at := dir; at != "" && at != "/"; at = stdpath.Dir(at) {
 		info, err := g.fs.Lstat(at + "/.git")
 		if err != nil {

@@ -88,9 +88,10 @@ const (
 	indexSkipped  = 0x4000 // it is not looked for in the work tree
 )
 
-// eachTracked yields the names in git's index, and whether their files are in the work tree, in versions 2 to 4 with digests of
-// SHA-1, and counts the bytes of all names. It reports whether it read one to its end; the names
-// stand in order there, and what is in none was something else.
+// eachTracked yields the names in git's index, in versions 2 to 4 with digests of SHA-1, and
+// whether their files are looked for in the work tree. It adds the bytes of all names to work, and
+// reports whether it read a list to its end; the names stand in order there, and what is in none
+// was something else.
 func eachTracked(index []byte, work *int, yield func(name string, here bool)) bool {
 	if len(index) < indexHead || string(index[:4]) != "DIRC" {
 		return false
